@@ -55,7 +55,7 @@ def run(program: str, tmp_path: Path) -> Any:
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.lm
 def test_lm_evaluation_harness_gives_the_corpus_score(tmp_path: Path) -> None:
     """A dummy model that answers with a system of the sample; corpus F, and not a mean."""
@@ -103,7 +103,7 @@ print(json.dumps(done["results"]["errata_gec"]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_hugging_face_evaluate_loads_the_module_from_disk(tmp_path: Path) -> None:
     if find_spec("evaluate") is None:
         pytest.skip("needs evaluate")

@@ -404,8 +404,8 @@ def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> N
     assert "R:INFL" not in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.errant
-@pytest.mark.slow
 def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path) -> None:
     """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""
     path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))

@@ -58,8 +58,8 @@ def score(folder: Path, *arguments: str, path: str = "") -> dict[str, object]:
     return table
 
 
+@pytest.mark.long
 @pytest.mark.errant
-@pytest.mark.slow
 def test_a_cold_run_with_gold_found_anew_ends(model: Path, tmp_path: Path) -> None:
     """No process is forked from a thread: that waited for a lock nobody would let go."""
     several = write(tmp_path, 700)  # more than one batch has

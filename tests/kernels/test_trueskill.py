@@ -239,7 +239,7 @@ def test_limit_on_the_published_data(oracles: Path) -> None:
     np.testing.assert_allclose(values, fine, rtol=0, atol=1.2e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_table_3c(oracles: Path) -> None:
     """Scores within 0.0015, all 13 ranges and all 6 clusters of Grundkiewicz et al. (2015)."""
     known = oracle(oracles / "meta/grundkiewicz_trueskill.tsv")
@@ -270,7 +270,7 @@ def test_sakaguchi_table_5(oracles: Path) -> None:
     assert ranking.systems == tuple(row["system"] for row in known)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sakaguchi_figure_6(oracles: Path) -> None:
     """The released scores and clusters, and the figure's order but for its first two systems.
 

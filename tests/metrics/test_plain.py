@@ -34,7 +34,7 @@ def test_plain_gleu_is_the_script(conll14: Path, submissions: Path, oracles: Pat
         assert score == pytest.approx(float(rows[system]["port_mean"]), abs=1e-10)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_plain_difficulty_is_the_released_scorer(conll14: Path, oracles: Path) -> None:
     folder = oracles / "difficulty"
     found = plain().plain_difficulty(conll14 / "conll14st-test.m2", folder / "hypotheses.m2.gz")

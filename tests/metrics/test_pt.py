@@ -298,7 +298,10 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 
 
 @pytest.mark.lm
-@pytest.mark.parametrize("metric", ["pt_m2", "pt_errant", "cleme2"])
+@pytest.mark.parametrize(
+    "metric",
+    ["pt_m2", *(pytest.param(name, marks=pytest.mark.long) for name in ("pt_errant", "cleme2"))],
+)
 def test_the_sample_with_a_real_encoder(metric: str) -> None:
     pytest.importorskip("torch")
     pytest.importorskip("transformers")

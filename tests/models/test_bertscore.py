@@ -171,6 +171,7 @@ def _of_the_authors(model: str, layer: int, pairs: list[tuple[str, str]]) -> Any
     return np.stack([part.numpy() for part in found], axis=1)
 
 
+@pytest.mark.long
 def test_equals_the_authors_program(tiny_models: Path, tmp_path: Path) -> None:
     """But for empty texts, on which it breaks with transformers 5."""
     pairs = [pair for pair in PAIRS if all(text.strip() for text in pair)]

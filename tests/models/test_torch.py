@@ -242,7 +242,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_smollm2_orders_the_pairs(smollm2: Any) -> None:
     for bad, good in PAIRS:
         before, after = perplexity(smollm2.rows([bad, good]))

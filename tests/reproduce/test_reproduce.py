@@ -509,7 +509,7 @@ def counted(result: Reproduction, table: str, way: str | None = None) -> Counter
     return Counter(cell.verdict.name for cell in found.cells if way in (None, cell.way))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_all_papers(results: dict[str, Reproduction]) -> None:
     for name, result in results.items():
         wrong = [

@@ -441,7 +441,7 @@ def tmu_gfm(data_sets: Path) -> Ratings:
     return read_ratings(found[0])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_minilm_learns_fluency_from_512_rows(tmu_gfm: Ratings, tmp_path: Path) -> None:
     """Forty seconds of a processor; better than chance on 135 sources that it never saw."""
     recipe = Recipe(epochs=1, batch_size=8, learning_rate=3e-4, threads=1)

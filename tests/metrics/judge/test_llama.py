@@ -124,6 +124,7 @@ def test_expectation_over_digits() -> None:
     assert values[0] != values[1]
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_costs_only_what_is_missing(
     server: LlamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
