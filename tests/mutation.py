@@ -152,7 +152,7 @@ class Spots(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         name = ast.unparse(node.func)
-        if name.endswith(("Error", "Warning", "warn", "TypeVar", "cast")):
+        if name.endswith(("Error", "Warning", "warn", "TypeVar", "cast", "dataclass")):
             return
         for word in node.keywords:
             if word.arg in (None, *UNSEEN):
@@ -161,7 +161,8 @@ class Spots(ast.NodeVisitor):
             while self.text[end : end + 1] in (",", " "):
                 end += 1
             self._put(word.value, start, end, "", "keyword")
-        self.generic_visit(node)
+        for part in (node.func, *node.args, *(w for w in node.keywords if w.arg not in UNSEEN)):
+            self.visit(part)
 
     def visit_Return(self, node: ast.Return) -> None:
         if node.value is not None and not isinstance(node.value, ast.Constant):
