@@ -9,7 +9,7 @@ import pytest
 from fuzz_targets import TARGETS, Target
 from fuzzing import MEGABYTES, Tally, fuzz_commands, fuzz_reader, megabytes
 
-SHORT, LONG = 150, 20_000
+SHORT, LONG = 200, 6_000  # the long ones take about three minutes of a processor
 
 
 def check(tally: Tally, *, refuses: bool = True) -> None:

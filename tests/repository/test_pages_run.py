@@ -211,7 +211,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     sample_board(folder / "essays")
-    (folder / "mine.py").write_text(blocks(DOCS / "extending.md", "python")[0], encoding="utf-8")
+    metric = blocks(DOCS / "extending.md", "python")[0] + "\n\nMyMetric = overlap\n"
+    (folder / "mine.py").write_text(metric, encoding="utf-8")
     judgments = (SAMPLE / "judgments.jsonl").read_text(encoding="utf-8")
     for system, name in (("eager", "ours"), ("cautious", "baseline")):
         judgments = judgments.replace(f'"{system}"', f'"{name}"')
@@ -349,6 +350,8 @@ def test_long_commands_do_what_the_page_says(
     page: Path, folder: Path, data_sets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
+    output = errata("data", "path", "conll14-outputs", "AMU").stdout.strip()
+    shutil.copy(output, folder / "ours.txt")
     if wrong := run_page(page, folder, "run long"):
         pytest.fail("\n".join(wrong), pytrace=False)
 
