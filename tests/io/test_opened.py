@@ -20,7 +20,7 @@ from errata.errors import InputError
 from errata.io import read_text
 from errata.io.files import read_bytes, stream_lines
 from errata.io.judgments import read_judgments
-from errata.io.opened import PIECE, _Bounded, most_bytes
+from errata.io.opened import PIECE, _Bounded
 from errata.io.scores import read_score_file
 
 READERS = pytest.mark.parametrize(
@@ -105,14 +105,6 @@ def test_pipes_are_read_once(tmp_path: Path) -> None:
     assert list(read_score_file(path)[0]) == [("A", 1.0), ("B", 2.0)]
 
 
-@pytest.mark.parametrize("text", ["many", "-1", "0", "1e9", "9" * 5000, "8GB"])
-def test_what_is_no_size(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setenv("ERRATA_MAX_BYTES", text)
-    with pytest.raises(InputError, match="is not a size; write it as 500M or 8G") as caught:
-        most_bytes()
-    assert len(str(caught.value)) < 200
-
-
 def test_standard_input_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ERRATA_MAX_BYTES", "1k")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"x" * 2000)))
@@ -173,17 +165,6 @@ def test_numbers_of_thousands_of_digits(tmp_path: Path, name: str) -> None:
     more = ["list"] if name == "c.toml" else []
     done = errata(*arguments, tmp_path / name, *more, code=2)
     assert len(done.stderr or done.stdout) < 2000
-
-
-def test_a_high_limit_takes_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many bytes as the limit were asked for at once, and had to be there."""
-    (tmp_path / "a").write_bytes(b"x" * 3_000_000)
-    for limit in ("1000T", "3000000"):
-        monkeypatch.setenv("ERRATA_MAX_BYTES", limit)
-        assert read_bytes(tmp_path / "a") == b"x" * 3_000_000
-    monkeypatch.setenv("ERRATA_MAX_BYTES", "2999999")
-    with pytest.raises(InputError, match="more than 2,999,999 bytes"):
-        read_bytes(tmp_path / "a")
 
 
 class Asked(io.BytesIO):

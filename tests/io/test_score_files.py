@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
 import lzma
 import zipfile
@@ -77,16 +75,6 @@ def test_a_decimal_comma_is_no_separator(tmp_path: Path) -> None:
     assert scores.systems == ("team 1", "team 2", "team 3")
 
 
-def test_columns_without_a_heading_say_nothing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="3 columns of numbers without a heading"):
-        read_score_file(written(tmp_path, "A,0.1,3,7\nB,0.4,2,8\n"))
-
-
-def test_remarks_count_as_lines(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"m\.txt:4: 'x' is not a number"):
-        read_score_file(written(tmp_path, "# by hand\n# today\nA\t0.1\nB\tx\nC\t0.3\n"))
-
-
 def test_a_column_a_metric(tmp_path: Path) -> None:
     path = written(tmp_path, "system\tm2\tgleu\nA\t0.1\t1\nB\t0.4\t2\n")
     assert [(s.scorer, list(s)) for s in read_score_file(path)] == [
@@ -119,14 +107,6 @@ def test_sentence_scores(tmp_path: Path, text: str) -> None:
     np.testing.assert_array_equal(scores.sentences, SENTENCES)
     # No overall scores: means stand for them, and the signature says so.
     assert (scores.values.tolist(), scores.context) == ([0.75, 0.5], ("total:mean",))
-
-
-def test_gaps_are_said(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match=r"m.txt:3: 1 of 3 sentences have no score of any system"):
-        (scores,) = read_score_file(written(tmp_path, "A,B\n1,2\n,\n3,4\n"))
-    np.testing.assert_array_equal(scores.sentences, [[1, np.nan, 3], [2, np.nan, 4]])
-    with pytest.warns(DataWarning, match="not read: comment"):
-        read_score_file(written(tmp_path, "system,comment,score\nA,good,1\nB,bad,2\n"))
 
 
 def test_bare_numbers_need_names(tmp_path: Path) -> None:
@@ -222,22 +202,6 @@ def test_two_tables_of_one_metric(tmp_path: Path) -> None:
     other = written(tmp_path, "A,C\n1,2\n3,4\n", "u")
     with pytest.raises(InputError, match="not of the same systems: B, C"):
         read_score_file(f"{systems},{other}")
-
-
-@pytest.mark.parametrize(
-    ("undo", "ending"), [(gzip.compress, ".gz"), (bz2.compress, ".bz2"), (lzma.compress, ".xz")]
-)
-def test_compressed(tmp_path: Path, undo, ending: str) -> None:
-    path = tmp_path / f"m.tsv{ending}"
-    path.write_bytes(undo(b"A\t0.1\nB\t0.4\nC\t0.3\n"))
-    (scores,) = read_score_file(path)
-    assert (scores.scorer, list(scores)) == ("m", VALUES)
-    path.write_bytes(undo(b"A\t0.1\n" * 999)[:-9])
-    with pytest.raises(InputError, match=r"damaged .* file"):
-        read_score_file(path)
-    path.write_bytes(b"A\t1\n")
-    with pytest.raises(InputError, match=f"named {ending} but is not"):
-        read_score_file(path)
 
 
 def test_spreadsheets(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 
 import numpy as np
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from errata.data import Scores
-from errata.errors import DataWarning, ErrataError, InputError
+from errata.errors import DataWarning, InputError
 from errata.io import read_published_scores, read_scores, write_scores
 
 FLOAT = st.floats(width=64)
@@ -91,13 +89,6 @@ SCORES = Scores(
     headline="F0.5",
     name="m2",
 )
-
-
-def test_json_is_what_every_parser_reads(tmp_path):
-    write_scores(SCORES, tmp_path / "s.json")
-    data = json.loads((tmp_path / "s.json").read_text(), parse_constant=pytest.fail)
-    assert data["values"] == [1 / 3, None]
-    assert data["sentences"] == [[0.1, 0.2, "inf"], [0.0, None, 1.0]]
 
 
 def test_tsv_keeps_all_figures(tmp_path):
@@ -200,20 +191,3 @@ def test_published_tables_that_do_not_fit(tmp_path):
         read_published_scores(systems, sentence_path=sentences)
     with pytest.raises(InputError, match="no table given"):
         read_published_scores()
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.binary(max_size=60)
-    | st.text('{}[]":,0.e-\t\nscorerystm', max_size=60).map(str.encode)
-    | st.text("ab\t\n01.-", max_size=60).map(
-        lambda rows: f"scorer\tsystem\tsentence\tF\n{rows}".encode()
-    ),
-    st.sampled_from(["f.json", "f.tsv"]),
-)
-def test_arbitrary_bytes(tmp_path_factory, data, name):
-    path = tmp_path_factory.getbasetemp() / name
-    path.write_bytes(data)
-    for read in (read_scores, read_published_scores):
-        with contextlib.suppress(ErrataError, DataWarning):
-            read(path)

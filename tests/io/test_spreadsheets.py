@@ -79,14 +79,6 @@ def test_ratings_by_system(tmp_path: Path) -> None:
     assert [j.ranks for j in read(tmp_path, unclear, columns={"score": "*"})] == [(2, 1), (1, 2)]
 
 
-def test_an_odd_cell_does_not_take_its_system_away(tmp_path: Path) -> None:
-    text = "sentence,A,B\n0,3.5,4\n1,{},2\n2,5,1.5\n"
-    assert read(tmp_path, text.format(""))[1].ranks == (None, 1)
-    for odd in ("n/a", "?", '"3,5"'):
-        with pytest.raises(InputError, match=r"j\.csv:3: score '.*' is not a number"):
-            read(tmp_path, text.format(odd))
-
-
 def test_items_are_named_everywhere_or_nowhere(tmp_path: Path) -> None:
     """Merged cells of a spreadsheet stand in their first row only."""
     text = "judge,sentence,item,system,rank\nann,0,{},A,1\nann,0,{},B,2\n"
@@ -94,15 +86,6 @@ def test_items_are_named_everywhere_or_nowhere(tmp_path: Path) -> None:
     assert len(read(tmp_path, text.format("", ""))) == 1
     with pytest.raises(InputError, match=r"j\.csv:3: a row without an item; fill in its name"):
         read(tmp_path, text.format("h1", ""))
-
-
-@pytest.mark.parametrize("title", ["", "Unnamed: 0", "Nr.", "index"])
-def test_row_numbers_are_no_system(tmp_path: Path, title: str) -> None:
-    text = f"{title},A,B\n0,3.5,4\n1,1,2\n2,5,1.5\n"
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*columns that are not read", DataWarning)
-        found = read(tmp_path, text)
-    assert [j.groups for j in found] == [(("A",), ("B",))] * 3
 
 
 def test_a_decimal_comma_is_not_two_ratings(tmp_path: Path) -> None:
@@ -143,23 +126,6 @@ def test_a_slip_in_a_column_that_is_needed(tmp_path: Path, head: str, said: str)
     assert said in errata("rank", tmp_path / "j.csv", code=2).stderr
 
 
-def test_several_systems_and_judges_in_a_cell(tmp_path: Path) -> None:
-    """TMU-GFM lists the systems of an output and the grades of five people."""
-    text = 'sentence,system,score\n0,"A,B","3, 4"\n0,C,"4, 4"\n'
-    assert read(tmp_path, text) == [
-        Judgment("1", 0, (("A", "B"), ("C",)), (2, 1)),
-        Judgment("2", 0, (("A", "B"), ("C",)), (1, 1)),
-    ]
-
-
-def test_named_sentences(tmp_path: Path) -> None:
-    text = "judge,sentence,system,score\na,x,A,1\na,y,A,1\na,x,B,2\na,y,B,0\n"
-    with pytest.warns(DataWarning, match="named, not numbered"):
-        assert [j.sentence for j in read(tmp_path, text)] == [0, 1]
-    with pytest.raises(InputError, match=r"j.csv:4: sentence number 'x'"):
-        read(tmp_path, "sentence,system,score\n1,A,1\n2,A,1\nx,B,2\n")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -184,16 +150,6 @@ def test_named_sentences(tmp_path: Path) -> None:
 def test_errors(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, text)
-
-
-def test_the_same_output_judged_again(tmp_path: Path) -> None:
-    text = "judge,sentence,system,rank\na,0,A,1\na,0,B,2\na,0,A,2\na,0,B,1\n"
-    with pytest.warns(DataWarning, match=r"j.csv:4: .*judged a system on this sentence before"):
-        assert [j.ranks for j in read(tmp_path, text)] == [(1, 2), (2, 1)]
-    text = text.replace("rank\n", "rank,item\n").replace("1\n", "1,x\n").replace("2\n", "2,x\n")
-    rows = text.splitlines()
-    rows[3:] = [row[:-1] + "y" for row in rows[3:]]
-    assert [j.item for j in read(tmp_path, "\n".join(rows))] == ["x", "y"]
 
 
 def test_a_spreadsheet(tmp_path: Path) -> None:
@@ -303,10 +259,3 @@ def test_archives_and_spreadsheets_in_the_wrong_place(tmp_path: Path) -> None:
         InputError, match=r"this is a spreadsheet \(.xlsx\); .* give text or M2 here"
     ):
         read_m2(tmp_path / "broken.xlsx")
-
-
-@pytest.mark.parametrize("head", ["kind\tTP\tF0.5", "figure\tvalue\tpairs of decisions"])
-def test_printed_tables_without_scores(tmp_path: Path, head: str) -> None:
-    (tmp_path / "t.tsv").write_text(f"{head}\tsignature\nA\t1\t0.5\tx\n")
-    with pytest.raises(InputError, match="the file holds no table of scores"):
-        read_score_file(tmp_path / "t.tsv")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import DataWarning, ErrataError, InputError
+from errata.errors import DataWarning, InputError
 from errata.io import read_text, write_text
 
 
@@ -70,20 +70,3 @@ def test_round_trip_is_exact(tmp_path_factory, lines, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         assert read_text(path) == tuple(lines)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=60))
-def test_arbitrary_bytes(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "bytes"
-    path.write_bytes(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            lines = read_text(path)
-        except ErrataError:
-            return
-    if data[:2] != b"\x1f\x8b":
-        assert len(lines) == data.count(b"\n") + (
-            not data.endswith(b"\n") and data != b"" and data != b"\xef\xbb\xbf"
-        )
