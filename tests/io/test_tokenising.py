@@ -79,6 +79,7 @@ def test_gold_by_words_lets_a_perfect_output_score_1_by_characters(tmp_path: Pat
     assert evaluate("m2", corpus, read_hypotheses(tmp_path / "out.txt", corpus=corpus))["out"] == 1
 
 
+@pytest.mark.slow
 def test_spacy_and_moses_cut_as_they_do() -> None:
     pytest.importorskip("spacy")
     pytest.importorskip("sacremoses")
@@ -132,12 +133,8 @@ def test_source_references_and_outputs_are_cut_alike(folder: Path) -> None:
     assert out.sentences[0].startswith("我 昨 天 去 学")
     scores = evaluate("gleu", corpus, out)
     assert "tokens:characters" in scores.signature
-    assert (
-        scores["out"]
-        > 0.7
-        > 0.0
-        == evaluate("gleu", whole, read_hypotheses(folder / "out.txt"))["out"]
-    )
+    assert scores["out"] > 0.7
+    assert evaluate("gleu", whole, read_hypotheses(folder / "out.txt"))["out"] == 0.0
     # The same through a file whose texts were cut beforehand, and through M2.
     for name in ("src", "ref", "out"):
         done = errata("tokenise", f"{name}.txt", "--tokens", "characters", cwd=folder)
@@ -223,6 +220,7 @@ def test_an_output_that_is_not_cut_as_its_source_is_warned_of(
     assert all("--tokens characters" in (finding.remedy or "") for finding in found)
 
 
+@pytest.mark.slow
 def test_text_that_a_tokeniser_leaves_uncut_is_warned_of(folder: Path) -> None:
     """Moses' rules part no Chinese words."""
     pytest.importorskip("sacremoses")
