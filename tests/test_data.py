@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import pickle
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy, deepcopy
 from dataclasses import asdict, fields, replace
 
@@ -188,22 +187,6 @@ def test_documents_can_be_named_later() -> None:
         corpus.in_documents(["one"])
 
 
-@pytest.mark.parametrize(
-    ("sentences", "step"),
-    [(1025, 1024), (16384, 1024), (16385, 4096), (65536, 4096), (65537, 8192)],
-)
-def test_large_corpora_are_cut_into_larger_parts(sentences: int, step: int) -> None:
-    sizes = [len(part) for part in Corpus.from_texts(["a"] * sentences).batches]
-    assert sum(sizes) == sentences
-    assert {*sizes[:-1]} == {step}
-
-
-def test_annotators_can_be_kept_apart() -> None:
-    corpus = Corpus(("a",), ((Reference(0, ()), Reference(2, text="b")),))
-    assert corpus.keep_annotators(2).references == ((Reference(2, text="b"),),)
-    assert corpus.keep_annotators(1).references == ((Reference(1, (), implied=True),),)
-
-
 @given(sentences)
 def test_interning_keeps_every_token(texts: list[str]) -> None:
     vocabulary = Vocabulary()
@@ -254,13 +237,6 @@ def test_paired_p_values() -> None:
     draws = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     p = Scores("m", ("A", "B"), np.array([0.7, 0.5]), resampled=draws).p_values()
     np.testing.assert_allclose(p, [[3 / 5, 2.5 / 5], [3.5 / 5, 3 / 5]])
-
-
-def test_references_stand_in_the_order_of_their_annotators() -> None:
-    zero, one = Reference(0, ()), Reference(1, text="b")
-    corpus = Corpus(("a",), ((one, zero),))
-    assert corpus.references == ((zero, one),)
-    assert corpus.annotators == (0, 1)
 
 
 def test_what_is_derived_is_made_once_and_goes_with_the_corpus() -> None:
@@ -377,13 +353,6 @@ def test_an_output_read_as_bytes_is_like_any_other() -> None:
     # A part takes no more room than its sentences, however long the file was.
     long = Hypotheses.made_later("A", Spelled(utf8(["x" * 100_000, "y"])))
     assert len(pickle.dumps(long[1:])) < 1000
-
-
-def test_threads_that_ask_at_once_get_the_same_sentences() -> None:
-    output = Hypotheses.made_later("A", Spelled(utf8([f"sentence {k}" for k in range(20_000)])))
-    with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: output.sentences, range(4)))
-    assert all(each is made[0] for each in made)
 
 
 def test_sources_read_as_bytes_are_made_when_asked_for() -> None:

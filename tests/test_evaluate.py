@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,12 @@ import errata.evaluation
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError, PluginError
 from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of, sentence_scores
-from errata.evaluation.contract import MANY
 from errata.io import read_hypotheses
 from errata.io.checks.lines import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import Before, join_counts
 from errata.metrics.m2 import M2
-from errata.numbers import Floats, Ints, bootstrap_weights
+from errata.numbers import Floats, Ints
 from errata.parameters import About
 from errata.resampling import bootstrap
 from errata.testing import example_corpus, example_systems
@@ -76,15 +75,6 @@ def test_the_bootstrap_has_the_right_spread() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).resampled is None
 
 
-def test_the_bootstrap_in_blocks_is_the_same() -> None:
-    corpus, systems = corpus_of(50)
-    picked = [chosen_counts(c, Toy().choose(c)) for c in Toy().count_all(corpus, systems)]
-    whole = bootstrap(Toy().score, picked, bootstrap_weights(50, 30, 3))
-    np.testing.assert_array_equal(
-        bootstrap(Toy().score, picked, bootstrap_weights(50, 30, 3, block=120)), whole
-    )
-
-
 def test_draws_are_summed_one_by_one() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (20, 3, 4)).astype(float)
@@ -122,28 +112,19 @@ def test_joining_fills_missing_references() -> None:
     assert (joined[1] == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("corpus", "systems", "problem"),
-    [
-        (Corpus.from_texts(["a"], [["a"]]), [], "no system"),
+def test_bad_input() -> None:
+    one, fits = Corpus.from_texts(["a"], [["a"]]), Hypotheses("A", ("a",))
+    bare = Corpus(("a", "b"), ((Reference(0, ()),), ()))
+    for corpus, systems, problem in (
+        (one, [], "no system"),
         (Corpus((), ()), [Hypotheses("A", ())], "empty"),
-        (Corpus.from_texts(["a"], [["a"]]), [Hypotheses("A", ("a", "b"))], "A has 2 sentences"),
-        (Corpus.from_texts(["a"]), [Hypotheses("A", ("a",))], "there are no references"),
-        (
-            Corpus(("a", "b"), ((Reference(0, ()),), ())),
-            [Hypotheses("A", ("a", "b"))],
-            "sentence 2 has no reference",
-        ),
-        (
-            Corpus.from_texts(["a"], [["a"]]),
-            [Hypotheses("A", ("a",))] * 2,
-            "two systems are called",
-        ),
-    ],
-)
-def test_bad_input(corpus: Corpus, systems: list[Hypotheses], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        evaluate(Toy(), corpus, systems)
+        (one, [Hypotheses("A", ("a", "b"))], "A has 2 sentences"),
+        (Corpus.from_texts(["a"]), [fits], "no references"),
+        (bare, [Hypotheses("A", ("a", "b"))], "sentence 2 has no reference"),
+        (one, [fits] * 2, "two systems are called"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            evaluate(Toy(), corpus, systems)
 
 
 def test_counts_made_elsewhere_give_the_same_scores() -> None:
@@ -171,13 +152,6 @@ def test_the_annotator_taken_is_named_whatever_the_order_of_references() -> None
         assert scores.sentence_parts["annotator"].tolist() == [[1]], metric
 
 
-def test_a_signature_says_whose_references_were_kept() -> None:
-    corpus = example_corpus().keep_annotators(0)
-    for metric in ("difficulty(gold=reextracted)", "edits(gold=reextracted)", "m2"):
-        scores = evaluate(parse(metric), corpus, example_systems(), resamples=0)
-        assert "references:1 of annotator 0" in scores.context, metric
-
-
 def parallel() -> tuple[Corpus, Hypotheses]:
     """Thirty sentences, and an output whose lines stand one too late from the third on."""
     words = ["apple", "river", "garden", "window", "letter", "summer", "teacher", "market"]
@@ -188,14 +162,23 @@ def parallel() -> tuple[Corpus, Hypotheses]:
     return Corpus.from_texts(sources, [right]), Hypotheses("late", tuple(shifted))
 
 
+@pytest.fixture
+def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let 200 sentences be so many that they are counted beside the guard, in four batches."""
+    monkeypatch.setattr("errata.evaluation.contract.MANY", 100)
+    monkeypatch.setattr("errata.evaluation.MANY", 100)
+    monkeypatch.setattr("errata.data.BATCH", 50)
+
+
 def many_sentences() -> tuple[Corpus, Hypotheses]:
-    """So many that they are counted beside the guard, and an output a line too early."""
+    """200 sentences, and an output a line too early."""
     words = [f"{a}{b}{c}" for a in "bdfgk" for b in "aeiou" for c in "lmnrst"]
     draw = random.Random(0)
-    sources = tuple(" ".join([*draw.choices(words, k=9), "."]) for _ in range(MANY + 1))
+    sources = tuple(" ".join([*draw.choices(words, k=9), "."]) for _ in range(200))
     return Corpus.from_texts(sources, [sources]), Hypotheses("late", (*sources[1:], sources[0]))
 
 
+@pytest.mark.usefixtures("few_are_many")
 def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
     corpus, late = many_sentences()
     sources = corpus.sources
@@ -216,6 +199,7 @@ def test_many_sentences_are_counted_while_their_output_is_looked_at() -> None:
     assert first["odd"] == again["odd"]
 
 
+@pytest.mark.usefixtures("few_are_many")
 def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
     corpus, _ = many_sentences()
     lines = tuple(f"{source[:-2]}." for source in corpus.sources)
@@ -247,7 +231,7 @@ def test_two_threads_score_what_one_does(
 
 
 def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = threading.Barrier(2, timeout=9)  # which only two threads pass
+    both = threading.Barrier(2)  # which only two threads pass
 
     class Met(Toy):
         def choose(self, counts: Floats, before: Before | None = None) -> Ints:
@@ -257,7 +241,7 @@ def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPa
 
     corpus, systems = corpus_of(9)
     for most, parties in ((8, 2), (9, 1)):
-        both, seen = threading.Barrier(parties, timeout=9), set[int]()
+        both, seen = threading.Barrier(parties, timeout=60), set[int]()
         monkeypatch.setattr("errata.evaluation.MANY", most)
         assert evaluate(Met(), corpus, systems[:1], resamples=0, threads=2)["half"] == 4 / 9
         assert (seen == {threading.get_ident()}) == (parties == 1)
@@ -287,6 +271,7 @@ def test_counts_stay_what_they_are_whatever_a_metric_does_to_sums() -> None:
         scores_of(Writing(), corpus, systems, counts, resamples=resamples)
 
 
+@pytest.mark.usefixtures("few_are_many")
 def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
     """A metric that needs more, or does not say, begins when the outputs were looked at."""
     corpus, late = many_sentences()
@@ -315,6 +300,7 @@ def test_what_does_not_fit_is_said_before_what_cannot_be_counted() -> None:
         evaluate(free, corpus, lines, resamples=0, threads=2)
 
 
+@pytest.mark.usefixtures("few_are_many")
 @pytest.mark.parametrize("trouble", [KeyboardInterrupt, ValueError])
 def test_what_has_ended_waits_for_one_output_only(
     trouble: type[BaseException], monkeypatch: pytest.MonkeyPatch
@@ -341,29 +327,31 @@ def test_what_has_ended_waits_for_one_output_only(
     assert caught.value.__context__ is None
 
 
+@pytest.mark.usefixtures("few_are_many")
 def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the first sign of progress after the output was looked at."""
     corpus, late = many_sentences()
-    looked, counted = threading.Event(), []
+    looking: list[Future[Any]] = []
+    seen: list[tuple[int, int]] = []
 
-    def look(*given: Any, threads: int) -> Any:
-        try:
-            return unlike_lines(*given)
-        finally:
-            looked.set()
+    class Pool(ThreadPoolExecutor):
+        def submit(self, *given: Any, **more: Any) -> Future[Any]:
+            looking.append(super().submit(*given, **more))
+            return looking[-1]
 
     class Patient(Toy):
         about = About(needs=("references",))
 
         def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
-            looked.wait(60)
-            time.sleep(0.1)  # until what was found is known outside that thread
-            counted.append(len(corpus))
+            wait(looking, timeout=60)
             return super().count(corpus, hypotheses)
 
-    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    monkeypatch.setattr("errata.evaluation.contract.ThreadPoolExecutor", Pool)
     with pytest.raises(InputError, match=r"late.*1 line earlier"):
-        evaluate(Patient(), corpus, late, resamples=0, threads=2)
-    assert len(counted) < len(corpus.batches)
+        evaluate(
+            *(Patient(), corpus, late), resamples=0, threads=2, progress=lambda *at: seen.append(at)
+        )
+    assert seen == []
 
 
 def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
@@ -374,16 +362,6 @@ def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
         ):
             evaluate("m2", corpus, late, resamples=0)
     assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
-
-
-def test_what_was_refused_when_it_was_read_is_refused_when_it_is_scored(tmp_path: Path) -> None:
-    corpus, late = parallel()
-    path = tmp_path / "late"
-    path.write_text("\n".join(late.sentences) + "\n")
-    with pytest.raises(InputError, match="look like source lines"):
-        read_hypotheses(path, corpus=corpus)
-    with pytest.raises(InputError, match="look like source lines"):
-        evaluate("m2", corpus, read_hypotheses(path), resamples=0)
 
 
 @pytest.mark.parametrize("odd", [{"resamples": -1}, {"resamples": 10.0}, {"rng": -1}])
@@ -519,25 +497,20 @@ def test_systems_as_people_have_them() -> None:
     assert named["b"] == wanted["a"]
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        ("He goes home .", "a single text is no list of sentences; give a list of them"),
-        ({"a": "He goes home ."}, "a: a single text is no list of sentences"),
-        ({"a": [3]}, "a: a sentence is a text, not a int"),
-        ([3], "a system is Hypotheses or a list of sentences, not a int"),
-        (None, "a system is Hypotheses or a list of sentences, not a NoneType"),
-        (3, "a system is Hypotheses or a list of sentences, not a int"),
-        ([Hypotheses("a", ("x",)), "He goes home ."], "not Hypotheses together with texts"),
-        ([["He goes home ."]], "a system is Hypotheses or a list of sentences, not a list; name"),
-        ({}, "there is no system to score"),
-    ],
-)
-def test_what_is_no_system_is_refused(given: Any, problem: str) -> None:
+def test_what_is_no_system_is_refused() -> None:
     corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
-    with pytest.raises(InputError) as seen:
-        evaluate("m2", corpus, given)
-    assert problem in str(seen.value)
+    for given, problem in (
+        ("He goes home .", "a single text"),
+        ({"a": "He goes home ."}, "a: a single text"),
+        ({"a": [3]}, "a: .*int"),
+        ([3], "int"),
+        (None, "NoneType"),
+        ([Hypotheses("a", ("x",)), "He goes home ."], "together with texts"),
+        ([["He goes home ."]], "list; name"),
+        ({}, "no system"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            evaluate("m2", corpus, given)  # type: ignore[arg-type]
 
 
 def test_resamples_are_scored_block_by_block() -> None:
@@ -563,12 +536,15 @@ def test_scores_that_are_no_numbers_are_named() -> None:
     assert noted == ("no score, being no number: half, none",)
 
 
+@pytest.mark.usefixtures("few_are_many")
 def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With two threads one counts as long as the second output is being looked at."""
-    lock, now, most = threading.Lock(), 0, [0, 0]
-    over = threading.Event()
+    lock, both = threading.Lock(), threading.Barrier(2, timeout=60)
+    counting = before = 0
+    jobs: list[str] = []
+    usual, over = M2.count, threading.Event()
 
     def look(corpus: Corpus, hypotheses: Hypotheses, threads: int) -> Any:
         if hypotheses.system == "B":
@@ -576,25 +552,23 @@ def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
         return unlike_lines(corpus, hypotheses)
 
     def count(metric: M2, corpus: Corpus, hypotheses: Hypotheses) -> Any:
-        nonlocal now
+        nonlocal counting, before
         with lock:
-            now += 1
-            most[over.is_set()] = max(most[over.is_set()], now)
+            counting += 1
             jobs.append(hypotheses.system)
-            if len(jobs) == 6:
+            number = len(jobs)
+            before = max(before, 0 if over.is_set() else counting)
+            if number == 3:
                 over.set()
-        time.sleep(0.02)
+        if number in (4, 5):
+            both.wait()  # which only two threads pass
         with lock:
-            now -= 1
+            counting -= 1
         return usual(metric, corpus, hypotheses)
 
-    jobs: list[str] = []
-    usual = M2.count
     monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
-    monkeypatch.setattr("errata.evaluation.contract.MANY", 100)
-    monkeypatch.setattr("errata.data.BATCH", 50)
     monkeypatch.setattr(M2, "count", count)
-    sources = [f"He go home number {k} ." for k in range(600)]
-    corpus = Corpus.from_texts(sources, [sources])
-    evaluate(M2(), corpus, {"A": sources, "B": sources}, resamples=0, threads=2)
-    assert most == [1, 2]
+    corpus, _ = many_sentences()
+    evaluate(M2(), corpus, {"A": corpus.sources, "B": corpus.sources}, resamples=0, threads=2)
+    assert before == 1
+    assert len(jobs) == 8
