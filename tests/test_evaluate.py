@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -562,6 +563,8 @@ def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
                 over.set()
         if number in (4, 5):
             both.wait()  # which only two threads pass
+        else:
+            time.sleep(0.02)  # so that a second thread, if there were one, would be seen
         with lock:
             counting -= 1
         return usual(metric, corpus, hypotheses)
