@@ -250,12 +250,7 @@ BODY = "".join(lines(XML)[2:6])
 BARE = CSV.replace(",rankingID", "")
 REPEATED: list[tuple[Any, list[str], int, str]] = [
     # How many judgments are left, and what is said of the others.
-    (
-        parse_jsonl,
-        [GOOD, GOOD.replace('"i"', '"j"'), GOOD, GOOD],
-        2,
-        "x:3: item 'i'.* once .*1 m",
-    ),
+    (parse_jsonl, [GOOD, GOOD.replace('"i"', '"j"'), GOOD, GOOD], 2, "x:3: item 'i'.* once .*1 m"),
     (parse_jsonl, [GOOD, GOOD.replace("[1, 2]", "[2, 1]")], 2, "item 'i'.* other ranks"),
     # Without a name and a time: a few may be a judge of the same mind.
     (parse_jsonl, [NAMELESS, NAMELESS], 2, "x:2: .* each time counts"),
