@@ -165,20 +165,9 @@ def test_hooks_use_the_tools_of_make_check() -> None:
         for repository in load(".pre-commit-config.yaml")["repos"]
         for hook in repository["hooks"]
     }
-    assert set(hooks) >= {
-        "ruff-check",
-        "ruff-format",
-        "mypy",
-        "end-of-file-fixer",
-        "trailing-whitespace",
-        "check-toml",
-        "check-yaml",
-    }
-    (ruff,) = [
-        need
-        for need in PROJECT["project"]["optional-dependencies"]["check"]
-        if need.startswith("ruff")
-    ]
+    assert set(hooks) >= {"ruff-check", "ruff-format", "mypy", "check-toml", "check-yaml"}
+    needs = PROJECT["project"]["optional-dependencies"]["check"]
+    (ruff,) = [need for need in needs if need.startswith("ruff")]
     assert ruff.startswith(f"ruff>={hooks['ruff-check'][0]},<"), "another may lay out otherwise"
     for need in hooks["mypy"][1]["additional_dependencies"]:
         # requests comes with pooch, which has no types
