@@ -19,7 +19,7 @@ from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus
-from errata.io.checks.conventions import check_conventions, lines_beside, shapes_of
+from errata.io.checks.conventions import lines_beside, shapes_of
 from errata.io.checks.likeness import likeness_of
 from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
 from errata.io.checks.roles import check_systems
@@ -258,12 +258,6 @@ def test_a_reference_as_output_is_a_note():
         assert f"annotator {annotator}" in found[0].problem
 
 
-def test_endless_lines_are_compared_in_part():
-    same, other = "a b " * 5000, "c d " * 5000
-    assert likeness_of([same + other], [same]).tolist() == [1.0]
-    assert likeness_of([same[:-1]], [same[:-2] + "c"]).tolist() < [1.0]
-
-
 LETTERS = st.text(st.sampled_from(["a", "b", " ", "é", "ê", "中", "\ud800"]), max_size=12)
 
 
@@ -397,16 +391,6 @@ def test_the_guard_takes_any_text(pairs):
         assert finding.line is None or 1 <= finding.line <= len(pairs)
 
 
-def test_what_is_left_over_is_counted_over_all_lines(monkeypatch) -> None:
-    monkeypatch.setattr("errata.io.checks.conventions.NEAR", 3)
-    sources = [f"There is a sentence here , and it is number {k} ." for k in range(20)]
-    lines = [s.replace("here", "he@@ re") if k < 6 else s for k, s in enumerate(sources)]
-    found = check_conventions(sources, lines, "out")
-    assert [f.problem.partition(",")[0] for f in found] == [
-        "cut words (@@) in 6 of 20 lines (30 %)"
-    ]
-
-
 def test_characters_are_looked_at_before_texts_are_cut() -> None:
     cut = tokeniser("characters")
     given = {"missing": None, "name": "it", "cut": cut}
@@ -425,18 +409,6 @@ def test_the_same_output_was_looked_at_however_it_was_read() -> None:
         assert was_looked_at(corpus, second)
         assert not was_looked_at(corpus, second.without_sentences(59))
         assert not was_looked_at(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))
-
-
-def test_an_output_is_kept_once_however_often_it_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "out.txt"
-    path.write_text("".join(f"{text}\n" for text in OUTPUT))
-    corpus = Corpus.from_texts(SOURCES)
-    for guard in (True, False, True):
-        read_hypotheses(path, corpus=corpus, guard=guard)
-    other = Hypotheses("other", SOURCES)
-    look_no_more(corpus, Hypotheses("out", OUTPUT), other)
-    assert was_looked_at(corpus, other)
-    assert len(corpus.derived("outputs looked at", list)) == 2
 
 
 def test_whoever_scores_many_lines_read_as_bytes_makes_no_strings_of_them(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import gzip
 import lzma
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -159,6 +159,20 @@ EAGER = (SAMPLE / "eager.txt").read_text("utf-8").splitlines()
 CORPUS = Corpus.from_texts(SOURCES)
 
 
+CHANGES: dict[str, Callable[[str], str]] = {
+    "lower": str.lower,
+    "upper": str.upper,
+    "blank": lambda line: " ",
+    "untokenised": lambda line: re.sub(r" (?=[.,!?'])", "", line),
+    "quoted": lambda line: f'"{line}"',
+    "spaced": lambda line: line.replace(" ", "  "),
+    "curly": lambda line: line.replace("'", "\u2019"),
+    "broken": lambda line: line.replace("e", "Ã©", 1),
+    "hidden": lambda line: line.replace(" ", "\u200b ", 1),
+    "hard": lambda line: line.replace(" ", "\u00a0", 1),
+}
+
+
 def outputs() -> Iterator[tuple[str, list[str]]]:
     """An output of the sample, spoilt as outputs are."""
     yield "sound", EAGER
@@ -183,21 +197,9 @@ def outputs() -> Iterator[tuple[str, list[str]]]:
             f"{share} scrambled {seed}",
             [w if draw.random() < share else line for w, line in zip(words, EAGER, strict=True)],
         )
-    for share in (0.1, 0.3, 0.6, 1.0):
+    for share, (how, change) in product((0.1, 0.3, 0.6, 1.0), CHANGES.items()):
         many = int(share * len(EAGER))
-        for how, change in (
-            ("lower", str.lower),
-            ("upper", str.upper),
-            ("blank", lambda line: " "),
-            ("untokenised", lambda line: re.sub(r" (?=[.,!?'])", "", line)),
-            ("quoted", lambda line: f'"{line}"'),
-            ("spaced", lambda line: line.replace(" ", "  ")),
-            ("curly", lambda line: line.replace("'", "\u2019")),
-            ("broken", lambda line: line.replace("e", "Ã©", 1)),
-            ("hidden", lambda line: line.replace(" ", "\u200b ", 1)),
-            ("hard", lambda line: line.replace(" ", "\u00a0", 1)),
-        ):
-            yield f"{share} {how}", [*map(change, EAGER[:many]), *EAGER[many:]]
+        yield f"{share} {how}", [*map(change, EAGER[:many]), *EAGER[many:]]
     yield "source", SOURCES
     yield "ten lines of the source", SOURCES[:10] + EAGER[10:]
     yield "blank at the end", [*EAGER, "", " "]
