@@ -6,7 +6,6 @@ import random
 import re
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from rapidfuzz.distance import Indel
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
 from errata.io.checks.characters import check_characters, check_corpus
 from errata.io.checks.conventions import lines_beside, shapes_of
@@ -24,7 +22,6 @@ from errata.io.checks.likeness import likeness_of
 from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
 from errata.io.checks.roles import check_systems
 from errata.io.corpus import parallel_corpus
-from errata.io.m2 import scan_m2_text
 from errata.io.tokenising import tokeniser
 from errata.spelling import Spelled, utf8
 from recorded import values
@@ -409,14 +406,3 @@ def test_the_same_output_was_looked_at_however_it_was_read() -> None:
         assert was_looked_at(corpus, second)
         assert not was_looked_at(corpus, second.without_sentences(59))
         assert not was_looked_at(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))
-
-
-def test_whoever_scores_many_lines_read_as_bytes_makes_no_strings_of_them(tmp_path: Path) -> None:
-    """Neither counting nor the guard asks for more than what differs."""
-    corpus = scan_m2_text("\n".join(f"S {source}\n" for source in SOURCES)).corpus
-    path = tmp_path / "out.txt"
-    path.write_text("".join(f"{line}\n" for line in OUTPUT))
-    output = read_hypotheses(path, corpus=corpus)
-    evaluate("m2", corpus, output, resamples=0)
-    assert not {"sources", "sentences"} & (vars(corpus).keys() | vars(output).keys())
-    assert evaluate("m2", corpus, Hypotheses("out", OUTPUT)).values == pytest.approx([0.0])

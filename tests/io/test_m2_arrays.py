@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import copy
-import gc
 import itertools
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,9 +24,8 @@ from errata.io.checks.characters import check_gold_characters
 from errata.io.checks.conventions import letters_in, source_letters
 from errata.io.checks.lines import check_alignment
 from errata.io.files import decode, read_bytes
-from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_bytes, scan_m2_text
+from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
-from errata.io.m2_references import ReadReferences
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import gold_edits, gold_references
 from errata.metrics.pt_m2 import PTM2
@@ -163,25 +159,6 @@ def test_the_first_error_is_raised_whatever_comes_behind_it(
         assert error.value.line == where
 
 
-@pytest.mark.parametrize("collecting", [True, False])
-def test_no_garbage_is_collected_while_a_text_is_read(
-    monkeypatch: pytest.MonkeyPatch, collecting: bool
-) -> None:
-    seen = []
-    monkeypatch.setattr(
-        "errata.io.m2.scan_part", lambda *given: seen.append(gc.isenabled()) or scan_part(*given)
-    )
-    before = gc.isenabled()
-    (gc.enable if collecting else gc.disable)()
-    try:
-        scan_m2_text(MIXED)
-        assert isinstance(refused(scan_m2_text, f"S a\n{line('0 9')}\n\nS b\n"), tuple)
-        assert seen == [False, False]
-        assert gc.isenabled() == collecting
-    finally:
-        (gc.enable if before else gc.disable)()
-
-
 def test_a_mark_is_one_at_the_start_of_a_file_only(tmp_path: Path) -> None:
     path = tmp_path / "gold.m2"
     path.write_bytes(f"\ufeff\ufeff{SOUND}".encode())
@@ -192,29 +169,6 @@ def test_a_mark_is_one_at_the_start_of_a_file_only(tmp_path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfS a\xff\n")
     with pytest.raises(InputError, match=r"gold.m2:1: byte 7 of the line \(0xff\)"):
         scan_m2(path)
-
-
-def test_threads_are_used_for_long_texts_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: set[int] = set()
-    both = threading.Barrier(2, timeout=60)
-
-    def watched(data: Any, part: TextPart) -> Any:
-        seen.add(threading.get_ident())
-        if wait:
-            both.wait()  # only two threads pass it
-        return scan_part(data, part)
-
-    monkeypatch.setattr("errata.io.m2.scan_part", watched)
-    wait = False
-    scan_m2_bytes(SOUND.encode(), threads=2)
-    assert seen == {threading.get_ident()}
-    monkeypatch.setattr("errata.io.m2_arrays.TOGETHER", len(SOUND) // 2)
-    assert len(text_parts(SOUND.encode())) == 2
-    scan_m2_bytes(SOUND.encode(), threads=1)
-    assert seen == {threading.get_ident()}
-    wait = True
-    same_file(scan_m2_bytes(SOUND.encode(), threads=2), by_lines(SOUND))
-    assert len(seen) == 3
 
 
 @settings(max_examples=60)
@@ -312,16 +266,6 @@ def test_changed_corpora(change: Callable[[Corpus], Corpus], ours: Corpus, their
     assert [*map(mine.number, numbers)] == [*map(other.number, numbers)]
 
 
-def test_parts_share_the_vocabulary_and_not_what_was_derived(ours: Corpus) -> None:
-    ours.derived("thing", lambda: 1)
-    part = ours[1:4]
-    assert part.vocabulary is ours.vocabulary
-    assert part.derived("thing", lambda: 2) == 2
-    assert ours.starting_at(1).derived("thing", lambda: 3) == 3
-    assert not asked(ours)
-    assert not asked(part)
-
-
 def test_parts_take_over_what_is_said(ours: Corpus, theirs: Corpus) -> None:
     known = ours.edit_words
     assert known.alternatives == {3: ("y", "")}
@@ -351,15 +295,6 @@ def test_what_references_say() -> None:
     assert words.part(slice(0, 1), slice(0, 1)).alternatives == {}
 
 
-def test_once_made_references_are_handed_on(ours: Corpus) -> None:
-    every = ours.references
-    assert ours[1:3].references == every[1:3]
-    assert all(a is b for a, b in zip(ours[1:3].references, every[1:3], strict=True))
-    assert ours[1:3]._later is None
-    assert ours.starting_at(3).references is every
-    assert ours.references_of(2) is every[2]
-
-
 @pytest.mark.parametrize("made", [False, True])
 def test_one_sentence_is_counted_as_in_a_tuple(ours: Corpus, theirs: Corpus, made: bool) -> None:
     if made:
@@ -370,23 +305,6 @@ def test_one_sentence_is_counted_as_in_a_tuple(ours: Corpus, theirs: Corpus, mad
         for corpus in (ours, theirs):
             with pytest.raises(IndexError):
                 corpus.references_of(sentence)
-
-
-def test_threads_get_one_object(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    every = ReadReferences.every
-    monkeypatch.setattr(ReadReferences, "every", lambda self: made.append(1) or every(self))
-    corpus = scan_m2_text(MIXED).corpus
-    wait = threading.Barrier(6)
-
-    def ask(_: int) -> Any:
-        wait.wait()
-        return corpus.references
-
-    with ThreadPoolExecutor(6) as threads:
-        found = list(threads.map(ask, range(6)))
-    assert len(made) == 1
-    assert all(each is corpus.references for each in found)
 
 
 # --- who asks -----------------------------------------------------------------------------------
@@ -414,17 +332,6 @@ def test_scoring_makes_no_references(outputs: list[Hypotheses], signature: str) 
     for name in ("odd", "worse"):
         assert scores[name] == theirs[name]
     assert scores.signature == theirs.signature
-
-
-def test_checking_makes_no_references(outputs: list[Hypotheses]) -> None:
-    corpus = scan_m2_text(f"{SOUND}\n\n{MIXED}").corpus
-    every = [Hypotheses("o", h.sentences + corpus.sources[60:]) for h in outputs]
-    plain = by_lines(f"{SOUND}\n\n{MIXED}").corpus
-    for h in every:
-        assert check_alignment(corpus, h) == check_alignment(plain, h)
-    numbers = range(1, len(corpus) + 1)
-    assert check_gold_characters(corpus, "g", numbers) == check_gold_characters(plain, "g", numbers)
-    assert not asked(corpus)
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 60])
