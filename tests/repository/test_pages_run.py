@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -195,12 +196,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for place in (".", "essays", "exams"):
         write_corpus(folder / place)
     texts = {
-        "ours.toml": CORPORA,
-        "sets.toml": CORPORA,
-        "people.tsv": PEOPLE,
-        "metricA.tsv": PEOPLE,
-        "metricB.tsv": PEOPLE,
-        "ours.tsv": PEOPLE,
+        **dict.fromkeys(("ours.toml", "sets.toml"), CORPORA),
+        **dict.fromkeys(("people.tsv", "metricA.tsv", "metricB.tsv", "ours.tsv"), PEOPLE),
         "claims.txt": CLAIMS,
         "merged.txt": "7\n31\n",
         "experts.txt": "ana\n",
@@ -222,16 +219,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_judgments(complete, folder / "pairs.csv", form="pairwise")
     shutil.copy(folder / "judgments.xml", folder / "j.xml")
     write_logs(folder)
-    errata(
-        "compare",
-        "--gold",
-        "gold.m2",
-        "--baseline",
-        "main.json",
-        "--update-baseline",
-        "ours.txt",
-        cwd=folder,
-    )
+    baseline = ("--baseline", "main.json", "--update-baseline")
+    errata("compare", "--gold", "gold.m2", *baseline, "ours.txt", cwd=folder)
     for name in ("scores.json", "theirs.json"):
         outputs = sorted(OUTPUTS) if name == "theirs.json" else ["eager.txt", "fluent.txt"]
         done = errata("score", "--gold", "gold.m2", *outputs, "--json", cwd=folder)
@@ -334,18 +323,26 @@ def run_page(page: Path, folder: Path, mark: str) -> list[str]:
     ]
 
 
-def with_mark(mark: str) -> list[Path]:
-    return [page for page in PAGES if any(c.mark == mark for c in page_commands(page))]
+SLOW = ("README", "tokens", "meteor", "meta-evaluation", "board", "heatmap", "compare")
 
 
-@pytest.mark.parametrize("page", with_mark(""), ids=lambda page: page.stem)
+def with_mark(mark: str) -> list[Any]:
+    """The pages that have commands with this mark."""
+    return [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+        for page in PAGES
+        if any(command.mark == mark for command in page_commands(page))
+    ]
+
+
+@pytest.mark.parametrize("page", with_mark(""))
 def test_commands_do_what_the_page_says(page: Path, folder: Path) -> None:
     if wrong := run_page(page, folder, ""):
         pytest.fail("\n".join(wrong), pytrace=False)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("page", with_mark("run long"), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", with_mark("run long"))
 def test_long_commands_do_what_the_page_says(
     page: Path, folder: Path, data_sets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
