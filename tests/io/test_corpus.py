@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -62,17 +61,6 @@ def test_errors(folder, monkeypatch, arguments, problem):
         read_corpus(**arguments)
 
 
-def test_shifted_references_are_warned_of(tmp_path):
-    words = ["apple", "brook", "cloud", "dance", "eagle", "flame", "grape", "house", "inlet", "jam"]
-    sources = [
-        " ".join(words[k] for k in random.Random(i).choices(range(10), k=9)) for i in range(40)
-    ]
-    (tmp_path / "s").write_text("\n".join(sources))
-    (tmp_path / "r").write_text("\n".join([*sources[:30], *sources[31:], "x"]))
-    with pytest.warns(DataWarning, match="r:31: output lines 31–39 look like source lines 32–40"):
-        read_corpus(source=tmp_path / "s", references=[tmp_path / "r"])
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -121,13 +109,3 @@ def test_hypotheses_as_edits_of_another_source(folder):
     path.write_text("S He go home .\n")
     with pytest.raises(InputError, match="1 source sentences, but the corpus has 2"):
         read_hypotheses(path, corpus=corpus)
-
-
-def test_overlapping_edits_cannot_be_carried_out(folder):
-    path = folder / "sys.m2"
-    path.write_text(
-        "S a\n\nS b c\nA 0 2|||X|||x|||REQUIRED|||-NONE-|||0\n"
-        "A 1 2|||X|||y|||REQUIRED|||-NONE-|||0\n"
-    )
-    with pytest.raises(InputError, match=r"sys\.m2:3: the edits of annotator 0 cannot be carried"):
-        read_hypotheses(path)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, InputError
-from errata.io import read_corpus, read_m2, write_m2
+from errata.io import read_m2, write_m2
 from errata.io.m2 import format_m2, parse_m2, scan_m2
 
 REST = "REQUIRED|||-NONE-|||0"
@@ -164,18 +164,6 @@ def test_compatible_shares_the_edits_of_a_paragraph():
 def test_lines_that_are_glued_or_have_lost_a_field_are_warned_of(text, code, line):
     found = parse_m2(text.splitlines()).findings
     assert [(f.severity, f.code, f.line) for f in found] == [("warning", code, line)]
-
-
-def test_control_characters_in_gold_are_warned_of_when_it_is_read_for_scoring(file, tmp_path):
-    with pytest.warns(DataWarning) as caught:
-        read_corpus(gold=file(f"S a\u200bb c\nA 1 2|||V|||x\x07|||{REST}\n"))
-    said = [str(warning.message) for warning in caught]
-    assert len(said) == 2
-    assert "U+200B" in said[0]
-    assert "U+0007" in said[1]
-    source = write(tmp_path / "s.txt", "a\u200bb\n")
-    with pytest.warns(DataWarning, match=r"s\.txt:1: .*U\+200B"):
-        read_corpus(source=source)
 
 
 def test_compatible_drops_edits_outside_the_sentence(file):

@@ -441,9 +441,6 @@ def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
     assert [w.source for w in found if "(False, True, True)" in w.shows] == ["h i"]
 
 
-# --- many ----------------------------------------------------------------------------------------
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 

@@ -145,23 +145,6 @@ def test_errors_name_line_and_value(tmp_path: Path) -> None:
             read(tmp_path, text)
 
 
-def test_a_spreadsheet(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in (
-        ("judge", "sentence", "system", "rank", None),
-        ("ann", 0, "A", 2, None),
-        ("ann", 0.0, "B", 1, None),
-        ("ann", 0, "C", 2, None),
-        ("bob", 1, "A", 1, None),
-        (None, None, None, None, None),
-        ("bob", 1, "B", 2, None),
-    ):
-        book.active.append(row)
-    book.save(tmp_path / "j.xlsx")
-    assert list(read_judgments(tmp_path / "j.xlsx")) == EXPECTED
-
-
 def test_a_stray_cell_far_away_costs_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,14 +34,6 @@ def test_lines_are_kept_exactly(tmp_path, data, lines):
     assert read_text(tmp_path / "text") == lines
 
 
-@pytest.mark.parametrize("odd", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-def test_odd_line_breaks_are_text_and_warned_of(tmp_path, odd):
-    path = tmp_path / "text"
-    path.write_bytes(f"a\nb{odd}c\nd\n".encode())
-    with pytest.warns(DataWarning, match=rf"text:2: U\+{ord(odd):04X} inside the line"):
-        assert read_text(path) == ("a", f"b{odd}c", "d")
-
-
 @pytest.mark.parametrize("bad", [["a\nb"], ["a", "b\r"], ["\ufeffa"]])
 def test_what_a_line_cannot_hold_is_refused(tmp_path, bad):
     with pytest.raises(InputError, match=r"line end|byte order mark"):
