@@ -94,7 +94,7 @@ def test_endless_pipes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     writer.start()
     with pytest.raises(InputError, match="more than 102,400 bytes"):
         read(path)
-    writer.join(10)
+    writer.join(60)
     assert not writer.is_alive()
 
 
