@@ -393,6 +393,24 @@ def test_running_text_names_commands_options_and_data_that_exist() -> None:
     assert wrong == []
 
 
+def test_no_command_in_a_block_is_overlooked() -> None:
+    """Behind a pipe or in a loop, or in an unusual block: mark it, or write it on its own line."""
+    called = re.compile(rf"(?<![\w/.`-])errata (?:{'|'.join(COMMANDS)})\b")
+    overlooked = []
+    for page in PAGES:
+        known = [command.line for command in page_commands(page)]
+        for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+            if block["language"] in ("", "sh", "bash") and not MARK.search(block["marks"]):
+                lines = re.sub(r"\\\n *", "", block["text"]).splitlines()
+                wrong = [line for line in lines if called.search(line)]
+                overlooked += [
+                    f"{page.name}: {line}"
+                    for line in wrong
+                    if not any(line.startswith(each) for each in known)
+                ]
+    assert overlooked == []
+
+
 def test_a_mark_without_a_command_is_refused() -> None:
     with pytest.raises(AssertionError, match="errata nothing"):
         read_commands("<!-- not run (errata nothing): a reason -->")
