@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from errata.data import Corpus, Edit, Reference
 from errata.errors import DataWarning, InputError
 from errata.io import read_m2, write_m2
-from errata.io.m2 import format_m2, parse_m2, scan_m2
+from errata.io.m2 import format_m2, parse_m2, scan_m2, scan_m2_text
 
 REST = "REQUIRED|||-NONE-|||0"
 NOOP = "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||"
@@ -333,3 +333,14 @@ def test_a_lone_surrogate_cannot_be_written(tmp_path):
 
 
 # --- anything at all --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", [f"\nS a b\nA 0 9{X}", "\n\nS a\x85b\n", f"\n\nS a\nA 0 1{X}"])
+def test_a_part_of_a_file_names_the_lines_of_the_file(text):
+    """Of errors, of findings and of sentences."""
+    try:
+        file = scan_m2_text(text, "gold.m2", first_line=41)
+        places = [file.lines[0], *(finding.line for finding in file.findings)]
+    except InputError as error:
+        places = [error.line]
+    assert set(places) == {43}

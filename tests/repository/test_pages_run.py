@@ -24,6 +24,7 @@ import pytest
 
 from board_sample import sample_board
 from command import Done, errata
+from errata import plugins
 from errata.cli import COMMANDS, cli
 from errata.datasets import sample_judgments
 from errata.datasets.collections import collections
@@ -246,12 +247,13 @@ def write_logs(folder: Path) -> None:
 
 
 @pytest.fixture
-def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of these files, in which the commands of one page run."""
     place = tmp_path / "page"
     shutil.copytree(files, place)
     monkeypatch.chdir(place)
-    return place
+    yield place
+    plugins._module.cache_clear()  # which takes mine.py of another folder for this one
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
