@@ -128,7 +128,7 @@ CELLS = ["nan", "-INF", "1_000", "٠.٢", "true", "0x1", "1e999", "9" * 5000, "n
 
 def test_what_is_no_score_is_neither_a_score_nor_a_title(tmp_path: Path) -> None:
     """NaN had the rank 0.5 once, and gave a correlation of .873."""
-    with pytest.raises(InputError, match="m.txt:4: 'x'"):  # remarks are lines
+    with pytest.raises(InputError, match=r"m\.txt:4: 'x'"):  # remarks are lines
         read_score_file(written(tmp_path, "# by hand\nA\t0.1\n# today\nB\tx\nC\t0.3\n"))
     for cell in CELLS:
         for text, line in (
