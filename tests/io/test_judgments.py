@@ -538,6 +538,9 @@ def test_files_of_judgments_are_read_as_such(tmp_path: Path) -> None:
     found = check_files([good])
     assert (found.findings, found.statistics[0].role) == ((), "1 judgment")
     assert (found.statistics[0].sentences, found.statistics[0].annotators) == (1, 1)
+    for name, text, role in (("j.csv", PAIR, "1 judgment"), ("j.xml", XML, "2 judgments")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert check_files([tmp_path / name]).statistics[0].role == role
     good.write_text(f"{json.dumps(line | {'colour': 'red'})}\n", encoding="utf-8")
     (odd,) = check_files([good]).findings
     assert (odd.severity, odd.code) == ("warning", "odd-judgments")
