@@ -43,6 +43,8 @@ def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
         ("[]", "not a JSON object"),
         (GOOD.replace("0,", "-1,"), "sentence -1"),
         (GOOD.replace("0,", "true,"), "sentence True"),
+        (GOOD.replace('"ann"', "7"), "judge, text and file"),
+        (GOOD.replace('"He goes ."', "7"), "judge, text and file"),
         (GOOD.replace('"ann"', '""'), "judge, text and file"),
         (GOOD.replace('"m.0"', "null"), "judge, text and file"),
         (GOOD.replace("judge", "jugde"), "'jugde'.*'judge'"),
