@@ -70,8 +70,10 @@ docs: $(VENV)/.check ## Build the documentation into site/
 	$(BIN)/python docs/reference.py
 	@mkdir -p build/ipython/profile_default
 	@echo 'c.IPKernelApp.log_level = 40' > build/ipython/profile_default/ipython_kernel_config.py
+	@rm -rf .cache/mkdocs-jupyter  # pages that an older package made
 	PATH="$(abspath $(BIN)):$$PATH" IPYTHONDIR="$(abspath build/ipython)" NO_MKDOCS_2_WARNING=1 \
 	  $(BIN)/mkdocs build --strict -q
+	$(BIN)/python docs/check_site.py site
 
 bench: $(VENV)/.installed ## Measure speed and memory, side by side
 	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -1,40 +1,31 @@
 """Mutated files through every reader, and mutated command lines through the program.
 
 Allowed are a result, an error in one line (`ErrataError`) and a `DataWarning`; whatever else
-comes, takes long or takes much memory is a fault. Tests put a few thousand inputs through
-(``make test``) or many (``pytest -m fuzz``); by hand::
-
-    python tests/fuzzing.py --inputs 1000000 --jobs 2
-
-prints how many went through, how fast, the slowest and the memory taken; what failed is kept.
+comes, hangs or takes much memory is a fault. The standard tests put a few thousand inputs through,
+``make long`` many; ``ERRATA_FUZZ=100000 make long`` as many as you like for each reader.
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import resource
 import signal
-import sys
-import tempfile
 import time
 import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 
 from errata.errors import DataWarning, ErrataError
 from fuzz_mutations import mutated
-from fuzz_targets import SAMPLE, TARGETS, Target, first_sentences, head
+from fuzz_targets import SAMPLE, Target, first_sentences, head
 
 __all__ = ["MEGABYTES", "Tally", "command_lines", "fuzz_commands", "fuzz_reader", "megabytes"]
 
-SECONDS = 5.0  # of processor time that one small input may take
-WAIT = 60.0  # seconds until an input is broken off
+SECONDS = 60.0  # of processor time that one small input may take, on a busy machine too
+WAIT = 300.0  # seconds until an input is interrupted
 MEGABYTES = 1024  # that all of them together may take
 
 
@@ -208,7 +199,7 @@ def fuzz_commands(inputs: int, seed: int, folder: Path) -> Tally:
         took = time.process_time() - began
         tally.inputs += 1
         tally.slowest = max(tally.slowest, took)
-        if took > 2 * SECONDS:
+        if took > SECONDS:
             fault = fault or f"took {took:.1f} s"
         if fault:
             held = (folder / broken).read_bytes() if broken else b""
@@ -222,59 +213,3 @@ def fuzz_commands(inputs: int, seed: int, folder: Path) -> Tally:
 def megabytes() -> float:
     """The most memory this process has taken so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def _share(job: tuple[int, int, int]) -> tuple[Tally, float]:
-    """One part of a long run: readers in turn, with a command line for every fifty inputs."""
-    inputs, part, seed = job
-    total = Tally()
-    # What asks for much more fails here, and not the machine.
-    resource.setrlimit(resource.RLIMIT_AS, (4 * MEGABYTES << 20,) * 2)
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as name:
-        folder = Path(name)
-        os.environ["ERRATA_CACHE"] = name
-        for step in range(max(1, inputs // 1500)):
-            for target in TARGETS:
-                total.add(fuzz_reader(target, 98, hash((seed, part, step)), folder))
-            total.add(fuzz_commands(30, hash((seed, part, step)), folder))
-            if total.inputs >= inputs or len(total.faults) > 50:
-                break
-    return total, megabytes()
-
-
-def _jobs(inputs: int, seed: int, size: int = 15_000) -> Iterator[tuple[int, int, int]]:
-    for part in range(-(-inputs // size)):
-        yield size, part, seed
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--inputs", type=int, default=100_000)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--keep", type=Path, default=Path("faults"))
-    given = parser.parse_args()
-    began, total, most = time.monotonic(), Tally(), 0.0
-    with get_context("spawn").Pool(given.jobs, maxtasksperchild=4) as pool:
-        for tally, memory in pool.imap_unordered(_share, _jobs(given.inputs, given.seed)):
-            total.add(tally)
-            most = max(most, memory)
-            took = time.monotonic() - began
-            print(
-                f"\r{total.inputs:,} inputs, {total.inputs / took:,.0f} a second, {total.read:,} "
-                f"read, {total.refused:,} refused, {len(total.faults)} faults, slowest "
-                f"{total.slowest:.2f} s, {most:.0f} MB ",
-                end="",
-                file=sys.stderr,
-            )
-    print(file=sys.stderr)
-    for k, (what, data, fault) in enumerate(total.faults[:100]):
-        given.keep.mkdir(exist_ok=True)
-        (given.keep / f"{k}.input").write_bytes(data)
-        (given.keep / f"{k}.txt").write_text(f"{what}\n{fault}\n", errors="backslashreplace")
-    sys.exit(bool(total.faults) or most > MEGABYTES)
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
-    main()

@@ -30,7 +30,7 @@ from errata.errors import DataWarning, ErrataError
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "recorded"
 MODULES = ("human", "meta", "io")
-ORIGIN = "errata itself, of results and of files spoilt one spot at a time; see tests/recorded.py"
+ORIGIN = "errata itself, of results and of files damaged one spot at a time; see tests/recorded.py"
 LARGE = 40  # of larger arrays some sums are kept
 Cases = Mapping[str, Callable[[], object]]
 
@@ -75,11 +75,53 @@ def outcome(make: Callable[[], object]) -> Any:
     return {"warnings": words, "result": found} if words else found
 
 
+def facts(make: Callable[[], object]) -> Any:
+    """What comes of a call, without the words: of errors, warnings and findings the facts."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", DataWarning)
+        try:
+            found = plain(without_words(make()))
+        except ErrataError as error:
+            found = error_facts(error)
+    noted = [values(str(each.message)) for each in said]
+    return {"warnings": noted, "result": found} if noted else found
+
+
+def values(message: str) -> str:
+    """Return the place and the values that a message names, and the options of its remedy.
+
+    >>> values("gold.m2:12: edit 3-9 is outside of 5 tokens: 'a b'; as in 1 2, or --compatible")
+    "gold.m2:12: 3 9 5 'a b' --compatible"
+    """
+    problem, _, remedy = message.partition("; ")
+    place, rest = re.fullmatch(r"((?:\S+?:(?:\d+:)?(?= ))?)(.*)", problem, re.S).groups()  # type: ignore[union-attr]
+    # What parsers of JSON, XML and CSV say is not ours, and changes with their versions.
+    rest = re.sub(r"(not (?:JSON|CSV|well-formed)|Expecting |Illegal ).*", "", rest, flags=re.S)
+    named = re.findall(r"'[^']*'|\"[^\"]*\"|\d+", rest)
+    return " ".join([place, *named, *re.findall(r"--[a-z][a-z-]+|ERRATA_\w+", remedy)])
+
+
+def error_facts(error: ErrataError) -> str:
+    """The class of an error, and the file, line, values and options in its message."""
+    return f"{type(error).__name__} {values(str(error))}"
+
+
+def without_words(value: Any) -> Any:
+    """Findings and errors by their facts, in lists too; anything else as it is."""
+    if isinstance(value, ErrataError):
+        return error_facts(value)
+    if hasattr(value, "severity"):
+        return [value.severity, value.path, value.line, value.code, values(value.problem)]
+    if hasattr(value, "findings"):
+        return {**plain(value), "findings": without_words(value.findings)}
+    return [without_words(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 def brief(found: Any) -> str:
-    """An outcome in short: the error in words, of a result only a check sum."""
-    if isinstance(found, str) and found.startswith("error: "):
-        # What parsers of JSON, XML and CSV say is not ours, and changes with their versions.
-        return re.sub(r"(not (JSON|CSV|well-formed)).*", r"\1", found)[7:100]
+    """The facts of a call in short: an error as it is, a result as its check sum."""
+    if isinstance(found, str) and re.match(r"\w+Error ", found):
+        return found
     return f"result {zlib.crc32(json.dumps(found, ensure_ascii=False).encode()):08x}"
 
 

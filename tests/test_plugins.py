@@ -245,45 +245,37 @@ def test_a_module_of_the_current_folder_is_found(mine: Path) -> None:
     assert parse("errata.metrics.m2:M2(beta=1)") == parse("m2(beta=1)")
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("mine.py:Rogue", "mine.py:Rogue calls itself 'M2', which is a metric of Errata; give"),
-        ("mine.py:overlop", "mine.py has no 'overlop'; did you mean 'overlap'?"),
-        ("mine.py:number", "mine.py:number is not a metric; it must be"),
-        ("gone.py:f", "gone.py cannot be imported: gone.py: there is no such file"),
-        ("no.such.module:f", "no.such.module cannot be imported: No module named 'no'"),
+@pytest.mark.usefixtures("mine")
+def test_what_is_no_metric_is_explained() -> None:
+    for text, problem in (
+        ("mine.py:Rogue", "mine.py:Rogue calls itself 'M2'"),
+        ("mine.py:overlop", "no 'overlop'.*'overlap'"),
+        ("mine.py:number", "mine.py:number is not a metric"),
+        ("gone.py:f", "gone.py: there is no such file"),
+        ("no.such.module:f", "No module named 'no'"),
         ("mine.py:overlap(", "cannot read the metric"),
-        ("m2(bta=1)", "m2 has no parameter 'bta'; did you mean 'beta'?"),
-        ("glue", "there is no metric 'glue'; did you mean 'gleu'?"),
-        ("pt-m2(beta=1)", "there is no metric 'pt-m2'; did you mean 'pt_m2'?"),
-        ("cleme2.0", "there is no metric 'cleme2.0'; did you mean 'cleme2'?"),
-        ("scribendi(model=my-model)", "put quotes around paths, names with hyphens and the like"),
-        ("m2(choice=optimum)", "choice='optimum' is unknown; did you mean 'optimal'?"),
-    ],
-)
+        ("m2(bta=1)", "'bta'.*'beta'"),
+        ("glue", "'glue'.*'gleu'"),
+        ("pt-m2(beta=1)", "'pt-m2'.*'pt_m2'"),
+        ("cleme2.0", "'cleme2.0'.*'cleme2'"),
+        ("scribendi(model=my-model)", "quotes"),
+        ("m2(choice=optimum)", "choice='optimum'.*'optimal'"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            parse(text)
+
+
 @pytest.mark.usefixtures("mine")
-def test_what_is_no_metric_is_explained(text: str, problem: str) -> None:
-    with pytest.raises(InputError) as seen:
-        parse(text)
-    assert problem in str(seen.value)
-
-
-@pytest.mark.parametrize(
-    ("function", "problem"),
-    [
-        ("text", "mine.py:text gives 'good' for 'He goes .'; it must give a finite number"),
+def test_a_function_that_fails_is_named() -> None:
+    for function, problem in (
+        ("text", "mine.py:text .*'good' for 'He goes .'"),
         ("huge", "mine.py:huge gives '100000"),
-        ("fails", "mine.py:fails failed on 'He goes .': ZeroDivisionError: division by zero"),
-        ("leaves", "mine.py:leaves failed on 'He goes .': SystemExit: 3"),
-        ("Broken", "mine, which comes from mine.py, failed: KeyError: 'x'; mend it"),
-    ],
-)
-@pytest.mark.usefixtures("mine")
-def test_a_function_that_fails_is_named(function: str, problem: str) -> None:
-    with pytest.raises(PluginError) as seen:
-        evaluate(parse(f"mine.py:{function}"), CORPUS, SYSTEMS)
-    assert problem in str(seen.value)
+        ("fails", "mine.py:fails .*'He goes .': ZeroDivisionError"),
+        ("leaves", "mine.py:leaves .*'He goes .': SystemExit: 3"),
+        ("Broken", "mine.py, failed: KeyError: 'x'"),
+    ):
+        with pytest.raises(PluginError, match=problem):
+            evaluate(parse(f"mine.py:{function}"), CORPUS, SYSTEMS)
 
 
 @pytest.mark.parametrize(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from errata.data import Edit, Reference
 from errata.errors import DataWarning, InputError
-from errata.io import read_corpus, read_hypotheses, read_hypotheses_m2
-from errata.io.outputs import split_name, system_name
+from errata.io import read_corpus, read_hypotheses
+from errata.io.outputs import system_name
 
 M2 = (
     "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
@@ -28,13 +27,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_corpus_from_m2(folder):
-    corpus = read_corpus(gold=folder / "gold.m2", source=folder / "s.txt")
-    assert corpus.sources == ("He go home .", "Fine .")
-    assert [len(refs) for refs in corpus.references] == [2, 1]
-    assert corpus.name == "gold"
-
-
 def test_annotators_are_chosen_by_number(folder):
     with pytest.warns(DataWarning, match="gold: 1 sentences have no annotation by annotator 3"):
         corpus = read_corpus(gold=folder / "gold.m2", annotators=[3])
@@ -44,17 +36,6 @@ def test_annotators_are_chosen_by_number(folder):
     )
     with pytest.raises(InputError, match=r"no annotator 1; it has: 0, 3"):
         read_corpus(gold=folder / "gold.m2", annotators=[1])
-
-
-def test_an_empty_reference_is_not_a_missing_one(folder):
-    refs = [folder / "r0.txt", folder / "r1.txt"]
-    corpus = read_corpus(source=folder / "s.txt", references=refs, missing="<none>")
-    assert corpus.references == (
-        (Reference(0, text="He goes home ."),),
-        (Reference(0, text=""), Reference(1, text="Fine .")),
-    )
-    corpus = read_corpus(source=folder / "s.txt", references=refs)
-    assert corpus.references[0][1].text == "<none>"
 
 
 @pytest.mark.parametrize(
@@ -80,17 +61,6 @@ def test_errors(folder, monkeypatch, arguments, problem):
         read_corpus(**arguments)
 
 
-def test_shifted_references_are_warned_of(tmp_path):
-    words = ["apple", "brook", "cloud", "dance", "eagle", "flame", "grape", "house", "inlet", "jam"]
-    sources = [
-        " ".join(words[k] for k in random.Random(i).choices(range(10), k=9)) for i in range(40)
-    ]
-    (tmp_path / "s").write_text("\n".join(sources))
-    (tmp_path / "r").write_text("\n".join([*sources[:30], *sources[31:], "x"]))
-    with pytest.warns(DataWarning, match="r:31: output lines 31–39 look like source lines 32–40"):
-        read_corpus(source=tmp_path / "s", references=[tmp_path / "r"])
-
-
 @pytest.mark.parametrize(
     ("path", "name"),
     [
@@ -105,16 +75,6 @@ def test_shifted_references_are_warned_of(tmp_path):
 )
 def test_system_names_come_from_file_names(path, name):
     assert system_name(path) == name
-
-
-def test_names_can_be_given(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    assert read_hypotheses("ours=s.txt").system == "ours"
-    assert read_hypotheses("s.txt", name="other").system == "other"
-    Path("a=b.txt").write_text("x\n")
-    assert split_name("a=b.txt") == (None, "a=b.txt")
-    assert read_hypotheses("a=b.txt").system == "a=b"
-    assert split_name("dir/a=b.txt") == (None, "dir/a=b.txt")
 
 
 def test_hypotheses_are_guarded_with_a_corpus(folder):
@@ -149,26 +109,3 @@ def test_hypotheses_as_edits_of_another_source(folder):
     path.write_text("S He go home .\n")
     with pytest.raises(InputError, match="1 source sentences, but the corpus has 2"):
         read_hypotheses(path, corpus=corpus)
-
-
-def test_a_system_per_annotator(folder):
-    with pytest.warns(DataWarning, match=r"gold\.m2:5: no line of annotator 3"):
-        a, b = read_hypotheses_m2(folder / "gold.m2", names=["A", "B"])
-    assert (a.system, a.sentences) == ("A", ("He goes home .", "Fine ."))
-    assert (b.system, b.sentences) == ("B", ("He went home .", "Fine ."))
-    with pytest.warns(DataWarning):
-        assert [h.system for h in read_hypotheses_m2(folder / "gold.m2")] == ["gold.0", "gold.3"]
-    with pytest.raises(InputError, match="3 names for the edits of 2 systems"):
-        read_hypotheses_m2(folder / "gold.m2", names=["A", "B", "C"])
-    with pytest.raises(InputError, match=r"edits of 2 annotators.*errata convert"):
-        read_hypotheses(folder / "gold.m2")
-
-
-def test_overlapping_edits_cannot_be_carried_out(folder):
-    path = folder / "sys.m2"
-    path.write_text(
-        "S a\n\nS b c\nA 0 2|||X|||x|||REQUIRED|||-NONE-|||0\n"
-        "A 1 2|||X|||y|||REQUIRED|||-NONE-|||0\n"
-    )
-    with pytest.raises(InputError, match=r"sys\.m2:3: the edits of annotator 0 cannot be carried"):
-        read_hypotheses(path)

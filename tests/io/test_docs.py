@@ -5,49 +5,31 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
+from typing import TypeGuard
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = (
-    "linter",
-    "files",
-    "checks/lines",
-    "checks/characters",
-    "checks/conventions",
-    "checks/roles",
-    "checks/segmentation",
-    "corpus",
-    "outputs",
-    "m2",
-    "m2_lines",
-    "scores/checked",
-    "scores/handmade",
-)
 # Where a code stands among the arguments of a call, by the name of what is called.
 POSITION = {"Finding": 5, "warn": 1}
 
 
 def codes_in_source() -> set[str]:
+    """The codes of calls that make findings, and of the tables of checks."""
     found = set()
-    for module in MODULES:
-        tree = ast.parse((ROOT / "src" / "errata" / "io" / f"{module}.py").read_text())
-        for node in ast.walk(tree):
+    for path in (ROOT / "src" / "errata" / "io").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                if name in POSITION and len(node.args) > POSITION[name]:
-                    argument = node.args[POSITION[name]]
-                    if isinstance(argument, ast.Constant):
-                        found.add(argument.value)
-            if isinstance(node, ast.Tuple) and module == "checks/conventions" and node.elts:
-                last = node.elts[-1]  # tables of checks end in the code
-                if isinstance(last, ast.Constant) and re.fullmatch("[a-z]+", str(last.value)):
-                    found.add(last.value)
-            if isinstance(node, ast.Tuple) and module == "checks/characters":  # tables of checks
-                found |= {
-                    e.value
-                    for e in node.elts
-                    if isinstance(e, ast.Constant) and re.fullmatch(r"[a-z]+-[a-z]+", str(e.value))
-                }
+                place = POSITION.get(name, len(node.args))
+                found |= {a.value for a in node.args[place : place + 1] if is_code(a)}
+            elif isinstance(node, ast.Tuple) and path.stem == "conventions":
+                found |= {e.value for e in node.elts[-1:] if is_code(e)}
+            elif isinstance(node, ast.Tuple) and path.stem == "characters":
+                found |= {e.value for e in node.elts if is_code(e) and "-" in e.value}
     return found
+
+
+def is_code(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and bool(re.fullmatch("[a-z-]+", str(node.value)))
 
 
 def test_every_code_is_documented():

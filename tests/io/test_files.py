@@ -16,8 +16,6 @@ from errata.io.files import read_bytes, read_lines, spelled_lines, stream_lines
 from errata.io.writing import write_bytes, write_lines
 from errata.spelling import Spelled
 
-READERS = pytest.mark.parametrize("read", [read_bytes, lambda path: list(stream_lines(path))])
-
 
 def test_gzip_is_undone_by_content_and_made_by_name(tmp_path: Path) -> None:
     packed, hidden = tmp_path / "a.gz", tmp_path / "a"
@@ -28,22 +26,6 @@ def test_gzip_is_undone_by_content_and_made_by_name(tmp_path: Path) -> None:
         assert read_bytes(path) == b"one\ntwo\n"
         assert list(stream_lines(path)) == ["one\n", "two\n"]
     assert packed.read_bytes()[4:8] == bytes(4)  # no time in it: the same bytes, the same file
-
-
-@READERS
-def test_whole_or_line_by_line_the_same_is_refused(tmp_path: Path, read) -> None:
-    (tmp_path / "plain.gz").write_bytes(b"no gzip")
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"x" * 1000)[:-9])
-    for name, problem in (
-        ("plain.gz", "named .gz but is not"),
-        ("cut.gz", "damaged gzip file"),
-        ("gone", "cannot read the file: No such file"),
-        (".", "cannot read the file: Is a directory"),
-        ("a\0b", "cannot read the file: .*null"),
-    ):
-        with pytest.raises(InputError, match=problem) as caught:
-            read(tmp_path / name)
-        assert caught.value.remedy
 
 
 def test_what_was_printed_before_comes_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,25 +54,20 @@ def test_alternatives_without_annotators(tmp_path: Path) -> None:
     assert [(r.annotator, len(r.edits)) for r in first] == [(0, 2), (1, 2), (2, 0)]
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('end="2"', 'end="9"', r"gold.xml:15: edit 1-9 is outside the sentence of 6 tokens"),
-        ('start="1"', 'start="-1"', r"gold.xml:10: start '-1' is not a whole number"),
-        ('start="1"', f'start="{"9" * 5000}"', r"gold.xml:10: start '9{40}' is not"),
-        ("numann", "numan", r"gold.xml:\d+: unknown attribute 'numan'; did you mean 'numann'"),
-        (" ann=", " annn=", r"gold.xml:\d+: unknown attribute 'annn'; did you mean 'ann'"),
-        ("error-list", "eror-list", r"gold.xml:8: <eror-list> inside <sentence>"),
-        ("<scripts>", "<!DOCTYPE a><scripts>", r"gold.xml:2: a DOCTYPE"),
-        ("</scripts>", "", r"gold.xml:\d+: not well-formed"),
-        ("<text>I am .</text>", "", r"gold.xml:16: a sentence without <text>"),
-        ("<error-list/>", "x", r"gold.xml:16: text outside"),
-        ('numann="1"', 'numann="99999"', r"gold.xml:16: 99999 annotators"),
-    ],
-)
-def test_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read(tmp_path, XML.replace(old, new))
+def test_errors_name_line_and_value(tmp_path: Path) -> None:
+    for old, new, message in (
+        ('end="2"', 'end="9"', ":15: .*1-9.* 6 tokens"),
+        ('start="1"', 'start="-1"', ":10: .*'-1'"),
+        ('start="1"', f'start="{"9" * 5000}"', ":10: .*'9{40}'"),
+        ("numann", "numan", "'numan'.*'numann'"),
+        ("error-list", "eror-list", ":8: <eror-list>"),
+        ("<scripts>", "<!DOCTYPE a><scripts>", ":2: a DOCTYPE"),
+        ("<text>I am .</text>", "", ":16: .*without <text>"),
+        ("<error-list/>", "x", ":16: text outside"),
+        ('numann="1"', 'numann="99999"', ":16: 99999"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read(tmp_path, XML.replace(old, new))
 
 
 def test_what_is_not_read_is_said(tmp_path: Path) -> None:

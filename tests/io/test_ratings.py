@@ -13,12 +13,6 @@ from errata.io.ratings import read_ratings
 HEAD = "source,output,grammer,fluency,meaning,system\n"
 
 
-def _read(tmp_path: Path, text: str) -> object:
-    path = tmp_path / "rated.csv"
-    path.write_text(text, encoding="utf-8")
-    return read_ratings(path)
-
-
 def test_ratings_are_read_with_means_that_leave_out_other(tmp_path: Path) -> None:
     path = tmp_path / "rated.csv"
     path.write_text(HEAD + 'I is .,I am .,"3,4,0","4,4","0,0","a, b"\nHe go .,,1,2,,\n', "utf-8")
@@ -38,26 +32,23 @@ def test_titles_may_be_spelt_otherwise(tmp_path: Path) -> None:
     assert read_ratings(path).rows[0].ratings == {"grammer": (4,)}
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (HEAD, "no ratings below the heading"),
+def test_what_is_no_table_of_ratings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rated.csv"
+    for text, said in (
+        (HEAD, "no ratings"),
         ("source,grammer\na,1\n", "rated.csv:1: no column output"),
         ("source,output\na,b\n", "rated.csv:1: no column grammer, fluency or meaning"),
-        ("source,output,grammer,grammar\na,b,1,1\n", "two columns of grammers: grammer, grammar"),
-        (HEAD + "a,b,5,1,1,\n", "rated.csv:2: the rating '5' in grammer is none; ratings are"),
-        (HEAD + 'a,b,"1,x",1,1,\n', "the rating 'x' in grammer"),
-        (HEAD + "a,b,1.5,1,1,\n", "the rating '1.5' in grammer"),
-        (HEAD + ",b,1,1,1,\n", "rated.csv:2: a row without a source"),
-        (HEAD + 'a,"b\nc",1,1,1,\n', "the output has several lines"),
-        (HEAD + "a,b,1\n", "rated.csv:2: 3 cells under 6 columns"),
+        ("source,output,grammer,grammar\na,b,1,1\n", "grammer, grammar"),
+        (HEAD + "a,b,5,1,1,\n", "rated.csv:2: .* '5' in grammer"),
+        (HEAD + 'a,b,"1,x",1,1,\n', "'x' in grammer"),
+        (HEAD + "a,b,1.5,1,1,\n", "'1.5' in grammer"),
+        (HEAD + ",b,1,1,1,\n", "rated.csv:2: .*without a source"),
+        (HEAD + 'a,"b\nc",1,1,1,\n', "several lines"),
         (HEAD + "a,b,0,,0,\n", "no output was rated"),
-    ],
-)
-def test_what_is_no_table_of_ratings_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(InputError) as raised:
-        _read(tmp_path, text)
-    assert said in str(raised.value)
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match=said):
+            read_ratings(path)
 
 
 def test_tmu_gfm_is_read_whole(data_sets: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import DataWarning, ErrataError, InputError
+from errata.errors import DataWarning, InputError
 from errata.io import read_text, write_text
 
 
@@ -32,14 +32,6 @@ from errata.io import read_text, write_text
 def test_lines_are_kept_exactly(tmp_path, data, lines):
     (tmp_path / "text").write_bytes(data)
     assert read_text(tmp_path / "text") == lines
-
-
-@pytest.mark.parametrize("odd", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029"])
-def test_odd_line_breaks_are_text_and_warned_of(tmp_path, odd):
-    path = tmp_path / "text"
-    path.write_bytes(f"a\nb{odd}c\nd\n".encode())
-    with pytest.warns(DataWarning, match=rf"text:2: U\+{ord(odd):04X} inside the line"):
-        assert read_text(path) == ("a", f"b{odd}c", "d")
 
 
 @pytest.mark.parametrize("bad", [["a\nb"], ["a", "b\r"], ["\ufeffa"]])
@@ -70,20 +62,3 @@ def test_round_trip_is_exact(tmp_path_factory, lines, name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         assert read_text(path) == tuple(lines)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=60))
-def test_arbitrary_bytes(tmp_path_factory, data):
-    path = tmp_path_factory.getbasetemp() / "bytes"
-    path.write_bytes(data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        try:
-            lines = read_text(path)
-        except ErrataError:
-            return
-    if data[:2] != b"\x1f\x8b":
-        assert len(lines) == data.count(b"\n") + (
-            not data.endswith(b"\n") and data != b"" and data != b"\xef\xbb\xbf"
-        )

@@ -13,7 +13,7 @@ from command import errata
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
-from errata.io.checks.conventions import APART, GLUED, check_conventions
+from errata.io.checks.conventions import APART, GLUED
 from errata.io.checks.segmentation import check_segmentation
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses
@@ -79,6 +79,7 @@ def test_gold_by_words_lets_a_perfect_output_score_1_by_characters(tmp_path: Pat
     assert evaluate("m2", corpus, read_hypotheses(tmp_path / "out.txt", corpus=corpus))["out"] == 1
 
 
+@pytest.mark.slow
 def test_spacy_and_moses_cut_as_they_do() -> None:
     pytest.importorskip("spacy")
     pytest.importorskip("sacremoses")
@@ -132,12 +133,8 @@ def test_source_references_and_outputs_are_cut_alike(folder: Path) -> None:
     assert out.sentences[0].startswith("我 昨 天 去 学")
     scores = evaluate("gleu", corpus, out)
     assert "tokens:characters" in scores.signature
-    assert (
-        scores["out"]
-        > 0.7
-        > 0.0
-        == evaluate("gleu", whole, read_hypotheses(folder / "out.txt"))["out"]
-    )
+    assert scores["out"] > 0.7
+    assert evaluate("gleu", whole, read_hypotheses(folder / "out.txt"))["out"] == 0.0
     # The same through a file whose texts were cut beforehand, and through M2.
     for name in ("src", "ref", "out"):
         done = errata("tokenise", f"{name}.txt", "--tokens", "characters", cwd=folder)
@@ -148,19 +145,6 @@ def test_source_references_and_outputs_are_cut_alike(folder: Path) -> None:
         read_hypotheses(folder / "out.tok"),
     )
     assert before["out"] == scores["out"]
-
-
-def test_a_reference_that_is_missing_is_not_cut(folder: Path) -> None:
-    marked = (folder / "ref.txt").read_text("utf-8").splitlines()
-    marked[1] = "<none>"
-    (folder / "ref.txt").write_text("\n".join(marked), encoding="utf-8")
-    corpus = read_corpus(
-        source=folder / "src.txt",
-        references=[folder / "ref.txt"],
-        missing="<none>",
-        tokens="characters",
-    )
-    assert [len(refs) for refs in corpus.references] == [1, 0, 1, 1, 1, 1]
 
 
 def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
@@ -205,24 +189,7 @@ def test_lines_with_marks_glued_to_words_are_counted(lines: list[str]) -> None:
     assert all(f" {alone} of {asked} lines" in finding.problem for finding in found)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "told"),
-    [
-        ("我 昨 天 去 了", "我昨天去了", "the sources have spaces between words"),
-        ("我昨天去了", "我 昨天 去 了", "the output has spaces between words"),
-        ("我 昨天 去 了", "我 昨天 去", ""),
-        ("我昨天去了", "我昨天去", ""),
-        ("I saw 了", "I see 昨", ""),
-    ],
-)
-def test_an_output_that_is_not_cut_as_its_source_is_warned_of(
-    source: str, output: str, told: str
-) -> None:
-    found = check_conventions([source] * 5, [output] * 5, "x")
-    assert [finding.problem.partition(",")[0] for finding in found] == [told] * bool(told)
-    assert all("--tokens characters" in (finding.remedy or "") for finding in found)
-
-
+@pytest.mark.slow
 def test_text_that_a_tokeniser_leaves_uncut_is_warned_of(folder: Path) -> None:
     """Moses' rules part no Chinese words."""
     pytest.importorskip("sacremoses")

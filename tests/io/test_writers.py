@@ -36,35 +36,31 @@ def test_what_is_written_is_read_again(
 GOOD = '{"sentence": 0, "judge": "ann", "text": "He goes .", "file": "m.0"}'
 
 
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
+def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.writers.jsonl"
+    for line, problem in (
         ("ann", "not JSON"),
         ("[]", "not a JSON object"),
-        (GOOD.replace("0,", "-1,"), "sentence -1 is not a whole number from 0"),
-        (GOOD.replace("0,", "true,"), "sentence True is not a whole number"),
-        (GOOD.replace('"ann"', "7"), "judge, text and file should be strings"),
-        (GOOD.replace('"ann"', '""'), "judge, text and file should be strings"),
-        (GOOD.replace('"m.0"', "null"), "judge, text and file should be strings"),
-        (GOOD.replace("judge", "jugde"), "has no 'jugde'; did you mean 'judge'"),
-    ],
-)
-def test_what_is_no_writer_is_refused_with_its_line(
-    tmp_path: Path, line: str, problem: str
-) -> None:
-    path = tmp_path / "x.writers.jsonl"
-    path.write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=problem) as refused:
-        list(read_writers(path))
-    assert (refused.value.path, refused.value.line) == (str(path), 3)
-    assert refused.value.remedy
+        (GOOD.replace("0,", "-1,"), "sentence -1"),
+        (GOOD.replace("0,", "true,"), "sentence True"),
+        (GOOD.replace('"ann"', "7"), "judge, text and file"),
+        (GOOD.replace('"He goes ."', "7"), "judge, text and file"),
+        (GOOD.replace('"ann"', '""'), "judge, text and file"),
+        (GOOD.replace('"m.0"', "null"), "judge, text and file"),
+        (GOOD.replace("judge", "jugde"), "'jugde'.*'judge'"),
+    ):
+        path.write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
+        with pytest.raises(InputError, match=problem) as refused:
+            list(read_writers(path))
+        assert (refused.value.path, refused.value.line) == (str(path), 3)
+        assert refused.value.remedy
 
 
 @pytest.mark.parametrize(
     ("text", "beside"),
     [
         ("new.minimal.0", "new.writers.jsonl"),
-        ("new.minimal.0.txt", "new.writers.jsonl"),  # named anew
+        ("new.minimal.0.txt", "new.writers.jsonl"),  # renamed
         ("a.b.reviewed.x.y.1", "a.b.writers.jsonl"),
         ("minimal.0", "writers.jsonl"),  # in a folder of their own
         ("new.minimal.0", "old.writers.jsonl"),

@@ -1,10 +1,9 @@
-"""The documentation holds what it says: links, commands, examples, the reference of commands."""
+"""The documentation is true: metrics, examples, pictures and generated pages."""
 
 from __future__ import annotations
 
 import re
 import runpy
-import shlex
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -12,16 +11,14 @@ from io import StringIO
 from pathlib import Path
 from types import ModuleType
 
-import click
 import pytest
 
-from errata.cli import COMMANDS, cli
+from errata.cli import COMMANDS
 from errata.errors import ErrataError
 from errata.metrics import METRICS, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-IDS = [str(p.relative_to(ROOT)) for p in PAGES]
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
@@ -30,65 +27,18 @@ def blocks(page: Path, *languages: str) -> list[str]:
     return [text for language, text in found if language in languages]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), target
-
-
-def commands(page: Path) -> list[str]:
-    """Whole commands in blocks; a mention in running text need not be complete."""
-    lines = [
-        line.removeprefix("$ ").split("  #")[0].strip()
-        for text in blocks(page, "sh", "console")
-        for line in text.splitlines()
-    ]
-    return [
-        line
-        for line in lines
-        if line.startswith("errata ")
-        and not line.endswith("\\")
-        and "|" not in line
-        and "…" not in line
-        and "..." not in line
-        and "$(" not in line
-        and "[" not in line
-        and ">" not in line
-    ]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_commands_exist_with_these_options(page: Path) -> None:
-    for line in commands(page):
-        name, *arguments = shlex.split(line)[1:]
-        if name.startswith("-"):
-            continue
-        assert name in COMMANDS, line
-        command = cli.get_command(click.Context(cli), name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            if not arguments or arguments[0].startswith("-"):
-                continue
-            command = command.get_command(click.Context(command), arguments.pop(0))
-            assert command is not None, line
-        if "--help" in arguments:
-            continue
-        try:
-            command.make_context(name, arguments, resilient_parsing=False)
-        except click.UsageError as error:
-            pytest.fail(f"{line}: {error.message}")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_metrics_written_in_the_docs_can_be_read(page: Path) -> None:
+def test_metrics_written_in_the_docs_can_be_read() -> None:
     names = "|".join(METRICS.builtin)
-    for text in set(re.findall(rf"`((?:{names})\([^`]*\))`", page.read_text(encoding="utf-8"))):
-        if "..." not in text and "…" not in text:
+    unread = []
+    for page in PAGES:
+        found = set(re.findall(rf"`((?:{names})\([^`]*\))`", page.read_text(encoding="utf-8")))
+        for text in found:
             try:
-                parse(text)
+                if "..." not in text and "…" not in text:
+                    parse(text)
             except ErrataError as error:
-                pytest.fail(f"{text}: {error}")
+                unread.append(f"{page.name}: {text}: {error}")
+    assert unread == []
 
 
 def test_every_metric_and_command_has_its_page() -> None:
@@ -132,6 +82,7 @@ def test_the_example_metric_runs_and_fails_the_contract(monkeypatch: pytest.Monk
         check_metric(module.Unchanged())
 
 
+@pytest.mark.slow
 def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
     """Every picture is drawn by a command on the sample, and its words and numbers are its own."""
     pytest.importorskip("matplotlib")
@@ -153,6 +104,31 @@ def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
         )
         assert len(kept) > 5
         assert now == kept, f"if this is meant: python docs/pictures.py {name}"
+
+
+def test_errors_in_executed_pages_are_found(tmp_path: Path) -> None:
+    """`make docs` fails on a notebook that failed, or that was not executed."""
+    check = runpy.run_path(str(ROOT / "docs" / "check_site.py"))["site_errors"]
+    cell = '<div class="jp-RenderedText jp-OutputArea-output"><pre>{}</pre></div>'
+    error = '<div data-mime-type="application/vnd.jupyter.stderr"><pre>x</pre></div>'
+    raised = "<span>KeyError</span>  Traceback (most recent call last)"
+    pages = {
+        "fine": cell.format("81.6"),
+        "raised": cell.format(raised) + error,
+        "refused": cell.format("errata: a.txt: cannot read the file"),
+        "skipped": "<pre>no output</pre>",
+    }
+    for name, text in pages.items():
+        (tmp_path / f"{name}.ipynb").touch()
+        (tmp_path / "site" / name).mkdir(parents=True)
+        (tmp_path / "site" / name / "index.html").write_text(text, encoding="utf-8")
+    found = [line.removeprefix(str(tmp_path)) for line in check(tmp_path / "site", tmp_path)]
+    assert [line.split("/")[2] for line in found] == ["raised", "raised", "refused", "skipped"]
+    assert "KeyError" in found[1]
+    assert "a.txt" in found[2]
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert re.search(r"execute: true\n +allow_errors: false\n", settings)
+    assert "check_site.py site" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def test_wheels_of_weights_are_pinned_alike() -> None:

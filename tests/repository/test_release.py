@@ -83,7 +83,7 @@ def compiled() -> bool:
     return not str(kernel.__file__).endswith(".py")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_trial_of_a_wheel_passes_compiled_kernels_only(tmp_path: Path) -> None:
     script = str(ROOT / ".ci" / "wheel.py")
     if compiled():
@@ -100,7 +100,7 @@ def test_the_trial_of_a_wheel_passes_compiled_kernels_only(tmp_path: Path) -> No
     assert "not compiled: alignment," in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_a_source_archive_is_the_repository(tmp_path: Path) -> None:
     """All that git keeps (what a build needs, tests, docs) and nothing that was built before."""

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "requirements" / "system.sh"
-COMPILER = "gcc libc6-dev (a C compiler for the kernels)"
-BROWSER = "chromium chromium-driver (a browser for the tests of pages)"
-WORDS = "wordnet-base (synonyms for METEOR)"
-DATABASE = "postgresql (a database for the tests of campaigns)"
-CLUSTER = "slurm-wlm munge iproute2 (a cluster for the tests of runs)"
+# What each group of packages is for, in the order of their installation.
+GROUPS = {
+    "gcc libc6-dev": "compiler",
+    "chromium chromium-driver": "browser",
+    "wordnet-base": "METEOR",
+    "postgresql": "database",
+    "slurm-wlm munge iproute2": "cluster",
+}
 OTHERS = ("data.noun", "initdb", "sbatch", "ip")
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell script")
@@ -62,25 +65,15 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_it_says_what_it_installs_group_by_group(machine: Machine) -> None:
-    machine.program("apt-get")
+    machine.program("apt-get", "echo apt-get speaks")
     said, notes, calls = machine.run()
-    groups = (COMPILER, BROWSER, WORDS, DATABASE, CLUSTER)
-    assert said == [f"installing system packages: {group}" for group in groups]
+    assert said.index("apt-get speaks") == len(GROUPS)  # it says so before it does
+    for line, (packages, purpose) in zip(said, GROUPS.items(), strict=False):
+        assert line.startswith(f"installing system packages: {packages} ")
+        assert purpose in line
     assert notes == []
-    assert calls == [
-        "apt-get -qq update",
-        "apt-get -qq install -y --no-install-recommends gcc libc6-dev",
-        "apt-get -qq install -y --no-install-recommends chromium chromium-driver",
-        "apt-get -qq install -y --no-install-recommends wordnet-base",
-        "apt-get -qq install -y --no-install-recommends postgresql",
-        "apt-get -qq install -y --no-install-recommends slurm-wlm munge iproute2",
-    ]
-
-
-def test_it_is_silent_where_nothing_is_missing(machine: Machine) -> None:
-    for name in ("cc", "chromium", "chromedriver", "apt-get", *OTHERS):
-        machine.program(name)
-    assert machine.run() == ([], [], [])
+    install = "apt-get -qq install -y --no-install-recommends"
+    assert calls == ["apt-get -qq update", *(f"{install} {packages}" for packages in GROUPS)]
 
 
 def test_only_what_is_missing_is_installed(machine: Machine) -> None:
@@ -89,34 +82,28 @@ def test_only_what_is_missing_is_installed(machine: Machine) -> None:
     said, _, calls = machine.run()
     assert len(said) == 1
     assert calls[-1].endswith("--no-install-recommends chromium-driver")
+    machine.program("chromedriver")
+    machine.log.write_text("")
+    assert machine.run() == ([], [], [])
 
 
 def test_programs_of_a_version_are_found_where_they_are_not_on_the_path(machine: Machine) -> None:
     for name in ("cc", "chromium", "chromedriver", "apt-get", "data.noun", "sbatch", "ip"):
         machine.program(name)
     (machine.folder / "15" / "bin").mkdir(parents=True)
-    assert machine.run()[0] == [f"installing system packages: {DATABASE}"]
+    (said,) = machine.run()[0]
+    assert "postgresql" in said
     machine.program("15/bin/initdb")
     assert machine.run()[0] == []
-
-
-def test_it_says_so_before_it_does(machine: Machine) -> None:
-    machine.program("apt-get", "echo apt-get speaks")
-    said, _, _ = machine.run()
-    assert said.index("apt-get speaks") == 5
 
 
 @pytest.mark.parametrize(
     ("programs", "settings", "why"),
     [
-        ({}, {}, "there is no apt-get here"),
-        ({"apt-get": ":"}, {"SYSTEM": "0"}, "SYSTEM=0 says so"),
-        ({"apt-get": ":", "id": "echo 1000"}, {}, "that needs root, or sudo without a password"),
-        (
-            {"apt-get": ":", "id": "echo 1000", "sudo": "exit 1"},
-            {},
-            "that needs root, or sudo without a password",
-        ),
+        ({}, {}, "apt-get"),
+        ({"apt-get": ":"}, {"SYSTEM": "0"}, "SYSTEM=0"),
+        ({"apt-get": ":", "id": "echo 1000"}, {}, "sudo"),
+        ({"apt-get": ":", "id": "echo 1000", "sudo": "exit 1"}, {}, "sudo"),
     ],
 )
 def test_where_it_may_not_install_it_notes_and_goes_on(
@@ -126,14 +113,9 @@ def test_where_it_may_not_install_it_notes_and_goes_on(
         machine.program(name, body)
     said, notes, calls = machine.run(**settings)
     assert (said, calls) == ([], [])
-    assert notes == [
-        f"note: not installing {COMPILER}: {why}; without, they run as plain Python, slowly",
-        f"note: not installing {BROWSER}: {why}; without, those tests are skipped",
-        f"note: not installing {WORDS}: {why}; without, its tests with synonyms are skipped",
-        f"note: not installing {DATABASE}: {why}; without, those on PostgreSQL are skipped",
-        f"note: not installing {CLUSTER}: {why}; without, those on SLURM or several hosts are "
-        "skipped",
-    ]
+    for note, packages in zip(notes, GROUPS, strict=True):
+        assert note.startswith(f"note: not installing {packages} ")
+        assert why in note
 
 
 def test_with_sudo_it_installs(machine: Machine) -> None:
@@ -151,8 +133,7 @@ def test_what_cannot_be_installed_is_noted_and_the_rest_is_installed(machine: Ma
     machine.program("apt-get", 'case "$*" in *gcc*|*update*) exit 100;; esac')
     said, notes, calls = machine.run()
     assert len(said) == 5
-    assert notes == [
-        "note: apt-get update failed; trying to install all the same",
-        "note: could not install gcc libc6-dev; going on without",
-    ]
+    assert "update" in notes[0]
+    assert "gcc libc6-dev" in notes[1]
+    assert len(notes) == 2
     assert len(calls) == 6
