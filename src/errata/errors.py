@@ -66,6 +66,14 @@ class InputError(ErrataError):
         super().__init__(locate(problem, path, line, remedy))
 
 
+def install_extra(extra: str) -> str:
+    """Return the command that installs an optional extra, such as ``web``.
+
+    On the package index the name ``errata`` belongs to another project.
+    """
+    return f"pip install 'errata-gec[{extra}]'"
+
+
 class MissingExtraError(ErrataError):
     """An optional dependency is not installed; the message gives the command that installs it."""
 

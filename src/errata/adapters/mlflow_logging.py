@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from errata.data import Scores
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.report.table import render
 from errata.report.tables.scores import score_table, told_apart
 
@@ -24,7 +24,7 @@ def log_scores(
     try:
         import mlflow
     except ModuleNotFoundError:
-        raise MissingExtraError("MLflow", "pip install 'errata[mlflow]'") from None
+        raise MissingExtraError("MLflow", install_extra("mlflow")) from None
 
     results = told_apart([scores] if isinstance(scores, Scores) else scores)
     if system is None and any(len(each) != 1 for each in results):

@@ -51,7 +51,7 @@ def command() -> None:
 
     PLACE is a file (SQLite, made by new), a postgresql:// address, or ERRATA_DATABASE_URL, which
     stands for what that variable holds. Links are all that judges need; whoever has one is that
-    judge. Needs pip install 'errata[web]'.
+    judge. Needs pip install 'errata-gec[web]'.
     """
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from errata.cli.options import Function, gathered
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 
 if TYPE_CHECKING:
     from errata.web.address import Address
@@ -42,7 +42,7 @@ def needs_web() -> None:
         try:
             import_module(package)
         except ImportError:
-            raise MissingExtraError(package, "pip install 'errata[web]'") from None
+            raise MissingExtraError(package, install_extra("web")) from None
 
 
 @contextmanager

@@ -38,12 +38,14 @@ skip_option = click.option(
 
 def tokens_option(*, required: bool = False) -> Decorator:
     """Add ``--tokens``: what cuts texts into tokens."""
+    # Recent versions of click take default=None for a value, and then miss that none was given.
+    settings: dict[str, Any] = (
+        {"required": True} if required else {"default": "as_is", "show_default": True}
+    )
     return click.option(
         "--tokens",
         metavar="NAME",
-        required=required,
-        default=None if required else "as_is",
-        show_default=not required,
+        **settings,
         help="What a token is: as_is (what spaces separate), characters, or what spacy:LANGUAGE or "
         "moses:LANGUAGE makes of all texts.",
     )

@@ -26,7 +26,7 @@ from errata.cluster.worker import (
     warn_again,
     with_warnings,
 )
-from errata.errors import ErrataError, InputError, MissingExtraError
+from errata.errors import ErrataError, InputError, MissingExtraError, install_extra
 from errata.io.folders import open_folder
 
 __all__ = ["dask_client", "dask_task", "run_dask"]
@@ -112,7 +112,7 @@ def dask_client(
         import dask
         from distributed import Client
     except ImportError:
-        raise MissingExtraError("Dask distributed", "pip install 'errata[scale]'") from None
+        raise MissingExtraError("Dask distributed", install_extra("scale")) from None
     patience = {"distributed.scheduler.worker-ttl": f"{life:g}s"}  # five minutes by default
     with dask.config.set({**SETTINGS, **patience}):
         if scheduler is not None:

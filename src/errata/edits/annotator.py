@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from typing import Any
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 
 __all__ = ["DEFAULT_PIPELINE", "Annotating", "annotator", "check_installed", "work"]
 
@@ -35,9 +35,7 @@ def check_installed(pipeline: str) -> None:
 
 
 def _remedy(pipeline: str) -> str:
-    return (
-        f"pip install 'errata[errant]' && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
-    )
+    return f"{install_extra('errant')} && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
 
 
 @lru_cache(maxsize=2)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.io.opened import file_error
 
 __all__ = ["Folder", "LocalFolder", "StoreFolder", "open_folder"]
@@ -178,7 +178,7 @@ class StoreFolder(Folder):
         try:
             import fsspec
         except ImportError:
-            raise MissingExtraError("fsspec", "pip install 'errata[scale]'") from None
+            raise MissingExtraError("fsspec", install_extra("scale")) from None
         try:
             system, root = fsspec.core.url_to_fs(self.place, **self.storage)
         except (ImportError, ValueError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 
 __all__ = ["found_pyarrow", "parquet_only"]
 
@@ -20,7 +20,7 @@ def found_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError(
-            "pyarrow, which reads and writes Parquet,", "pip install 'errata[parquet]'"
+            "pyarrow, which reads and writes Parquet,", install_extra("parquet")
         ) from None
     return pyarrow
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO
 from typing import Any
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.io.files import PathLike, peek, read_bytes, shown_name, stream_lines
 from errata.io.opened import OPEN_DOCUMENT, foreign_kind, most_bytes, opened, too_large
 
@@ -124,7 +124,7 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingExtraError(
-            f"{name}: openpyxl, which reads spreadsheets,", "pip install 'errata[xlsx]'"
+            f"{name}: openpyxl, which reads spreadsheets,", install_extra("xlsx")
         ) from None
     data = read_bytes(path)
     if OPEN_DOCUMENT in data[:100]:

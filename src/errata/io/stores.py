@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from errata.errors import ErrataError, InputError, MissingExtraError
+from errata.errors import ErrataError, InputError, MissingExtraError, install_extra
 
 __all__ = ["Listed", "is_url", "listed", "opened_url"]
 
-INSTALL = "pip install 'errata[scale]'"
+INSTALL = install_extra("scale")
 # What a store calls the mark that changes with a file, the surest first.
 MARKS = ("ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "created")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z][A-Za-z0-9+.-]*)*://")

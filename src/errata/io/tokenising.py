@@ -17,14 +17,14 @@ from itertools import accumulate
 from typing import Any
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError, MissingExtraError
+from errata.errors import DataWarning, InputError, MissingExtraError, install_extra
 from errata.numbers import plural
 from errata.parameters import nearest
 
 __all__ = ["AS_IS", "Tokeniser", "characters", "tokenised", "tokenised_output", "tokeniser"]
 
 AS_IS = "as_is"
-INSTALL = "pip install 'errata[tokenise]'"
+INSTALL = install_extra("tokenise")
 KNOWN = (AS_IS, "characters", "spacy:LANGUAGE", "moses:LANGUAGE")
 JOINERS = "\u200d\u200c"  # keep what stands on both sides together
 

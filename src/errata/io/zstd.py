@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import RawIOBase
 from typing import IO, Any
 
-from errata.errors import MissingExtraError
+from errata.errors import MissingExtraError, install_extra
 
 __all__ = ["opened_zstd"]
 
@@ -23,7 +23,7 @@ def opened_zstd(file: IO[bytes]) -> Any:
     try:
         from compression.zstd import ZstdFile  # from Python 3.14 on
     except ImportError:
-        raise MissingExtraError("zstandard", "pip install 'errata[scale]'") from None
+        raise MissingExtraError("zstandard", install_extra("scale")) from None
     return ZstdFile(file)
 
 

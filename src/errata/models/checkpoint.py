@@ -24,7 +24,7 @@ from types import MappingProxyType
 from typing import Any
 
 from errata.cache import BlobCache, folder_digest
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.models.language import Options, load_extra, require_modules
 from errata.models.memo import Cache
 
@@ -40,7 +40,7 @@ __all__ = [
     "require_layout",
 ]
 
-INSTALL = "pip install 'errata[lm]'"
+INSTALL = install_extra("lm")
 HUB_SECONDS = 10.0
 DTYPES = ("float32", "float16", "bfloat16")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from errata.errors import InputError
+from errata.errors import InputError, install_extra
 from errata.models.language import load_extra, require_modules
 from errata.models.memo import Cache, Memo, default_cache, shared
 from errata.numbers import Floats
 
 __all__ = ["DIALECTS", "detokenize", "open_harper"]
 
-INSTALL = "pip install 'errata[harper]'"
+INSTALL = install_extra("harper")
 DIALECTS = ("american", "british", "australian", "canadian", "indian")
 # A run of blanks is looked at once, from its first on, and not from each of them.
 _BEFORE = re.compile(

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from errata.errors import InputError
+from errata.errors import InputError, install_extra
 from errata.models.language import Options, load_extra, require_modules
 from errata.numbers import Floats
 
 __all__ = ["TrigramModel", "words"]
 
-INSTALL = "pip install 'errata[trigram]'"
+INSTALL = install_extra("trigram")
 # ln p of the rarest word in the model (a surname); words it does not know get the same.
 UNKNOWN = -21.804909772678815
 _CONTRACTION = re.compile(r"(?<!\s)\s++(?=(?:n't|'(?:s|re|ve|ll|d|m))(?!\w))")

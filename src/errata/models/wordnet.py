@@ -9,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from errata.errors import MissingExtraError
+from errata.errors import MissingExtraError, install_extra
 from errata.models.language import load_extra
 
 __all__ = ["Synonyms", "open_wordnet"]
 
-INSTALL = "pip install 'errata[meteor]'"
+INSTALL = install_extra("meteor")
 DEBIAN = Path("/usr/share/wordnet")
 LEXICOGRAPHERS = 45  # files of the lexicographers in WordNet 3.0, whose list Debian leaves out
 

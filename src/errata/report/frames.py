@@ -12,7 +12,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from errata.data import Scores
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.human.clusters import Ranking
 from errata.report.table import Cell, Table, render, told_apart_names
 from errata.report.tables.comparison import comparison_tables
@@ -59,7 +59,7 @@ def pandas_frame(table: Table) -> pandas.DataFrame:
     try:
         import pandas
     except ModuleNotFoundError:
-        raise MissingExtraError("pandas", "pip install 'errata[pandas]'") from None
+        raise MissingExtraError("pandas", install_extra("pandas")) from None
     return pandas.DataFrame(_columns(table))
 
 
@@ -68,7 +68,7 @@ def polars_frame(table: Table) -> polars.DataFrame:
     try:
         import polars
     except ModuleNotFoundError:
-        raise MissingExtraError("polars", "pip install 'errata[polars]'") from None
+        raise MissingExtraError("polars", install_extra("polars")) from None
     return polars.DataFrame(_columns(table), strict=False)
 
 

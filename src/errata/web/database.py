@@ -31,7 +31,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
 import errata
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.web import schema
 
 __all__ = [
@@ -275,7 +275,7 @@ def _connected(place: str) -> Database:
     try:
         import psycopg  # noqa: F401
     except ImportError:
-        raise MissingExtraError("psycopg", "pip install 'errata[web-postgres]'") from None
+        raise MissingExtraError("psycopg", install_extra("web-postgres")) from None
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         pool_size=8,

@@ -8,7 +8,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from errata.errors import MissingExtraError
+from errata.errors import MissingExtraError, install_extra
 
 __all__ = ["render_page", "static_files"]
 
@@ -20,7 +20,7 @@ def _environment() -> Any:
     try:
         import jinja2
     except ImportError:
-        raise MissingExtraError("jinja2", "pip install 'errata[web]'") from None
+        raise MissingExtraError("jinja2", install_extra("web")) from None
     return jinja2.Environment(
         loader=jinja2.PackageLoader("errata.web", ""),
         autoescape=True,

@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from errata.errors import MissingExtraError
+from errata.errors import MissingExtraError, install_extra
 from errata.web.address import Address
 from errata.web.app import application
 from errata.web.calls import Served
@@ -106,7 +106,7 @@ def serve(
     try:
         import uvicorn
     except ImportError:
-        raise MissingExtraError("uvicorn", "pip install 'errata[web]'") from None
+        raise MissingExtraError("uvicorn", install_extra("web")) from None
     check_workers(place, workers)
     if workers > 1:
         open_database(place).close()  # refused here, and once, where it cannot be served

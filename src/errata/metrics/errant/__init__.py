@@ -11,7 +11,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import GoldEditing, split_extractor, with_edits
 from errata.edits.errant import found_extractor
 from errata.edits.origins import OutputEditing, edits_of, kinds_of, one_inventory, origins
-from errata.errors import InputError
+from errata.errors import InputError, install_extra
 from errata.metrics.base import (
     Before,
     Metric,
@@ -33,7 +33,7 @@ __all__ = ["Edits", "Errant"]
 
 DIGITS = 4  # to which ERRANT rounds F before it compares annotators
 
-INSTALL = "pip install 'errata[errant]' && python -m spacy download en_core_web_sm"
+INSTALL = f"{install_extra('errant')} && python -m spacy download en_core_web_sm"
 
 
 @metric

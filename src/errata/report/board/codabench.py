@@ -25,6 +25,7 @@ from errata.io.corpus import read_corpus
 from errata.io.files import read_bytes
 from errata.io.outputs import read_hypotheses
 from errata.metrics import parse
+from errata.report.board.own_wheel import own_wheel
 from errata.report.page import filled, packaged
 
 __all__ = ["codabench_bundle", "mounted_scores"]
@@ -54,11 +55,11 @@ def codabench_bundle(board: Board) -> bytes:
         columns=columns,
     )
     reference, sources = _reference_data(board)
+    wheel, wheel_files = own_wheel()
     program = {
         "metadata.yaml": b"command: python3 /app/program/scoring.py /app/input /app/output\n",
-        "scoring.py": packaged(HERE, "scoring_program.py")
-        .replace("errata[report]", f"errata[report]=={__version__}")
-        .encode(),
+        "scoring.py": packaged(HERE, "scoring_program.py").encode(),
+        wheel: _archive(wheel_files),
     }
     return _archive(
         {

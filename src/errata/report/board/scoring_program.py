@@ -6,13 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
-ERRATA = "errata[report]"  # what is installed where the image does not have it
+
+def install_carried_wheel() -> None:
+    """Install the wheel that travels beside this file; pip downloads only what it depends on."""
+    wheel = next(Path(__file__).resolve().parent.glob("errata_gec-*.whl"))
+    target = f"errata-gec[report] @ {wheel.as_uri()}"
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", target], check=True)
 
 
 def score_mounted(given: str = "/app/input", output: str = "/app/output") -> int:
-    """Write scores.json; what is wrong with a submission is said in one line."""
+    """Write scores.json and return 0; print what is wrong with a submission and return 1."""
     if importlib.util.find_spec("errata") is None:
-        subprocess.run([sys.executable, "-m", "pip", "install", "-q", ERRATA], check=True)
+        install_carried_wheel()
     from errata.errors import ErrataError
     from errata.report.board.codabench import mounted_scores
 

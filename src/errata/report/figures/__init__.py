@@ -10,7 +10,7 @@ from functools import wraps
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, get_args
 
-from errata.errors import InputError, MissingExtraError
+from errata.errors import InputError, MissingExtraError, install_extra
 from errata.io.writing import write_bytes
 from errata.report.figures.fonts import named_glyphs, set_fonts
 
@@ -79,7 +79,7 @@ def in_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
         try:
             from matplotlib import rc_context
         except ImportError:
-            raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
+            raise MissingExtraError("matplotlib", install_extra("plot")) from None
         with rc_context(STYLE), named_glyphs(None):  # named when the figure is written
             return draw(*arguments, **options)
 
@@ -93,7 +93,7 @@ def new_figure(
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("matplotlib", "pip install 'errata[plot]'") from None
+        raise MissingExtraError("matplotlib", install_extra("plot")) from None
     return Figure(figsize=(width, height), layout=layout)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from errata.errors import MissingExtraError, visible
+from errata.errors import MissingExtraError, install_extra, visible
 from errata.numbers import Floats
 from errata.report.figures import FAINT
 
@@ -39,7 +39,7 @@ def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
     try:
         from adjustText import adjust_text
     except ImportError:
-        raise MissingExtraError("adjustText", "pip install 'errata[plot]'") from None
+        raise MissingExtraError("adjustText", install_extra("plot")) from None
     adjust_text(
         texts,
         x=x,

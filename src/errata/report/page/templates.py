@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from errata.errors import MissingExtraError
+from errata.errors import MissingExtraError, install_extra
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,7 +42,7 @@ def _environment() -> Environment:
     try:
         from jinja2 import Environment, FunctionLoader, StrictUndefined
     except ModuleNotFoundError:
-        raise MissingExtraError("Jinja2", "pip install 'errata[report]'") from None
+        raise MissingExtraError("Jinja2", install_extra("report")) from None
 
     return Environment(
         loader=FunctionLoader(lambda name: packaged(*name.split("/", 1))),
