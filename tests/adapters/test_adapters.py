@@ -249,7 +249,7 @@ def test_mlflow_asks_for_one_system_and_for_itself(monkeypatch: pytest.MonkeyPat
 
     scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(MissingExtraError, match=r"errata\[mlflow\]"):
+    with pytest.raises(MissingExtraError, match=r"errata-gec\[mlflow\]"):
         log_scores(scores)
     monkeypatch.setitem(sys.modules, "mlflow", object())
     with pytest.raises(InputError, match="name one of: cautious"):

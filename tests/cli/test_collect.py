@@ -336,7 +336,9 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
         "main(sys.argv[1:] or ['collect', 'status', 'p.db'])\n"
     )
     done = python_process(program, code=2)
-    assert done.stderr == "errata: sqlalchemy is not installed; run: pip install 'errata[web]'\n"
+    assert (
+        done.stderr == "errata: sqlalchemy is not installed; run: pip install 'errata-gec[web]'\n"
+    )
 
 
 @pytest.mark.parametrize("line", ["--help", "collect --help", "collect new --help"])

@@ -67,7 +67,7 @@ def test_five_minutes_are_enough(tmp_path: Path) -> None:
     """The commands of the first section, as they stand, with two judges who answer by HTTP."""
     section = PAGE.partition("## In five minutes")[2].partition("With files of your own")[0]
     lines = [line for block in blocks(section, "sh") for line in block.splitlines()]
-    assert lines[0] == "pip install 'errata[web]'"
+    assert lines[0] == "pip install 'errata-gec[web]'"
     assert lines[1].startswith("errata collect run ")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     with running(tmp_path, *shlex.split(lines[1])[2:]) as (server, said):

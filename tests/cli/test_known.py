@@ -49,7 +49,7 @@ def test_one_is_shown_with_its_parameters() -> None:
     assert table["rows"][1]["takes"] == "expected, official, python3"
     said = errata("metrics", "fluency").stdout
     assert ["batch_size", "32", "int", "no"] in [line.split() for line in said.splitlines()]
-    assert "Needs: a language model; errata[lm] or errata[trigram]" in said
+    assert "Needs: a language model; errata-gec[lm] or errata-gec[trigram]" in said
     assert "Paper: Koehn 2012" in errata("rankers", "expected_wins").stdout
 
 

@@ -169,7 +169,7 @@ def test_missing_matplotlib_says_what_to_install(tmp_path: Path) -> None:
     result = errata_process(
         "rank", "--sample", "--figure", tmp_path / "x.svg", env={"PYTHONPATH": path}, code=2
     )
-    assert "matplotlib is not installed; run: pip install 'errata[plot]'" in result.stderr
+    assert "matplotlib is not installed; run: pip install 'errata-gec[plot]'" in result.stderr
 
 
 def test_rank_refuses_shifted_labels() -> None:

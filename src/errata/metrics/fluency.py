@@ -36,7 +36,8 @@ class Fluency(Metric):
 
     name = "fluency"
     about = About(
-        range="above 0, 1 is no change", needs=("a language model", "errata[lm] or errata[trigram]")
+        range="above 0, 1 is no change",
+        needs=("a language model", "errata-gec[lm] or errata-gec[trigram]"),
     )
 
     model: str = "gpt2"

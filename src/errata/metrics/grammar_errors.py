@@ -80,7 +80,7 @@ class Errors(CheckerMetric):
     about = About(
         paper="Napoles et al. 2016b",
         range="up to 1 (per_token), any (removed)",
-        needs=("errata[harper] or a LanguageTool server",),
+        needs=("errata-gec[harper] or a LanguageTool server",),
     )
 
     checker: Literal["harper", "languagetool"] = "harper"

@@ -29,7 +29,7 @@ class Harper(CheckerMetric):
     """
 
     name = "harper"
-    about = About(range="errors per sentence, any sign", needs=("errata[harper]",))
+    about = About(range="errors per sentence, any sign", needs=("errata-gec[harper]",))
 
     dialect: str = "american"
     tokenized: bool = True

@@ -59,7 +59,7 @@ class METEOR(Metric):
     about = About(
         paper="Lavie & Agarwal 2007",
         range="from 0 to 1",
-        needs=("references", "errata[meteor]", "WordNet"),
+        needs=("references", "errata-gec[meteor]", "WordNet"),
     )
 
     alpha: float = 0.9

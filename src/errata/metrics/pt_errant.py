@@ -41,7 +41,7 @@ class PTErrant(WeighedEdits):
         needs=(
             "gold edits or references",
             "an encoder",
-            "errata[lm], errata[errant] and a spaCy pipeline for English",
+            "errata-gec[lm], errata-gec[errant] and a spaCy pipeline for English",
         ),
         amounts=("TP", "FP", "FN"),
     )

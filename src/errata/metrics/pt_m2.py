@@ -44,7 +44,7 @@ class PTM2(WeighedEdits):
     about = About(
         paper="Gong et al. 2022",
         range="from 0 to 1",
-        needs=("gold edits", "an encoder", "errata[lm]"),
+        needs=("gold edits", "an encoder", "errata-gec[lm]"),
         amounts=("correct", "proposed", "gold"),
     )
 

@@ -81,7 +81,7 @@ class Scribendi(Metric):
     about = About(
         paper="Islam & Magnani 2021",
         range="from -n to n, for n sentences",
-        needs=("a language model", "errata[lm] or errata[trigram]"),
+        needs=("a language model", "errata-gec[lm] or errata-gec[trigram]"),
     )
 
     model: str = "gpt2"  # Islam & Magnani 2021, section 4: GPT-2 without fine-tuning

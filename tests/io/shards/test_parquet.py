@@ -341,7 +341,7 @@ def test_a_table_without_rows(tmp_path: Path) -> None:
 def test_pyarrow_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "x.parquet", {"source": ["a"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[parquet\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[parquet\]'"):
         plan_shards(ShardedInputs(parquet=path))
 
 

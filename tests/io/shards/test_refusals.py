@@ -303,5 +303,5 @@ def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path.write_bytes(packed)
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[scale\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[scale\]'"):
         read_text(path)

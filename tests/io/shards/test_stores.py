@@ -66,7 +66,7 @@ def test_what_is_not_there(memory, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="nowhere://x: "):
         read_text("nowhere://x")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'errata\[scale\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[scale\]'"):
         read_text("memory://errata/s.txt")
 
 

@@ -309,7 +309,7 @@ class Errant(Edits):
     about = About(
         paper="Bryant et al. 2017",
         range="from 0 to 1",
-        needs=("gold edits or references", "errata[errant] and a spaCy pipeline for English"),
+        needs=("gold edits or references", "errata-gec[errant] and a spaCy pipeline for English"),
     )
     gold: GoldEditing = "auto"  # type: ignore[assignment]  # settled when it is made
     extractor: str = "auto"

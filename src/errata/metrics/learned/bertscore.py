@@ -36,7 +36,9 @@ class BERTScore(EncoderMetric):
 
     name = "bertscore"
     about = About(
-        paper="Zhang et al. 2020", range="up to 1", needs=("references", "an encoder", "errata[lm]")
+        paper="Zhang et al. 2020",
+        range="up to 1",
+        needs=("references", "an encoder", "errata-gec[lm]"),
     )
 
     model: str = "bert-base-uncased"

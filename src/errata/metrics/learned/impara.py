@@ -79,7 +79,7 @@ class IMPARA(ReferenceFreeMetric):
     about = About(
         paper="Maeda et al. 2022",
         range="from 0 to 1, or any (logit)",
-        needs=("a trained model", "an encoder", "errata[lm]"),
+        needs=("a trained model", "an encoder", "errata-gec[lm]"),
         amounts=("characters",),
     )
 

@@ -76,7 +76,7 @@ class SOME(ReferenceFreeMetric):
     about = About(
         paper="Yoshimura et al. 2020",
         range="about 0 to 1",
-        needs=("three trained models", "errata[lm]"),
+        needs=("three trained models", "errata-gec[lm]"),
         amounts=("characters",),
     )
 
