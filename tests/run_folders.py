@@ -1,4 +1,4 @@
-"""Runs for tests: the sample, as often as it takes, cut as asked, and counted by whoever."""
+"""Runs for tests: plan and count the sample, repeated and cut as a test asks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from errata.metrics import parse
 
 __all__ = ["SampleFiles", "planned", "result_of", "run_of", "tiled_sample"]
 
-SLOW = '''"""A metric that takes its time, so that somebody can be killed meanwhile."""
+SLOW = '''"""A metric that waits while the file `hold` exists, so that a test can kill its process."""
 import json
 import os
 import time
@@ -28,9 +28,11 @@ from pathlib import Path
 
 
 def slow(source, hypothesis, references):
-    said = json.loads(Path(__file__).with_name("slow.json").read_text())
-    time.sleep(said["pause"])
-    if source == said["deadly"]:
+    given = json.loads(Path(__file__).with_name("slow.json").read_text())
+    time.sleep(given["pause"])
+    while Path(__file__).with_name("hold").exists():
+        time.sleep(0.01)
+    if source == given["deadly"]:
         os.kill(os.getpid(), 9)
     return float(len(hypothesis.split()))
 '''
@@ -38,10 +40,15 @@ def slow(source, hypothesis, references):
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """The sample, written several times one below the other."""
+    """Files with the sample, repeated."""
 
     folder: Path
     systems: tuple[str, ...]
+
+    @property
+    def hold(self) -> Path:
+        """While this file exists, the slow metric waits."""
+        return self.folder / "hold"
 
     @property
     def gold(self) -> Path:
@@ -64,12 +71,12 @@ class SampleFiles:
         return corpus, [read_hypotheses(self.output(s), corpus=corpus) for s in self.systems]
 
     def slow_metric(self, pause: float = 0.0, deadly: str = "") -> str:
-        """A metric of its own that takes so many seconds a sentence, and dies of one."""
+        """Write a metric that takes ``pause`` seconds per sentence, and kills itself at one."""
         path = self.folder / "slow.py"
         path.write_text(SLOW)
-        said = path.with_name(".slow.json")
-        said.write_text(json.dumps({"pause": pause, "deadly": deadly}))
-        said.rename(path.with_suffix(".json"))
+        given = path.with_name(".slow.json")
+        given.write_text(json.dumps({"pause": pause, "deadly": deadly}))
+        given.rename(path.with_suffix(".json"))
         return repr(parse(f"{path}:slow"))
 
 
