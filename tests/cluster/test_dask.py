@@ -171,7 +171,7 @@ class FakeClient:
     status = "closed"
 
     def __init__(self, *workers: str) -> None:
-        self.workers = dict.fromkeys(workers, {})
+        self.workers = dict.fromkeys(workers)
 
     def scheduler_info(self) -> dict[str, Any]:
         return {"workers": self.workers}
