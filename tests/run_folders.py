@@ -31,6 +31,7 @@ def slow(source, hypothesis, references):
     given = json.loads(Path(__file__).with_name("slow.json").read_text())
     time.sleep(given["pause"])
     while Path(__file__).with_name("hold").exists():
+        Path(__file__).with_name(f"held-{os.getpid()}").touch()
         time.sleep(0.01)
     if source == given["deadly"]:
         os.kill(os.getpid(), 9)
@@ -49,6 +50,11 @@ class SampleFiles:
     def hold(self) -> Path:
         """While this file exists, the slow metric waits."""
         return self.folder / "hold"
+
+    @property
+    def held(self) -> int:
+        """How many processes have waited for that."""
+        return len([*self.folder.glob("held-*")])
 
     @property
     def gold(self) -> Path:

@@ -14,7 +14,7 @@ import pytest
 
 from run_folders import SampleFiles, result_of, run_of, tiled_sample
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 SHARD = 12
 SUBNET = "10.213.77"
 

@@ -59,7 +59,7 @@ def test_killed_worker_costs_its_task_only(
     with Crew(folder.place, 2) as crew:
 
         def kill() -> None:
-            wait_until(lambda: len(crew.pids) == 2)
+            wait_until(lambda: files.held == 2)
             for pid in crew.pids:
                 os.kill(pid, signal.SIGKILL)
             files.hold.unlink()

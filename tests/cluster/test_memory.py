@@ -50,7 +50,7 @@ def peaks_of(folder: Path, copies: int, *more: str) -> Peaks:
     return Peaks(int(done.stderr.split()[-1]), max(record["peak_bytes"] for record in records))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_three_times_the_sentences_take_no_more_memory(tmp_path: Path) -> None:
     """Both are above 100,000 sentences, up to which resamples may go by sentences."""
     few, many = (peaks_of(tmp_path / str(n), n, "--shard-size", "1M") for n in (1400, 4200))

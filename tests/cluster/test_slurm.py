@@ -16,7 +16,7 @@ import pytest
 
 from run_folders import planned, result_of, run_of, tiled_sample
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 CONF = """\
 ClusterName=errata
