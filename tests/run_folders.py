@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,9 @@ from errata.io.folders import LocalFolder
 from errata.io.shards import ShardedInputs
 from errata.metrics import parse
 
-__all__ = ["SampleFiles", "planned", "result_of", "run_of", "tiled_sample"]
+__all__ = ["SampleFiles", "joined", "planned", "result_of", "run_of", "tiled_sample"]
 
-SLOW = '''"""A metric that waits while the file `hold` exists, so that a test can kill its process."""
+SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
 import os
 import time
@@ -117,6 +117,27 @@ def run_of(
 ) -> RunOutcome:
     folder, manifest = planned(place, files, *metrics, **more)
     return finish_run(folder, manifest, settings or EngineSettings("loop"))
+
+
+def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, list[Hypotheses]]:
+    """Put batches together again; each must know its place."""
+    batches = list(batches)
+    first = 0
+    for corpus, _ in batches:
+        assert (corpus.first, corpus.number(0)) == (first, first + 1)
+        assert len(corpus) > 0
+        first += len(corpus)
+    corpora = [corpus for corpus, _ in batches]
+    ((name, tokens, kept),) = {(c.name, c.tokens, c.kept) for c in corpora}
+    systems = []
+    for parts in zip(*(systems for _, systems in batches), strict=True):
+        (system,) = {part.system for part in parts}
+        edits = None if parts[0].edits is None else sum((part.edits for part in parts), ())
+        systems.append(Hypotheses(system, sum((part.sentences for part in parts), ()), edits))
+    sources, references = (
+        sum((getattr(c, n) for c in corpora), ()) for n in ("sources", "references")
+    )
+    return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
 
 
 def result_of(place: Path) -> bytes:
