@@ -7,19 +7,27 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from errata.cluster import counted as counted_files
+from errata.cluster import reducing
 from errata.cluster.counting import ShardRecord, record_name, run_task
-from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
+from errata.cluster.driving import (
+    RunOutcome,
+    clean_run,
+    count_tasks,
+    finish_run,
+    plan_run,
+    planned_run,
+)
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
-from errata.cluster.reducing import reduce_run
 from errata.cluster.sentence_scores import write_sentences
 from errata.cluster.status import run_status
 from errata.data import Corpus, Reference, Scores
@@ -33,7 +41,7 @@ from errata.metrics import parse
 from errata.metrics.difficulty.map import map_difficulty
 from errata.reduction import scores_of_parts
 from errata.resampling import BootstrapLimits
-from run_folders import planned, result_of, run_of, tiled_sample
+from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
 
 # One metric per kind of choice: running, of the whole corpus, drawn, and settled by the whole.
 METRICS = ("m2", "m2(choice='optimal')", "gleu(references='official', draws=20)", "cleme")
@@ -115,7 +123,7 @@ def test_files_of_metrics_that_changed_are_refused(metric: str, tmp_path: Path) 
     beside.write_text(f"{OWN}\n")
     for act in (
         partial(run_task, folder, manifest, 0),
-        partial(reduce_run, folder, manifest),
+        partial(reducing.reduce_run, folder, manifest),
         partial(write_sentences, folder, manifest),
     ):
         with pytest.raises(InputError, match=r"beside\.py: .*changed since.*written again; plan"):
@@ -191,48 +199,74 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
     assert order(tmp_path / "one", "day=1") != first
 
 
-def test_the_result_is_read_where_scores_are(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in")
-    outcome = run_of(tmp_path / "run", files, "m2", "gleu", shard_sentences=30)
-    read = read_score_file(str(tmp_path / "run" / "result.json"))
-    assert [each.scorer for each in read] == [each.scorer for each in outcome.sets[0].scores]
-    np.testing.assert_array_equal(read[1].values, outcome.sets[0].scores[1].values)
+class Run(NamedTuple):
+    """A planned run of M2 and GLEU, with 4 tasks of at most 20 sentences."""
+
+    files: SampleFiles
+    place: Path
+    folder: LocalFolder
+    manifest: Manifest
+
+    def count(self) -> Run:
+        count_tasks(self.folder, self.manifest, range(len(self.manifest.tasks)))
+        return self
+
+    def finish(self, *, counting: bool = False) -> RunOutcome:
+        return finish_run(self.folder, self.manifest, EngineSettings("loop"), counting=counting)
+
+    def result(self) -> bytes:
+        """Read everything that is counted, and return the bytes of the result."""
+        self.finish()
+        return result_of(self.place)
 
 
-def test_a_plan_is_made_once(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in")
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
-    assert planned(tmp_path / "run", files, "m2", shard_sentences=30)[1].digest == manifest.digest
-    assert read_manifest(folder) == manifest
-    assert planned_run(folder).digest == manifest.digest
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Run]:
+    files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
+
+    def run(name: str = "run") -> Run:
+        place = tmp_path / name
+        return Run(files, place, *planned(place, files, "m2", "gleu", shard_sentences=20))
+
+    return run
+
+
+def test_result_is_read_where_scores_are(make: Callable[..., Run]) -> None:
+    run = make().count()
+    scores = run.finish().sets[0].scores
+    read = read_score_file(str(run.place / "result.json"))
+    assert [each.scorer for each in read] == [each.scorer for each in scores]
+    np.testing.assert_array_equal(read[1].values, scores[1].values)
+
+
+def test_plan_is_made_once(make: Callable[..., Run]) -> None:
+    run = make()
+    assert make().manifest.digest == run.manifest.digest
+    assert read_manifest(run.folder) == planned_run(run.folder) == run.manifest
     for metrics, cuts, said in (
-        (("gleu",), {"shard_sentences": 30}, "other metrics"),
-        (("m2",), {"shard_sentences": 30, "resamples": 7}, "other settings"),
-        (("m2",), {"shard_sentences": 20}, "cut elsewhere"),
+        (("gleu",), {"shard_sentences": 20}, "other metrics"),
+        (("m2", "gleu"), {"shard_sentences": 20, "resamples": 7}, "other settings"),
+        (("m2", "gleu"), {"shard_sentences": 30}, "cut elsewhere"),
     ):
         with pytest.raises(InputError, match=f"{said}.*; name another folder"):
-            planned(tmp_path / "run", files, *metrics, **cuts)
+            planned(run.place, run.files, *metrics, **cuts)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+def test_changed_plan_is_refused(make: Callable[..., Run]) -> None:
+    run = make()
+    path = run.place / "manifest.json"
+    text = path.read_text()
+    for old, new, said in (
         ('"seed":0', '"seed":1', "changed by hand or damaged"),
         ('"errata": "', '"errata": "0.0.', "planned by Errata 0.0."),
         ("errata run 1", "errata run 9", "no plan of a run"),
         ("]}", "]", "not JSON"),
         ('"batch":', '"bitch":', "missing or of the wrong kind"),
-    ],
-)
-def test_a_plan_that_was_changed_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
-    folder, _ = planned(tmp_path / "run", tiled_sample(tmp_path / "in"), "m2")
-    path = tmp_path / "run" / "manifest.json"
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    with pytest.raises(InputError, match=said) as caught:
-        planned_run(folder)
-    assert "manifest.json" in str(caught.value)
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new))
+        with pytest.raises(InputError, match=rf"manifest\.json.*{said}"):
+            planned_run(run.folder)
 
 
 def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
@@ -255,19 +289,17 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_tasks_of_an_array_job_make_the_same_result(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 3)
-    metrics = ("m2", "gleu")
-    run_of(tmp_path / "loop", files, *metrics, shard_sentences=20)
-    folder, manifest = planned(tmp_path / "array", files, *metrics, shard_sentences=20)
-    with pytest.raises(InputError, match="11 of 11 tasks are not counted"):
-        finish_run(folder, manifest, counting=False)
+def test_tasks_of_an_array_job_make_the_same_result(make: Callable[..., Run]) -> None:
+    loop, array = make("loop"), make("array")
+    loop.finish(counting=True)
+    with pytest.raises(InputError, match="4 of 4 tasks are not counted"):
+        array.finish()
     for start in (2, 0, 1):
-        count_tasks(folder, manifest, range(start, len(manifest.tasks), 3))
-    assert count_tasks(folder, manifest, [0]).missing == ()
-    outcome = finish_run(folder, manifest, counting=False)
-    assert (outcome.tasks, outcome.counted, outcome.damaged) == (11, 0, 0)
-    assert result_of(tmp_path / "array") == result_of(tmp_path / "loop")
+        count_tasks(array.folder, array.manifest, range(start, 4, 3))
+    assert count_tasks(array.folder, array.manifest, [0]).missing == ()
+    outcome = array.finish()
+    assert (outcome.tasks, outcome.counted, outcome.damaged) == (4, 0, 0)
+    assert result_of(array.place) == result_of(loop.place)
 
 
 def _flip(path: Path) -> None:
@@ -280,142 +312,32 @@ def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
 
 
-@pytest.mark.parametrize("harm", [_flip, _truncate, Path.unlink], ids=["flip", "cut", "gone"])
-@pytest.mark.parametrize("what", ["counts", "records"])
-def test_damaged_files_are_counted_again(harm: object, what: str, tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 2)
-    place = tmp_path / "run"
-    run_of(place, files, "m2", "gleu", shard_sentences=30)
-    whole = result_of(place)
-    hurt = sorted(path for path in (place / what).rglob("*") if path.is_file())[2]
-    (place / "result.json").unlink()
-    harm(hurt)  # type: ignore[operator]
-    folder = LocalFolder(str(place))
-    status = run_status(folder, planned_run(folder))
-    seen = {("counts", _truncate), ("counts", Path.unlink), ("records", _flip)}
-    assert len(status.damaged) == ((what, harm) in {*seen, ("records", _truncate)})
-    outcome = run_of(place, files, "m2", "gleu", shard_sentences=30)
-    assert outcome.counted == 1
-    assert outcome.damaged == (0 if what == "records" and harm is Path.unlink else 1)
-    assert result_of(place) == whole
+def test_damaged_files_are_counted_again(make: Callable[..., Run]) -> None:
+    """Damage that changes the size or the record is seen before anything is read."""
+    run = make().count()
+    whole = run.result()
+    for what, harm, seen, damaged in (
+        ("counts", _flip, 0, 1),
+        ("counts", _truncate, 1, 1),
+        ("counts", Path.unlink, 1, 1),
+        ("records", _flip, 1, 1),
+        ("records", _truncate, 1, 1),
+        ("records", Path.unlink, 0, 0),
+    ):
+        hurt = sorted(path for path in (run.place / what).rglob("*") if path.is_file())[2]
+        (run.place / "result.json").unlink()
+        harm(hurt)
+        assert len(run_status(run.folder, planned_run(run.folder)).damaged) == seen, (what, harm)
+        outcome = run.finish(counting=True)
+        assert (outcome.counted, outcome.damaged) == (1, damaged), (what, harm)
+        assert result_of(run.place) == whole
 
 
-def test_files_of_another_plan_do_not_count(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 2)
-    run_of(tmp_path / "one", files, "m2", shard_sentences=30)
-    run_of(tmp_path / "two", files, "m2", shard_sentences=24)
-    for name in ("records", "counts"):
-        shutil.rmtree(tmp_path / "two" / name)
-        shutil.copytree(tmp_path / "one" / name, tmp_path / "two" / name)
-    outcome = run_of(tmp_path / "two", files, "m2", shard_sentences=24)
-    assert outcome.counted == outcome.tasks == 6
-
-
-def test_inputs_that_changed_are_refused(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 2)
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
-    path = files.output("eager")
-    path.write_text(path.read_text().replace("a", "an", 1))
-    with pytest.raises(InputError, match=r"eager\.txt"):
-        finish_run(folder, manifest, EngineSettings("loop"))
-
-
-def test_the_same_shard_has_the_same_bytes(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 2)
-    folder, manifest = planned(tmp_path / "run", files, "m2", "gleu", shard_sentences=50)
-    first = run_task(folder, manifest, 1)
-    again = run_task(folder, manifest, 1)
-    assert first.files == again.files
-    assert not list((tmp_path / "run").glob(".waiting/*"))
-
-
-def test_a_kill_while_reading_goes_on_at_the_cursor(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from errata.cluster import counted as counted_files
-    from errata.cluster import reducing
-
-    files = tiled_sample(tmp_path / "in", 3)
-    run_of(tmp_path / "whole", files, "m2", shard_sentences=20)
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
-    count_tasks(folder, manifest, range(len(manifest.tasks)))
-    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
-    seen: list[int] = []
-
-    def stop(done: int, total: int) -> None:
-        seen.append(done)
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reducing.reduce_run(folder, manifest, progress=stop)
-    cursor = json.loads((tmp_path / "run" / "reduce" / "0000-0000.json").read_text())
-    assert cursor["record"]["next"] == 4
-    read = []
-    original = counted_files.read_count_file
-
-    def counted(*arguments: object) -> object:
-        read.append(arguments[3])
-        return original(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(counted_files, "read_count_file", counted)
-    finish_run(folder, manifest, counting=False)
-    assert read[0] == 4
-    assert min(read[: 7 * len(files.systems)]) == 4  # then all of it, being small
-    assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")
-    assert not (tmp_path / "run" / "reduce").exists()
-
-
-def read_half(folder: LocalFolder, manifest: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read some shards as those of a large corpus are, and leave a cursor."""
-    from errata.cluster import reducing
-
-    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
-    held = BootstrapLimits(held=10)  # otherwise all is read again, being small
-    start = reducing.Standing.start
-    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
-    monkeypatch.setattr(
-        reducing.Standing,
-        "start",
-        lambda metric, systems, limits=held: start(metric, systems, limits),
-    )
-
-    def stop(done: int, total: int) -> None:
-        if done == 4:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reducing.reduce_run(folder, manifest, progress=stop)
-
-
-def test_a_damaged_cursor_is_not_gone_on_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One digit of a sum that was kept."""
-    files = tiled_sample(tmp_path / "in", 3)
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
-    count_tasks(folder, manifest, range(len(manifest.tasks)))
-    read_half(folder, manifest, monkeypatch)
-    cursor = tmp_path / "run" / "reduce" / "0000-0000.json"
-    kept = cursor.read_text()
-    finish_run(folder, manifest, counting=False)
-    whole = result_of(tmp_path / "run")
-    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
-    assert sums is not None
-    at = sums.start(1)
-    cursor.parent.mkdir()
-    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
-    finish_run(folder, manifest, counting=False)
-    assert result_of(tmp_path / "run") == whole
-
-
-def test_the_counts_of_another_are_told_from_what_was_written(tmp_path: Path) -> None:
-    """Sound files of the right size, in each other's place."""
-    files = tiled_sample(tmp_path / "in", 2)
-    place = tmp_path / "run"
-    run_of(place, files, "m2", shard_sentences=30)
-    whole = result_of(place)
-    counts = sorted((place / "counts").rglob("*.cnt"))
+def test_counts_in_the_place_of_others_are_counted_again(make: Callable[..., Run]) -> None:
+    """Sound files of the right size that were exchanged, and the files of another plan."""
+    run = make().count()
+    whole = run.result()
+    counts = sorted((run.place / "counts").rglob("*.cnt"))
     one, other = next(
         (a, b)
         for a, b in itertools.combinations(counts, 2)
@@ -424,88 +346,147 @@ def test_the_counts_of_another_are_told_from_what_was_written(tmp_path: Path) ->
     ours, theirs = one.read_bytes(), other.read_bytes()
     one.write_bytes(theirs)
     other.write_bytes(ours)
-    outcome = run_of(place, files, "m2", shard_sentences=30)
-    assert outcome.damaged == len({one.name, other.name})
-    assert result_of(place) == whole
+    assert run.finish(counting=True).damaged == len({one.name, other.name})
+    assert result_of(run.place) == whole
+    folder, manifest = planned(run.place.parent / "two", run.files, "m2", shard_sentences=24)
+    for name in ("records", "counts"):
+        shutil.copytree(run.place / name, run.place.parent / "two" / name)
+    assert finish_run(folder, manifest, EngineSettings("loop")).counted == 3
 
 
-def test_a_cursor_does_not_count_what_was_counted_again_otherwise(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_changed_inputs_are_refused(make: Callable[..., Run]) -> None:
+    run = make()
+    path = run.files.output("eager")
+    path.write_text(path.read_text().replace("a", "an", 1))
+    with pytest.raises(InputError, match=r"eager\.txt"):
+        run.finish(counting=True)
+
+
+def test_record_names_files_whose_bytes_are_always_the_same(make: Callable[..., Run]) -> None:
+    run = make()
+    first, again = (run_task(run.folder, run.manifest, 1) for _ in range(2))
+    assert first.files == again.files
+    assert not list(run.place.glob(".waiting/*"))
+    record = json.loads(run.folder.read(record_name(1)))["record"]
+    assert record["sentences"] == 20
+    assert record["peak_bytes"] > 2**20
+    assert {*record["files"]} == {
+        f"counts/0000-gold/000{m}-{metric}/000{s}-{system}/00000001.cnt"
+        for m, metric in enumerate(("m2", "gleu"))
+        for s, system in enumerate(run.files.systems)
+    }
+
+
+def stop_reading(run: Run, shard: int) -> None:
+    """Read some shards, be interrupted, and leave a cursor."""
+
+    def stop(done: int, total: int) -> None:
+        if done == shard:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reducing.reduce_run(run.folder, run.manifest, progress=stop)
+
+
+def test_interrupted_reading_goes_on_at_the_cursor(
+    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A shard that was read, then damaged, and counted again with another sentence left out."""
-    files = tiled_sample(tmp_path / "in", 3)
-    places = []
-    for name, left_out in (("once", [7]), ("twice", [2])):
-        folder, manifest = planned(tmp_path / name, files, "m2", shard_sentences=20)
-        count_tasks(folder, manifest, range(len(manifest.tasks)))
-        run_task(folder, manifest, 1, left_out=left_out)
-        places.append(folder)
-    read_half(places[1], manifest, monkeypatch)
-    run_task(places[1], manifest, 1, left_out=[7])
-    for folder in places:
-        finish_run(folder, manifest, counting=False)
-    assert result_of(tmp_path / "twice") == result_of(tmp_path / "once")
+    run = make().count()
+    whole = run.result()
+    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+    stop_reading(run, 2)
+    cursor = json.loads((run.place / "reduce" / "0000-0000.json").read_text())
+    assert cursor["record"]["next"] == 2
+    read = []
+    original = counted_files.read_count_file
+
+    def counted(*arguments: Any) -> object:
+        read.append(arguments[3])
+        return original(*arguments)
+
+    monkeypatch.setattr(counted_files, "read_count_file", counted)
+    assert run.result() == whole
+    assert read[:4] == [2, 2, 3, 3]  # of both systems; then all again, as it is small
+    assert not (run.place / "reduce").exists()
 
 
-def test_what_was_left_out_before_is_no_longer_allowed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def _read_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep sums, as for a large corpus, and a cursor after every shard."""
+    held = BootstrapLimits(held=10)
+    start = reducing.Standing.start
+    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
+    monkeypatch.setattr(
+        reducing.Standing,
+        "start",
+        lambda metric, systems, limits=held: start(metric, systems, limits),
+    )
+
+
+@pytest.mark.usefixtures("_read_as_if_large")
+def test_damaged_cursor_is_not_used(make: Callable[..., Run]) -> None:
+    """One digit of a sum that was kept."""
+    run = make().count()
+    stop_reading(run, 3)
+    cursor = run.place / "reduce" / "0000-0000.json"
+    kept = cursor.read_text()
+    whole = run.result()
+    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
+    assert sums is not None
+    at = sums.start(1)
+    cursor.parent.mkdir()
+    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
+    assert run.result() == whole
+
+
+@pytest.mark.usefixtures("_read_as_if_large")
+def test_cursor_does_not_cover_what_was_counted_again(make: Callable[..., Run]) -> None:
+    """A shard that was read, then counted again with another sentence left out."""
+    once, twice = make("once").count(), make("twice").count()
+    run_task(once.folder, once.manifest, 1, left_out=[7])
+    run_task(twice.folder, twice.manifest, 1, left_out=[2])
+    stop_reading(twice, 3)
+    run_task(twice.folder, twice.manifest, 1, left_out=[7])
+    assert twice.result() == once.result()
+
+
+def test_sentences_left_out_before_count_as_left_out(
+    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
-    files = tiled_sample(tmp_path / "in")
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
-    run_task(folder, manifest, 1, left_out=[3, 5])
-    told: list[object] = []
+    run = make()
+    run_task(run.folder, run.manifest, 1, left_out=[3, 5])
+    given: list[object] = []
 
     def count(
         _: object, manifest: Manifest, tasks: list[int], **more: object
     ) -> Iterator[ShardRecord]:
-        told.extend((more["allow_failed"], more["left_out"]))
-        return (run_task(folder, manifest, task) for task in tasks)
+        given.extend((more["allow_failed"], more["left_out"]))
+        return (run_task(run.folder, manifest, task) for task in tasks)
 
     monkeypatch.setattr("errata.cluster.engines.run_processes", count)
-    outcome = finish_run(folder, manifest, EngineSettings("local", allow_failed=2))
-    assert told == [2, 2]
+    outcome = finish_run(run.folder, run.manifest, EngineSettings("local", allow_failed=2))
+    assert given == [2, 2]
     assert outcome.left_out == (("gold", 24), ("gold", 26))
 
 
-def test_cleaning_leaves_the_result(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in")
-    run_of(tmp_path / "run", files, "m2", shard_sentences=30)
-    folder = LocalFolder(str(tmp_path / "run"))
-    clean_run(folder)
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        "manifest.json",
-        "result.json",
-    ]
-    manifest = planned_run(folder)
-    assert len(run_status(folder, manifest).missing) == 3
-    clean_run(folder, everything=True)
-    assert not list((tmp_path / "run").iterdir())
-
-
-def test_a_record_says_what_it_took(tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in")
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
-    run_task(folder, manifest, 0)
-    record = json.loads(folder.read(record_name(0)))["record"]
-    assert record["sentences"] == 30
-    assert record["peak_bytes"] > 2**20
-    assert set(record["files"]) == {
-        f"counts/0000-gold/0000-m2/{s:04d}-{name}/00000000.cnt"
-        for s, name in enumerate(files.systems)
-    }
-    assert isinstance(manifest, Manifest)
+def test_cleaning_leaves_the_result(make: Callable[..., Run]) -> None:
+    run = make().count()
+    run.finish()
+    clean_run(run.folder)
+    assert sorted(path.name for path in run.place.iterdir()) == ["manifest.json", "result.json"]
+    assert len(run_status(run.folder, planned_run(run.folder)).missing) == 4
+    clean_run(run.folder, everything=True)
+    assert not list(run.place.iterdir())
 
 
 @pytest.mark.parametrize("known", [0, 5, 20_000])
 def test_records_are_read_once_as_long_as_they_name_few_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: int
+    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, known: int
 ) -> None:
-    from errata.cluster import counted as counted_files
-
-    files = tiled_sample(tmp_path / "in", 3)
-    folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=20)
-    count_tasks(folder, manifest, range(len(manifest.tasks)))
+    run = make().count()
+    whole = run.result()
     read: list[int] = []
     original = counted_files.read_record
 
@@ -515,10 +496,8 @@ def test_records_are_read_once_as_long_as_they_name_few_files(
 
     monkeypatch.setattr(counted_files, "read_record", record)
     monkeypatch.setattr(counted_files, "KNOWN", known)
-    reduce_run(folder, manifest)
-    tasks = [task.number for task in manifest.tasks]
-    assert len(tasks) > 4
+    reducing.reduce_run(run.folder, run.manifest)
+    tasks = [task.number for task in run.manifest.tasks]
     assert read[: len(tasks)] == tasks
     assert (read == tasks) == (known == 20_000)
-    run_of(tmp_path / "whole", files, "m2", shard_sentences=20)
-    assert result_of(tmp_path / "run") == result_of(tmp_path / "whole")
+    assert result_of(run.place) == whole
