@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,16 @@ from errata.io.folders import LocalFolder
 from errata.io.shards import ShardedInputs
 from errata.metrics import parse
 
-__all__ = ["SampleFiles", "joined", "planned", "result_of", "run_of", "tiled_sample"]
+__all__ = [
+    "SampleFiles",
+    "joined",
+    "planned",
+    "result_of",
+    "run_of",
+    "tiled_sample",
+    "until_records",
+    "wait_until",
+]
 
 SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
@@ -138,6 +149,25 @@ def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, 
         sum((getattr(c, n) for c in corpora), ()) for n in ("sources", "references")
     )
     return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait as long as a busy machine may need; the limit only bounds a hang."""
+    for _ in range(30_000):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("the condition was not met within ten minutes")
+
+
+def until_records(place: Path, number: int, driver: subprocess.Popen[str]) -> None:
+    """Wait until a driver has counted so many tasks of a run."""
+
+    def enough() -> bool:
+        assert driver.poll() is None, driver.communicate()[1]
+        return len(list((place / "records").glob("*.json"))) >= number
+
+    wait_until(enough)
 
 
 def result_of(place: Path) -> bytes:

@@ -9,10 +9,10 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,74 +20,83 @@ from errata.cluster.crew import Crew, run_processes
 from errata.cluster.dask_engine import dask_client, run_dask
 from errata.cluster.driving import finish_run
 from errata.cluster.engines import EngineSettings
+from errata.cluster.manifest import Manifest
 from errata.errors import InputError
-from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
+from errata.io.folders import LocalFolder
+from run_folders import (
+    SampleFiles,
+    planned,
+    result_of,
+    run_of,
+    tiled_sample,
+    until_records,
+    wait_until,
+)
 
-SHARD = 12
+
+class Run(NamedTuple):
+    """A planned run of M2 and a slow metric, with 18 tasks."""
+
+    files: SampleFiles
+    place: Path
+    folder: LocalFolder
+    manifest: Manifest
+
+    @property
+    def tasks(self) -> range:
+        return range(len(self.manifest.tasks))
+
+    @classmethod
+    def plan(cls, files: SampleFiles, place: Path) -> Run:
+        metrics = ("m2", files.slow_metric())
+        return cls(files, place, *planned(place, files, *metrics, shard_sentences=12))
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> SampleFiles:
-    return tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
+def run(tmp_path: Path) -> Run:
+    return Run.plan(tiled_sample(tmp_path / "in", 3, ("eager", "noisy")), tmp_path / "run")
 
 
 @pytest.fixture
-def wanted(files: SampleFiles, tmp_path: Path) -> bytes:
+def wanted(run: Run, tmp_path: Path) -> bytes:
     """The result of an undisturbed run."""
-    run_of(tmp_path / "calm", files, "m2", files.slow_metric(), shard_sentences=SHARD)
-    return result_of(tmp_path / "calm")
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    """Wait as long as a busy machine may need; the limit only bounds a hang."""
-    for _ in range(30_000):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("the condition was not met within ten minutes")
+    calm = Run.plan(run.files, tmp_path / "calm")
+    finish_run(calm.folder, calm.manifest, EngineSettings("loop"))
+    return result_of(calm.place)
 
 
 @pytest.mark.slow
-def test_killed_worker_costs_its_task_only(
-    files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
-    """The first two workers are killed at work; nobody counts a third before."""
-    metric = files.slow_metric()
-    folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
-    files.hold.touch()
+def test_killed_worker_costs_its_task_only(run: Run, wanted: bytes) -> None:
+    """Two workers are killed at work, when both have begun."""
+    run.files.hold.touch()
     lost: list[str] = []
-    with Crew(folder.place, 2) as crew:
+    with Crew(run.folder.place, 2) as crew:
 
         def kill() -> None:
-            wait_until(lambda: files.held == 2)
+            wait_until(lambda: run.files.held == 2)
             for pid in crew.pids:
                 os.kill(pid, signal.SIGKILL)
-            files.hold.unlink()
+            run.files.hold.unlink()
 
         killer = threading.Thread(target=kill)
         killer.start()
-        tasks = range(len(manifest.tasks))
-        records = list(
-            run_processes(crew, manifest, tasks, lost=lambda error: lost.append(error.why))
+        counted = run_processes(
+            crew, run.manifest, run.tasks, lost=lambda error: lost.append(error.why)
         )
+        assert sorted(record.task for record in counted) == [*run.tasks]
         killer.join()
     assert lost == ["ended (exit code -9)"] * 2
-    assert sorted(record.task for record in records) == [*tasks]
-    finish_run(folder, manifest, counting=False)
-    assert result_of(tmp_path / "run") == wanted
+    finish_run(run.folder, run.manifest, counting=False)
+    assert result_of(run.place) == wanted
 
 
 @pytest.mark.long
-def test_workers_killed_at_twenty_moments(
-    files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
+def test_workers_killed_at_twenty_moments(run: Run, wanted: bytes) -> None:
     """Each kill waits for a record, so a slow machine comes to an end too."""
-    metric = files.slow_metric(0.01)
-    folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
-    tasks = range(len(manifest.tasks))
+    run.files.slow_metric(0.01)
     rng, killed, lost = random.Random(1), 0, []
     counted, over = threading.Event(), threading.Event()
-    with Crew(folder.place, 2) as crew:
+    with Crew(run.folder.place, 2) as crew:
 
         def kill() -> None:
             nonlocal killed
@@ -101,30 +110,24 @@ def test_workers_killed_at_twenty_moments(
         killer.start()
         while killed < 20:  # a run that is over earlier is repeated
             records = []
-            for record in run_processes(crew, manifest, tasks, lost=lost.append):
+            for record in run_processes(crew, run.manifest, run.tasks, lost=lost.append):
                 records.append(record)
                 counted.set()
         over.set()
         counted.set()
         killer.join()
-    assert sorted(record.task for record in records) == [*tasks]
+    assert sorted(record.task for record in records) == [*run.tasks]
     assert 0 < len(lost) <= killed == 20
-    outcome = finish_run(folder, manifest, counting=False)
+    outcome = finish_run(run.folder, run.manifest, counting=False)
     assert (outcome.counted, outcome.damaged) == (0, 0)
-    assert result_of(tmp_path / "run") == wanted
+    assert result_of(run.place) == wanted
 
 
 @contextmanager
-def driver(
-    place: Path, files: SampleFiles, metric: str, *more: str
-) -> Iterator[subprocess.Popen[str]]:
+def driver(place: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
     """``errata scale run`` as a process."""
     process = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "errata", "scale", "run", "--run", str(place)),
-            *(*files.arguments, "-m", "m2", "-m", metric),
-            *("--resamples", "100", "--shard-sentences", str(SHARD), *more),
-        ],
+        [sys.executable, "-m", "errata", "scale", "run", "--run", str(place), *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -134,10 +137,6 @@ def driver(
     finally:
         process.kill()
         process.communicate()
-
-
-def until_records(place: Path, number: int) -> None:
-    wait_until(lambda: len(list((place / "records").glob("*.json"))) >= number)
 
 
 def children(pid: int) -> list[int]:
@@ -167,33 +166,29 @@ def finished(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.long
-def test_killed_driver_goes_on(files: SampleFiles, wanted: bytes, tmp_path: Path) -> None:
-    place = tmp_path / "run"
-    metric = files.slow_metric(0.02)
-    with driver(place, files, metric) as process:
-        until_records(place, 3)
+def test_killed_driver_goes_on(run: Run, wanted: bytes) -> None:
+    run.files.slow_metric(0.02)
+    with driver(run.place) as process:
+        until_records(run.place, 3, process)
         workers = children(process.pid)
         process.kill()
         process.wait()
     assert workers
     wait_until(lambda: all(map(gone, workers)))  # nobody asks them any more
-    done = len(list((place / "records").glob("*.json")))
-    files.slow_metric(0.0)
-    with driver(place, files, metric) as process:
+    done = len(list((run.place / "records").glob("*.json")))
+    run.files.slow_metric(0.0)
+    with driver(run.place) as process:
         said = finished(process)
     assert f"{18 - done} of 18 tasks counted now, {done} before" in said
-    assert result_of(place) == wanted
+    assert result_of(run.place) == wanted
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("records", [0, 2], ids=["starting", "working"])
-def test_stopped_worker_is_replaced(
-    records: int, files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
-    place = tmp_path / "run"
-    metric = files.slow_metric(0.02)
-    with driver(place, files, metric, "--life", "3") as process:
-        until_records(place, records)
+def test_stopped_worker_is_replaced(records: int, run: Run, wanted: bytes) -> None:
+    run.files.slow_metric(0.02)
+    with driver(run.place, "--life", "3") as process:
+        until_records(run.place, records, process)
         wait_until(lambda: children(process.pid))
         os.kill(children(process.pid)[0], signal.SIGSTOP)
         said = finished(process)
@@ -201,18 +196,15 @@ def test_stopped_worker_is_replaced(
     lost = said.count("gave no sign of life for ")
     assert lost > 0
     assert f"{lost} workers lost and replaced" in said
-    assert result_of(place) == wanted
+    assert result_of(run.place) == wanted
 
 
 @pytest.mark.long
-def test_two_drivers_at_once_make_one_result(
-    files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
-    place = tmp_path / "run"
-    metric = files.slow_metric(0.005)
-    with driver(place, files, metric) as one, driver(place, files, metric) as other:
+def test_two_drivers_at_once_make_one_result(run: Run, wanted: bytes) -> None:
+    run.files.slow_metric(0.005)
+    with driver(run.place) as one, driver(run.place) as other:
         assert [finished(one), finished(other)]
-    assert result_of(place) == wanted
+    assert result_of(run.place) == wanted
 
 
 @pytest.mark.long
@@ -230,20 +222,17 @@ def test_sentence_that_kills_is_named_and_may_be_left_out(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_killed_dask_worker_costs_its_task(
-    files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
+def test_killed_dask_worker_costs_its_task(run: Run, wanted: bytes) -> None:
     pytest.importorskip("distributed")
-    metric = files.slow_metric(0.02)
-    folder, manifest = planned(tmp_path / "run", files, "m2", metric, shard_sentences=SHARD)
+    run.files.slow_metric(0.02)
     with dask_client(workers=2) as client:
-        records = run_dask(client, folder.place, manifest, range(len(manifest.tasks)))
+        records = run_dask(client, run.folder.place, run.manifest, run.tasks)
         found = [next(records)]
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         found += records
-    assert sorted(record.task for record in found) == list(range(len(manifest.tasks)))
-    finish_run(folder, manifest, counting=False)
-    assert result_of(tmp_path / "run") == wanted
+    assert sorted(record.task for record in found) == [*run.tasks]
+    finish_run(run.folder, run.manifest, counting=False)
+    assert result_of(run.place) == wanted
 
 
 @contextmanager
@@ -269,27 +258,25 @@ def cluster() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 @pytest.mark.long
-def test_killed_scheduler_is_reported_and_the_run_goes_on(
-    files: SampleFiles, wanted: bytes, tmp_path: Path
-) -> None:
+def test_killed_scheduler_is_reported_and_the_run_goes_on(run: Run, wanted: bytes) -> None:
     pytest.importorskip("distributed")
-    place, metric = tmp_path / "run", files.slow_metric(0.02)
+    run.files.slow_metric(0.02)
     with cluster() as (scheduler, address):
-        options = ("--engine", "dask", "--scheduler", address)
-        with driver(place, files, metric, *options) as process:
-            until_records(place, 2)
+        with driver(run.place, "--engine", "dask", "--scheduler", address) as process:
+            until_records(run.place, 2, process)
             scheduler.kill()
             _, err = process.communicate(timeout=600)
         assert process.returncode == 2
         assert "scheduler of Dask was lost" in err
         assert "run the same command again" in err
-    files.slow_metric(0.0)
-    with cluster() as (_, address):
-        options = ("--engine", "dask", "--scheduler", address)
-        with driver(place, files, metric, *options) as process:
-            said = finished(process)
+    run.files.slow_metric(0.0)
+    with (
+        cluster() as (_, address),
+        driver(run.place, "--engine", "dask", "--scheduler", address) as process,
+    ):
+        said = finished(process)
     assert " 0 before" not in said
-    assert result_of(place) == wanted
+    assert result_of(run.place) == wanted
 
 
 @pytest.fixture
@@ -310,17 +297,16 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.long
 def test_full_disk_is_reported_and_the_run_goes_on(
-    files: SampleFiles, wanted: bytes, small_disk: Path
+    run: Run, wanted: bytes, small_disk: Path
 ) -> None:
+    full = Run.plan(run.files, small_disk / "run")
     big = small_disk / "big"
-    place, metric = small_disk / "run", files.slow_metric()
-    folder, manifest = planned(place, files, "m2", metric, shard_sentences=SHARD)
     with suppress(OSError), big.open("wb") as file:
         while True:
             file.write(b"x" * 4096)
     with pytest.raises(InputError, match=r"cannot write the file: No space left.*make room"):
-        finish_run(folder, manifest, EngineSettings("local", workers=2))
-    assert not (place / "result.json").exists()
+        finish_run(full.folder, full.manifest, EngineSettings("local", workers=2))
+    assert not (full.place / "result.json").exists()
     big.unlink()
-    finish_run(folder, manifest, EngineSettings("local", workers=2))
-    assert result_of(place) == wanted
+    finish_run(full.folder, full.manifest, EngineSettings("local", workers=2))
+    assert result_of(full.place) == wanted
