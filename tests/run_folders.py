@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from errata.cluster.driving import RunOutcome, finish_run, plan_run
+from errata.cluster.driving import RunOutcome, count_tasks, finish_run, plan_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted
 from errata.data import Corpus, Hypotheses
@@ -21,6 +21,7 @@ from errata.io.shards import ShardedInputs
 from errata.metrics import parse
 
 __all__ = [
+    "PlannedRun",
     "SampleFiles",
     "joined",
     "planned",
@@ -119,6 +120,38 @@ def planned(
     return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
 
 
+class PlannedRun(NamedTuple):
+    """A run that is planned, and what a test does with it."""
+
+    files: SampleFiles
+    place: Path
+    folder: LocalFolder
+    manifest: Manifest
+
+    @classmethod
+    def of(cls, place: Path, files: SampleFiles, *metrics: str, **cuts: Any) -> PlannedRun:
+        return cls(files, place, *planned(place, files, *metrics, **cuts))
+
+    @property
+    def tasks(self) -> range:
+        return range(len(self.manifest.tasks))
+
+    def count(self) -> PlannedRun:
+        count_tasks(self.folder, self.manifest, self.tasks)
+        return self
+
+    def finish(
+        self, settings: EngineSettings | None = None, *, counting: bool = False
+    ) -> RunOutcome:
+        settings = settings or EngineSettings("loop")
+        return finish_run(self.folder, self.manifest, settings, counting=counting)
+
+    def result(self) -> bytes:
+        """Read everything that is counted, and return the bytes of the result."""
+        self.finish()
+        return result_of(self.place)
+
+
 def run_of(
     place: Path,
     files: SampleFiles,
@@ -126,8 +159,7 @@ def run_of(
     settings: EngineSettings | None = None,
     **more: Any,
 ) -> RunOutcome:
-    folder, manifest = planned(place, files, *metrics, **more)
-    return finish_run(folder, manifest, settings or EngineSettings("loop"))
+    return PlannedRun.of(place, files, *metrics, **more).finish(settings, counting=True)
 
 
 def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, list[Hypotheses]]:

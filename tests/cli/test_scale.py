@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -41,13 +42,26 @@ def without_order(printed: str) -> object:
     return plain(json.loads(printed))
 
 
-def test_a_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
-    what = [*files.arguments, "-m", "m2", "-m", "gleu", "--resamples", "200", "--json"]
-    cut = ["--shard-sentences", "25", "--engine", "loop"]
-    scaled = errata("scale", "run", "--run", tmp_path / "run", *what, *cut)
-    scored = errata("score", *what)
-    assert "6 of 6 tasks counted now, 0 before" in scaled.stderr
+def scaled_and_scored(
+    place: Path, inputs: Sequence[object], *more: object, whole: Sequence[object] = ()
+) -> str:
+    """Compare a run with `errata score` of the same (or of ``whole``); return what it reported."""
+    run = ("scale", "run", "--run", place)
+    scaled = errata(*run, *inputs, *more, "--json")
+    cuts = ("--shard-sentences", "--engine", "--workers")
+    plain = [k for k in range(0, len(more), 2) if more[k] not in cuts]
+    options = [each for k in plain for each in more[k : k + 2]]
+    scored = errata("score", *(whole or inputs), *options, "--json")
     assert without_order(scaled.stdout) == without_order(scored.stdout)
+    return scaled.stderr
+
+
+LOOP = ("-m", "m2", "-m", "gleu", "--resamples", "50", "--engine", "loop")
+
+
+def test_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
+    said = scaled_and_scored(tmp_path / "run", files.arguments, *LOOP, "--shard-sentences", "25")
+    assert "6 of 6 tasks counted now, 0 before" in said
 
 
 def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
@@ -182,10 +196,9 @@ def test_the_order_of_files_is_as_they_were_given(tmp_path: Path) -> None:
         several[-1].write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
     what = ["--source", str(SAMPLE / "source.txt"), *(f"--refs={path}" for path in several)]
     what += [f"{s}={files.output(s)}" for s in files.systems]
-    what += ["-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "50"]
-    run = ("scale", "run", "--run", tmp_path / "run")
-    scaled = errata(*run, *what, "--shard-sentences", "30", "--workers", "1", "--json")
-    assert without_order(scaled.stdout) == without_order(errata("score", *what, "--json").stdout)
+    metrics = ("-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure")
+    more = ("--resamples", "50", "--shard-sentences", "30", "--workers", "1")
+    scaled_and_scored(tmp_path / "run", what, *metrics, *more)
 
 
 def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
@@ -197,13 +210,9 @@ def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
         (tmp_path / f"gold-{k}.m2").write_text(gold, encoding="utf-8")
         output = "".join(f"{line}\n" for line in lines[start:stop])
         (tmp_path / f"eager-{k}.txt").write_text(output, encoding="utf-8")
-    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
-    whole = errata("score", "--gold", files.gold, f"eager={files.output('eager')}", *metrics)
-    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    parts = ["--gold", str(tmp_path / "gold-*.m2"), f"eager={tmp_path / 'eager-*.txt'}"]
-    scaled = errata(*run, *parts, *metrics)
-    assert "3 of 3 tasks" in scaled.stderr
-    assert without_order(scaled.stdout) == without_order(whole.stdout)
+    parts = ["--gold", tmp_path / "gold-*.m2", f"eager={tmp_path / 'eager-*.txt'}"]
+    whole = ["--gold", files.gold, f"eager={files.output('eager')}"]
+    assert "3 of 3 tasks" in scaled_and_scored(tmp_path / "run", parts, *LOOP, whole=whole)
 
 
 def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:
@@ -287,13 +296,9 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
     parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
     other = table.slice(90).select([*reversed(table.column_names)])
     parquet.write_table(other, tmp_path / "t-2.parquet", row_group_size=40)
-    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
-    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    scaled = errata(
-        *run, "--parquet", tmp_path / "t-*.parquet", "--shard-sentences", "40", *metrics
-    )
-    texts = [f"{system}={files.output(system)}" for system in outputs]
-    whole = errata("score", "--gold", files.gold, *texts, *metrics)
-    assert "5 of 5 tasks" in scaled.stderr
-    assert scaled.stderr.count("the column 'weight' is not used") == 1
-    assert without_order(scaled.stdout) == without_order(whole.stdout)
+    parts = ["--parquet", tmp_path / "t-*.parquet"]
+    whole = ["--gold", files.gold, *(f"{system}={files.output(system)}" for system in outputs)]
+    more = (*LOOP, "--shard-sentences", "40")
+    said = scaled_and_scored(tmp_path / "run", parts, *more, whole=whole)
+    assert "5 of 5 tasks" in said
+    assert said.count("the column 'weight' is not used") == 1

@@ -12,20 +12,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from errata.cluster.crew import Crew, run_processes
 from errata.cluster.dask_engine import dask_client, run_dask
-from errata.cluster.driving import finish_run
 from errata.cluster.engines import EngineSettings
-from errata.cluster.manifest import Manifest
 from errata.errors import InputError
-from errata.io.folders import LocalFolder
 from run_folders import (
+    PlannedRun,
     SampleFiles,
-    planned,
     result_of,
     run_of,
     tiled_sample,
@@ -34,39 +30,24 @@ from run_folders import (
 )
 
 
-class Run(NamedTuple):
-    """A planned run of M2 and a slow metric, with 18 tasks."""
-
-    files: SampleFiles
-    place: Path
-    folder: LocalFolder
-    manifest: Manifest
-
-    @property
-    def tasks(self) -> range:
-        return range(len(self.manifest.tasks))
-
-    @classmethod
-    def plan(cls, files: SampleFiles, place: Path) -> Run:
-        metrics = ("m2", files.slow_metric())
-        return cls(files, place, *planned(place, files, *metrics, shard_sentences=12))
+def plan(place: Path, files: SampleFiles) -> PlannedRun:
+    """Plan a run of M2 and a slow metric, with 18 tasks."""
+    return PlannedRun.of(place, files, "m2", files.slow_metric(), shard_sentences=12)
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return Run.plan(tiled_sample(tmp_path / "in", 3, ("eager", "noisy")), tmp_path / "run")
+def run(tmp_path: Path) -> PlannedRun:
+    return plan(tmp_path / "run", tiled_sample(tmp_path / "in", 3, ("eager", "noisy")))
 
 
 @pytest.fixture
-def wanted(run: Run, tmp_path: Path) -> bytes:
+def wanted(run: PlannedRun, tmp_path: Path) -> bytes:
     """The result of an undisturbed run."""
-    calm = Run.plan(run.files, tmp_path / "calm")
-    finish_run(calm.folder, calm.manifest, EngineSettings("loop"))
-    return result_of(calm.place)
+    return plan(tmp_path / "calm", run.files).count().result()
 
 
 @pytest.mark.slow
-def test_killed_worker_costs_its_task_only(run: Run, wanted: bytes) -> None:
+def test_killed_worker_costs_its_task_only(run: PlannedRun, wanted: bytes) -> None:
     """Two workers are killed at work, when both have begun."""
     run.files.hold.touch()
     lost: list[str] = []
@@ -86,12 +67,11 @@ def test_killed_worker_costs_its_task_only(run: Run, wanted: bytes) -> None:
         assert sorted(record.task for record in counted) == [*run.tasks]
         killer.join()
     assert lost == ["ended (exit code -9)"] * 2
-    finish_run(run.folder, run.manifest, counting=False)
-    assert result_of(run.place) == wanted
+    assert run.result() == wanted
 
 
 @pytest.mark.long
-def test_workers_killed_at_twenty_moments(run: Run, wanted: bytes) -> None:
+def test_workers_killed_at_twenty_moments(run: PlannedRun, wanted: bytes) -> None:
     """Each kill waits for a record, so a slow machine comes to an end too."""
     run.files.slow_metric(0.01)
     rng, killed, lost = random.Random(1), 0, []
@@ -118,7 +98,7 @@ def test_workers_killed_at_twenty_moments(run: Run, wanted: bytes) -> None:
         killer.join()
     assert sorted(record.task for record in records) == [*run.tasks]
     assert 0 < len(lost) <= killed == 20
-    outcome = finish_run(run.folder, run.manifest, counting=False)
+    outcome = run.finish()
     assert (outcome.counted, outcome.damaged) == (0, 0)
     assert result_of(run.place) == wanted
 
@@ -166,7 +146,7 @@ def finished(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.long
-def test_killed_driver_goes_on(run: Run, wanted: bytes) -> None:
+def test_killed_driver_goes_on(run: PlannedRun, wanted: bytes) -> None:
     run.files.slow_metric(0.02)
     with driver(run.place) as process:
         until_records(run.place, 3, process)
@@ -185,7 +165,7 @@ def test_killed_driver_goes_on(run: Run, wanted: bytes) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("records", [0, 2], ids=["starting", "working"])
-def test_stopped_worker_is_replaced(records: int, run: Run, wanted: bytes) -> None:
+def test_stopped_worker_is_replaced(records: int, run: PlannedRun, wanted: bytes) -> None:
     run.files.slow_metric(0.02)
     with driver(run.place, "--life", "3") as process:
         until_records(run.place, records, process)
@@ -200,7 +180,7 @@ def test_stopped_worker_is_replaced(records: int, run: Run, wanted: bytes) -> No
 
 
 @pytest.mark.long
-def test_two_drivers_at_once_make_one_result(run: Run, wanted: bytes) -> None:
+def test_two_drivers_at_once_make_one_result(run: PlannedRun, wanted: bytes) -> None:
     run.files.slow_metric(0.005)
     with driver(run.place) as one, driver(run.place) as other:
         assert [finished(one), finished(other)]
@@ -222,7 +202,7 @@ def test_sentence_that_kills_is_named_and_may_be_left_out(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_killed_dask_worker_costs_its_task(run: Run, wanted: bytes) -> None:
+def test_killed_dask_worker_costs_its_task(run: PlannedRun, wanted: bytes) -> None:
     pytest.importorskip("distributed")
     run.files.slow_metric(0.02)
     with dask_client(workers=2) as client:
@@ -231,8 +211,7 @@ def test_killed_dask_worker_costs_its_task(run: Run, wanted: bytes) -> None:
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         found += records
     assert sorted(record.task for record in found) == [*run.tasks]
-    finish_run(run.folder, run.manifest, counting=False)
-    assert result_of(run.place) == wanted
+    assert run.result() == wanted
 
 
 @contextmanager
@@ -258,7 +237,7 @@ def cluster() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 @pytest.mark.long
-def test_killed_scheduler_is_reported_and_the_run_goes_on(run: Run, wanted: bytes) -> None:
+def test_killed_scheduler_is_reported_and_the_run_goes_on(run: PlannedRun, wanted: bytes) -> None:
     pytest.importorskip("distributed")
     run.files.slow_metric(0.02)
     with cluster() as (scheduler, address):
@@ -297,16 +276,17 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.long
 def test_full_disk_is_reported_and_the_run_goes_on(
-    run: Run, wanted: bytes, small_disk: Path
+    run: PlannedRun, wanted: bytes, small_disk: Path
 ) -> None:
-    full = Run.plan(run.files, small_disk / "run")
+    full = plan(small_disk / "run", run.files)
+    settings = EngineSettings("local", workers=2)
     big = small_disk / "big"
     with suppress(OSError), big.open("wb") as file:
         while True:
             file.write(b"x" * 4096)
     with pytest.raises(InputError, match=r"cannot write the file: No space left.*make room"):
-        finish_run(full.folder, full.manifest, EngineSettings("local", workers=2))
+        full.finish(settings, counting=True)
     assert not (full.place / "result.json").exists()
     big.unlink()
-    finish_run(full.folder, full.manifest, EngineSettings("local", workers=2))
+    full.finish(settings, counting=True)
     assert result_of(full.place) == wanted

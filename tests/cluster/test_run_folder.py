@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +18,7 @@ import pytest
 from errata.cluster import counted as counted_files
 from errata.cluster import reducing
 from errata.cluster.counting import ShardRecord, record_name, run_task
-from errata.cluster.driving import (
-    RunOutcome,
-    clean_run,
-    count_tasks,
-    finish_run,
-    plan_run,
-    planned_run,
-)
+from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
 from errata.cluster.sentence_scores import write_sentences
@@ -41,9 +34,10 @@ from errata.metrics import parse
 from errata.metrics.difficulty.map import map_difficulty
 from errata.reduction import scores_of_parts
 from errata.resampling import BootstrapLimits
-from run_folders import SampleFiles, planned, result_of, run_of, tiled_sample
+from run_folders import PlannedRun, planned, result_of, run_of, tiled_sample
 
 # One metric per kind of choice: running, of the whole corpus, drawn, and settled by the whole.
+MakeRun = Callable[..., PlannedRun]
 METRICS = ("m2", "m2(choice='optimal')", "gleu(references='official', draws=20)", "cleme")
 OWN = """def own(source, hypothesis, references):
     return 1.0
@@ -199,48 +193,28 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
     assert order(tmp_path / "one", "day=1") != first
 
 
-class Run(NamedTuple):
-    """A planned run of M2 and GLEU, with 4 tasks of at most 20 sentences."""
-
-    files: SampleFiles
-    place: Path
-    folder: LocalFolder
-    manifest: Manifest
-
-    def count(self) -> Run:
-        count_tasks(self.folder, self.manifest, range(len(self.manifest.tasks)))
-        return self
-
-    def finish(self, *, counting: bool = False) -> RunOutcome:
-        return finish_run(self.folder, self.manifest, EngineSettings("loop"), counting=counting)
-
-    def result(self) -> bytes:
-        """Read everything that is counted, and return the bytes of the result."""
-        self.finish()
-        return result_of(self.place)
+@pytest.fixture
+def make(tmp_path: Path) -> MakeRun:
+    """Plan runs of M2 and GLEU, with 4 tasks of at most 20 sentences."""
+    files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
+    metrics = ("m2", "gleu")
+    return lambda name="run": PlannedRun.of(tmp_path / name, files, *metrics, shard_sentences=20)
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Callable[..., Run]:
-    files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
-
-    def run(name: str = "run") -> Run:
-        place = tmp_path / name
-        return Run(files, place, *planned(place, files, "m2", "gleu", shard_sentences=20))
-
-    return run
+def run(make: MakeRun) -> PlannedRun:
+    return make()
 
 
-def test_result_is_read_where_scores_are(make: Callable[..., Run]) -> None:
-    run = make().count()
+def test_result_is_read_where_scores_are(run: PlannedRun) -> None:
+    run.count()
     scores = run.finish().sets[0].scores
     read = read_score_file(str(run.place / "result.json"))
     assert [each.scorer for each in read] == [each.scorer for each in scores]
     np.testing.assert_array_equal(read[1].values, scores[1].values)
 
 
-def test_plan_is_made_once(make: Callable[..., Run]) -> None:
-    run = make()
+def test_plan_is_made_once(make: MakeRun, run: PlannedRun) -> None:
     assert make().manifest.digest == run.manifest.digest
     assert read_manifest(run.folder) == planned_run(run.folder) == run.manifest
     for metrics, cuts, said in (
@@ -252,8 +226,7 @@ def test_plan_is_made_once(make: Callable[..., Run]) -> None:
             planned(run.place, run.files, *metrics, **cuts)
 
 
-def test_changed_plan_is_refused(make: Callable[..., Run]) -> None:
-    run = make()
+def test_changed_plan_is_refused(run: PlannedRun) -> None:
     path = run.place / "manifest.json"
     text = path.read_text()
     for old, new, said in (
@@ -289,7 +262,7 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_tasks_of_an_array_job_make_the_same_result(make: Callable[..., Run]) -> None:
+def test_tasks_of_an_array_job_make_the_same_result(make: MakeRun) -> None:
     loop, array = make("loop"), make("array")
     loop.finish(counting=True)
     with pytest.raises(InputError, match="4 of 4 tasks are not counted"):
@@ -312,10 +285,9 @@ def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
 
 
-def test_damaged_files_are_counted_again(make: Callable[..., Run]) -> None:
+def test_damaged_files_are_counted_again(run: PlannedRun) -> None:
     """Damage that changes the size or the record is seen before anything is read."""
-    run = make().count()
-    whole = run.result()
+    whole = run.count().result()
     for what, harm, seen, damaged in (
         ("counts", _flip, 0, 1),
         ("counts", _truncate, 1, 1),
@@ -333,10 +305,9 @@ def test_damaged_files_are_counted_again(make: Callable[..., Run]) -> None:
         assert result_of(run.place) == whole
 
 
-def test_counts_in_the_place_of_others_are_counted_again(make: Callable[..., Run]) -> None:
+def test_counts_in_the_place_of_others_are_counted_again(run: PlannedRun) -> None:
     """Sound files of the right size that were exchanged, and the files of another plan."""
-    run = make().count()
-    whole = run.result()
+    whole = run.count().result()
     counts = sorted((run.place / "counts").rglob("*.cnt"))
     one, other = next(
         (a, b)
@@ -354,16 +325,14 @@ def test_counts_in_the_place_of_others_are_counted_again(make: Callable[..., Run
     assert finish_run(folder, manifest, EngineSettings("loop")).counted == 3
 
 
-def test_changed_inputs_are_refused(make: Callable[..., Run]) -> None:
-    run = make()
+def test_changed_inputs_are_refused(run: PlannedRun) -> None:
     path = run.files.output("eager")
     path.write_text(path.read_text().replace("a", "an", 1))
     with pytest.raises(InputError, match=r"eager\.txt"):
         run.finish(counting=True)
 
 
-def test_record_names_files_whose_bytes_are_always_the_same(make: Callable[..., Run]) -> None:
-    run = make()
+def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> None:
     first, again = (run_task(run.folder, run.manifest, 1) for _ in range(2))
     assert first.files == again.files
     assert not list(run.place.glob(".waiting/*"))
@@ -377,7 +346,7 @@ def test_record_names_files_whose_bytes_are_always_the_same(make: Callable[..., 
     }
 
 
-def stop_reading(run: Run, shard: int) -> None:
+def stop_reading(run: PlannedRun, shard: int) -> None:
     """Read some shards, be interrupted, and leave a cursor."""
 
     def stop(done: int, total: int) -> None:
@@ -389,10 +358,9 @@ def stop_reading(run: Run, shard: int) -> None:
 
 
 def test_interrupted_reading_goes_on_at_the_cursor(
-    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = make().count()
-    whole = run.result()
+    whole = run.count().result()
     monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
     stop_reading(run, 2)
     cursor = json.loads((run.place / "reduce" / "0000-0000.json").read_text())
@@ -425,9 +393,9 @@ def _read_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_read_as_if_large")
-def test_damaged_cursor_is_not_used(make: Callable[..., Run]) -> None:
+def test_damaged_cursor_is_not_used(run: PlannedRun) -> None:
     """One digit of a sum that was kept."""
-    run = make().count()
+    run.count()
     stop_reading(run, 3)
     cursor = run.place / "reduce" / "0000-0000.json"
     kept = cursor.read_text()
@@ -441,7 +409,7 @@ def test_damaged_cursor_is_not_used(make: Callable[..., Run]) -> None:
 
 
 @pytest.mark.usefixtures("_read_as_if_large")
-def test_cursor_does_not_cover_what_was_counted_again(make: Callable[..., Run]) -> None:
+def test_cursor_does_not_cover_what_was_counted_again(make: MakeRun) -> None:
     """A shard that was read, then counted again with another sentence left out."""
     once, twice = make("once").count(), make("twice").count()
     run_task(once.folder, once.manifest, 1, left_out=[7])
@@ -452,10 +420,9 @@ def test_cursor_does_not_cover_what_was_counted_again(make: Callable[..., Run]) 
 
 
 def test_sentences_left_out_before_count_as_left_out(
-    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
-    run = make()
     run_task(run.folder, run.manifest, 1, left_out=[3, 5])
     given: list[object] = []
 
@@ -471,8 +438,8 @@ def test_sentences_left_out_before_count_as_left_out(
     assert outcome.left_out == (("gold", 24), ("gold", 26))
 
 
-def test_cleaning_leaves_the_result(make: Callable[..., Run]) -> None:
-    run = make().count()
+def test_cleaning_leaves_the_result(run: PlannedRun) -> None:
+    run.count()
     run.finish()
     clean_run(run.folder)
     assert sorted(path.name for path in run.place.iterdir()) == ["manifest.json", "result.json"]
@@ -483,10 +450,9 @@ def test_cleaning_leaves_the_result(make: Callable[..., Run]) -> None:
 
 @pytest.mark.parametrize("known", [0, 5, 20_000])
 def test_records_are_read_once_as_long_as_they_name_few_files(
-    make: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, known: int
+    run: PlannedRun, monkeypatch: pytest.MonkeyPatch, known: int
 ) -> None:
-    run = make().count()
-    whole = run.result()
+    whole = run.count().result()
     read: list[int] = []
     original = counted_files.read_record
 
