@@ -1,4 +1,4 @@
-"""Whatever is killed, stopped, full or disconnected: the bytes of the result stay the same."""
+"""Whatever is killed or stopped: the bytes of the result stay the same."""
 
 from __future__ import annotations
 
@@ -256,37 +256,3 @@ def test_killed_scheduler_is_reported_and_the_run_goes_on(run: PlannedRun, wante
         said = finished(process)
     assert " 0 before" not in said
     assert result_of(run.place) == wanted
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of two megabytes."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip("a small disk can be mounted by root only")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
-
-
-@pytest.mark.long
-def test_full_disk_is_reported_and_the_run_goes_on(
-    run: PlannedRun, wanted: bytes, small_disk: Path
-) -> None:
-    full = plan(small_disk / "run", run.files)
-    settings = EngineSettings("local", workers=2)
-    big = small_disk / "big"
-    with suppress(OSError), big.open("wb") as file:
-        while True:
-            file.write(b"x" * 4096)
-    with pytest.raises(InputError, match=r"cannot write the file: No space left.*make room"):
-        full.finish(settings, counting=True)
-    assert not (full.place / "result.json").exists()
-    big.unlink()
-    full.finish(settings, counting=True)
-    assert result_of(full.place) == wanted

@@ -101,7 +101,7 @@ def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], PartFa
 
 
 def corpus_for(metric: Metric, tiles: int = TILES) -> tuple[Corpus, list[Hypotheses]]:
-    """The corpus; a file of weights is one of one annotator."""
+    """Return the corpus; a file of weights covers one annotator."""
     corpus, systems = tiled(tiles)
     return (corpus.keep_annotators(0) if "weights.txt" in repr(metric) else corpus), systems
 
@@ -318,76 +318,59 @@ def test_batches_of_unrelated_texts_are_refused_unless_meant() -> None:
     assert len(evaluate_batches([parse("m2")], batches, resamples=0, guard=False)) == 1
 
 
-def some_facts(draw: st.DrawFn) -> PartFacts:
-    """The facts of a part with edits, texts and kinds of several sorts, or of none."""
+TOLD = [
+    parse(text)
+    for text in (
+        "m2",
+        "bleu",
+        "imeasure",
+        "errant(extractor=aligned, ignore=('Nn',), outputs=mixed)",
+        "green",
+    )
+]
+
+
+@st.composite
+def small_corpora(draw: st.DrawFn) -> tuple[Corpus, list[Hypotheses]]:
+    """Kinds of two inventories, edits beside texts, corrections to be split, empty references."""
     kinds = st.sampled_from(["R:VERB", "Nn", "R:PUNCT", "noop2"])
+    edits = st.builds(
+        lambda kind, word: (Edit(0, 1, word, kind),), kinds, st.sampled_from(["b", "b's"])
+    )
     references = st.lists(
         st.one_of(
             st.just(Reference(0, text="b")),
-            st.builds(lambda kind: Reference(0, (Edit(0, 1, "b", kind),)), kinds),
-            st.just(Reference(0, (Edit(0, 1, "b's", "R:VERB"),))),
+            edits.map(lambda several: Reference(0, several)),
             st.just(Reference(0, (), implied=True)),
         ),
         min_size=1,
         max_size=2,
     ).map(lambda several: tuple(Reference(i, r.edits, r.text) for i, r in enumerate(several)))
-    sets = draw(st.lists(references, max_size=4))
-    corpus = Corpus(("a",) * len(sets), tuple(sets))
-    edits = draw(st.lists(kinds, min_size=len(sets), max_size=len(sets)))
-    given = tuple((Edit(0, 1, "b", kind),) for kind in edits)
-    outputs = [Hypotheses("A", ("b",) * len(sets), given), Hypotheses("B", ("",) * len(sets))]
-    metrics = [parse(text) for text in TOLD]
-    return PartFacts.of(metrics, corpus, outputs)
-
-
-TOLD = (
-    "m2",
-    "bleu",
-    "imeasure",
-    "errant(extractor=aligned, ignore=('Nn',), outputs=mixed)",
-    "green",
-)
+    sets = draw(st.lists(references, min_size=2, max_size=7))
+    n = len(sets)
+    proposed = tuple(draw(st.lists(edits, min_size=n, max_size=n)))
+    systems = [Hypotheses("A", ("b",) * n, proposed), Hypotheses("B", ("",) * n)]
+    return Corpus(("a",) * n, tuple(sets)), systems
 
 
 @SEVERAL
-@given(data=st.data())
-def test_facts_add_up_in_any_order_of_adding(data: st.DataObject) -> None:
-    a, b, c = (some_facts(data.draw) for _ in range(3))  # type: ignore[arg-type]
-    assert ((a + b) + c).to_json() == (a + (b + c)).to_json()
-    again = PartFacts.from_json(json.loads(json.dumps((a + b).to_json())))
-    assert again == a + b
-
-
-@SEVERAL
-@given(data=st.data())
-def test_what_is_said_of_parts_is_said_of_the_whole(data: st.DataObject) -> None:
-    """Kinds of two inventories, edits beside texts, corrections to be split, in any part."""
-    kinds = data.draw(
-        st.lists(st.sampled_from(["R:VERB", "Nn", "R:PUNCT", None]), min_size=2, max_size=7)
+@given(given=small_corpora(), cuts=st.tuples(*[st.integers(0, 7)] * 2))
+def test_facts_of_parts_add_up_to_those_of_the_whole(
+    given: tuple[Corpus, list[Hypotheses]], cuts: tuple[int, int]
+) -> None:
+    corpus, systems = given
+    n = len(corpus)
+    a, b, c = (
+        PartFacts.of(TOLD, corpus[i:j], [h[i:j] for h in systems])
+        for i, j in itertools.pairwise((0, *(min(n, cut) for cut in sorted(cuts)), n))
     )
-    words = data.draw(st.lists(st.sampled_from(["b", "b's"]), min_size=7, max_size=7))
-    references = tuple(
-        (Reference(0, text=word) if kind is None else Reference(0, (Edit(0, 1, word, kind),)),)
-        for kind, word in zip(kinds, words, strict=False)
-    )
-    n = len(kinds)
-    corpus = Corpus(("a",) * n, references)
-    proposed = data.draw(
-        st.lists(st.sampled_from(["Nn", "R:OTHER", "R:VERB"]), min_size=n, max_size=n)
-    )
-    given = tuple((Edit(0, 1, "b", kind),) for kind in proposed)
-    systems = [Hypotheses("A", ("b",) * n, given), Hypotheses("B", ("b",) * n)]
-    metrics = [parse(text) for text in TOLD]
-    cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=3)))
-    parts = [
-        PartFacts.of(metrics, corpus[a:b], [h[a:b] for h in systems])
-        for a, b in itertools.pairwise((0, *cuts, n))
-    ]
-    together = reduce(add, parts)
-    for metric in metrics:
+    together = (a + b) + c
+    assert together.to_json() == (a + (b + c)).to_json()
+    assert PartFacts.from_json(json.loads(json.dumps(together.to_json()))) == together
+    assert together.sentences == n
+    for metric in TOLD:
         wanted = metric.context(corpus, systems), metric.notes(corpus, systems)
         assert together.told(metric) == wanted
-    assert together.sentences == n
 
 
 def test_skipped_sentences_keep_their_places() -> None:
