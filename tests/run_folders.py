@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from errata.cluster.driving import RunOutcome, count_tasks, finish_run, plan_run
 from errata.cluster.engines import EngineSettings
@@ -120,7 +120,8 @@ def planned(
     return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
 
 
-class PlannedRun(NamedTuple):
+@dataclass(frozen=True)
+class PlannedRun:
     """A run that is planned, and what a test does with it."""
 
     files: SampleFiles

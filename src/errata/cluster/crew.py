@@ -11,6 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.process import BaseProcess
@@ -126,7 +127,7 @@ class Crew:
     @property
     def pids(self) -> list[int]:
         """The processes of workers that have begun."""
-        return [worker.process.pid for worker in self._workers if worker.began]
+        return [worker.process.pid or 0 for worker in self._workers if worker.began]
 
     @property
     def busy(self) -> int:
@@ -140,16 +141,8 @@ class Crew:
 
     def alone(self) -> Crew:
         """Return another crew of the same run, of one worker."""
-        crew = Crew(
-            self._place,
-            1,
-            storage=self._storage,
-            life=self._life,
-            start=self._start,
-            clock=self._clock,
-            processor_time=self._processor_time,
-        )
-        crew._start_patience = self._start_patience
+        crew = copy(self)
+        crew._size, crew._workers = 1, []
         return crew
 
     def ask(self, asked: WorkOrder) -> None:
