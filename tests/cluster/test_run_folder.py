@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from errata.cluster import counted as counted_files
-from errata.cluster import reducing
+from errata.cluster import driving, reducing
 from errata.cluster.counting import ShardRecord, record_name, run_task
 from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
@@ -285,7 +285,7 @@ def _truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-3])
 
 
-def test_damaged_files_are_counted_again(run: PlannedRun) -> None:
+def test_damaged_files_are_counted_again(run: PlannedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Damage that changes the size or the record is seen before anything is read."""
     whole = run.count().result()
     for what, harm, seen, damaged in (
@@ -303,6 +303,12 @@ def test_damaged_files_are_counted_again(run: PlannedRun) -> None:
         outcome = run.finish(counting=True)
         assert (outcome.counted, outcome.damaged) == (1, damaged), (what, harm)
         assert result_of(run.place) == whole
+    # More damaged tasks than rounds: a round is for one task.
+    monkeypatch.setattr(driving, "ROUNDS", 2)
+    for path in (run.place / "counts").rglob("*.cnt"):
+        _flip(path)
+    assert run.finish(counting=True).damaged == 4
+    assert result_of(run.place) == whole
 
 
 def test_counts_in_the_place_of_others_are_counted_again(run: PlannedRun) -> None:
