@@ -350,6 +350,12 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
         for m, metric in enumerate(("m2", "gleu"))
         for s, system in enumerate(run.files.systems)
     }
+    odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
+    inputs = ShardedInputs(gold=str(run.files.gold), outputs=odd)
+    folder = LocalFolder(str(run.place.parent / "odd"))
+    manifest = plan_run(folder, Wanted(("m2()",)), [("my set", inputs)])
+    (name,) = run_task(folder, manifest, 0).files
+    assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
 
 
 def stop_reading(run: PlannedRun, shard: int) -> None:
