@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
+from itertools import chain, repeat
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any
@@ -26,6 +27,7 @@ from run_folders import planned, tiled_sample
 
 LIFE = 0.004  # seconds of the machine's own clock; workers are looked at every millisecond
 SLOW, STOPPED = "b" * 100, "-" * 1000
+Survives = Callable[[WorkOrder], bool]
 
 
 @pytest.fixture(scope="module")
@@ -36,36 +38,49 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
 
 
 class FakeProcess:
-    """A worker process that does one step of its script whenever somebody looks at it.
+    """A worker process that does one step of its script whenever somebody reads the clock.
 
     ``b``: uses the processor; ``-``: does nothing; ``x``: exits; ``a``: gives a sign of life;
-    ``w``: does what it was asked.
+    ``w``: works from now on, and dies of the orders that it does not survive.
     """
 
-    def __init__(self, pid: int, channel: Connection, script: str) -> None:
-        self.pid, self.channel, self.script = pid, channel, iter(script)
+    def __init__(self, pid: int, channel: Connection, script: str, survives: Survives) -> None:
+        self.pid, self.channel, self.script, self.survives = pid, channel, iter(script), survives
         self.exitcode: int | None = None
-        self.used = 0
+        self.used, self.works = 0, False
 
     def step(self) -> None:
+        if not self.is_alive():
+            return
         match next(self.script, "-"):
             case "b":
                 self.used += 1
             case "x":
-                self.exitcode = 3
-                self.channel.close()
+                self.exit(3)
             case "a":
                 self.channel.send(("alive", None))
             case "w":
                 self.channel.send(("alive", None))
-                order: WorkOrder = self.channel.recv()
-                self.channel.send(("done", ShardRecord("", order.task, 20, {})))
+                self.works = True
+        if self.works and self.channel.poll():
+            order: WorkOrder = self.channel.recv()
+            if not self.survives(order):
+                self.exit(-9)
+            elif order.stretch is None:
+                record = ShardRecord("", order.task, 20, {}, left_out=order.left_out)
+                self.channel.send(("done", record))
+            else:
+                self.channel.send(("done", None))
+
+    def exit(self, code: int) -> None:
+        self.exitcode = code
+        self.channel.close()
 
     def is_alive(self) -> bool:
         return self.exitcode is None
 
     def kill(self) -> None:
-        self.channel.close()
+        self.exit(-9)
 
     def join(self, timeout: float | None = None) -> None:
         pass
@@ -74,38 +89,49 @@ class FakeProcess:
 class Machine:
     """A machine whose processes follow scripts and whose clock advances when somebody reads it."""
 
-    def __init__(self, *scripts: str, tells_processor_time: bool = True) -> None:
-        self.scripts = iter(scripts)
+    def __init__(
+        self,
+        *scripts: str,
+        tells_processor_time: bool = True,
+        survives: Survives = lambda order: True,
+    ) -> None:
+        self.scripts, self.survives = chain(scripts, repeat("w")), survives
         self.tells = tells_processor_time
         self.now = 0.0
         self.processes: list[FakeProcess] = []
 
     def start(self, *_: object) -> tuple[Any, Connection]:
         ours, theirs = Pipe()
-        process = FakeProcess(len(self.processes), theirs, next(self.scripts))
+        process = FakeProcess(len(self.processes), theirs, next(self.scripts), self.survives)
         self.processes.append(process)
         return process, ours
 
     def clock(self) -> float:
         self.now += LIFE / 2
+        for process in self.processes:
+            process.step()
         return self.now
 
     def processor_time(self, pid: int) -> int | None:
-        process = self.processes[pid]
-        process.step()
-        return process.used if self.tells else None
+        return self.processes[pid].used if self.tells else None
 
     def crew(self, size: int = 1) -> Crew:
         given: Any = {"start": self.start, "clock": self.clock}
         return Crew("", size, life=LIFE, processor_time=self.processor_time, **given)
 
-    def run(self, manifest: Manifest) -> list[str]:
-        """Do one task; return why workers were lost."""
+    def count(self, manifest: Manifest, **allowed: int) -> tuple[tuple[int, ...], list[str]]:
+        """Count one task; return the sentences that were left out, and why workers were lost."""
         lost: list[WorkerLostError] = []
         with self.crew() as crew:
-            (record,) = run_processes(crew, manifest, [0], lost=lost.append)
+            (record,) = run_processes(crew, manifest, [0], lost=lost.append, **allowed)
         assert record.task == 0
-        return [error.why for error in lost]
+        return record.left_out, [error.why for error in lost]
+
+    def run(self, manifest: Manifest) -> list[str]:
+        """Count one task with all its sentences; return why workers were lost."""
+        left_out, lost = self.count(manifest)
+        assert left_out == ()
+        return lost
 
 
 def test_slow_start_is_not_a_death(manifest: Manifest) -> None:
@@ -193,89 +219,37 @@ def test_processor_time_is_that_of_the_process() -> None:
     assert processor_time(2**30) is None
 
 
-class FakeCrew:
-    """Workers that die of sentence 3, and, once that is left out, of sentence 7."""
-
-    def __init__(self) -> None:
-        self.orders: list[WorkOrder] = []
-        self.free = 1
-
-    @property
-    def busy(self) -> int:
-        return len(self.orders)
-
-    def __enter__(self) -> FakeCrew:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def alone(self) -> FakeCrew:
-        return type(self)()
-
-    def ask(self, order: WorkOrder) -> None:
-        self.orders.append(order)
-
-    def answers(self) -> Iterator[tuple[WorkOrder, object]]:
-        order = self.orders.pop()
-        deadly = 7 if 3 in order.left_out else 3
-        start, stop = order.stretch or (0, 20)
-        if start <= deadly < stop and deadly not in order.left_out:
-            yield order, WorkerLostError(order.task, "died")
-        elif order.stretch is not None:
-            yield order, None
-        else:
-            yield order, ShardRecord("", order.task, 18, {}, left_out=order.left_out)
-
-
-class FrailCrew(FakeCrew):
-    """Workers that die of whole shards, and of no part of them."""
-
-    def answers(self) -> Iterator[tuple[WorkOrder, object]]:
-        order = self.orders.pop()
-        whole = order.stretch in (None, (0, 20))
-        yield order, WorkerLostError(order.task, "died") if whole else None
-
-
-class LateCrew(FakeCrew):
-    """Workers that exit before they begin (True) or while they count (False), as listed."""
-
-    def __init__(self, ends: Iterable[bool]) -> None:
-        super().__init__()
-        self.ends = iter(ends)
-
-    def answers(self) -> Iterator[tuple[WorkOrder, object]]:
-        order = self.orders.pop()
-        before = next(self.ends, None)
-        if before is None:
-            yield order, ShardRecord("", order.task, 20, {})
-        else:
-            yield order, WorkerLostError(order.task, "ended", began=not before)
+def dies_of_two(order: WorkOrder) -> bool:
+    """Survive what is without sentence 3, and, once that is left out, without sentence 7."""
+    deadly = 7 if 3 in order.left_out else 3
+    start, stop = order.stretch or (0, 20)
+    return deadly in order.left_out or not start <= deadly < stop
 
 
 def test_task_that_is_searched_twice_counts_its_sentences_once(manifest: Manifest) -> None:
-    crew: Any = FakeCrew()
-    (record,) = run_processes(crew, manifest, [0], allow_failed=2)
-    assert record.left_out == (3, 7)
-    with pytest.raises(InputError, match=r"sentence 8 \(from 1\).*--allow-failed 2"):
-        list(run_processes(crew, manifest, [0], allow_failed=1))
-    with pytest.raises(InputError, match=r"sentence 4 \(from 1\).*--allow-failed 3"):
-        list(run_processes(crew, manifest, [0], allow_failed=2, left_out=2))
+    left_out, lost = Machine(survives=dies_of_two).count(manifest, allow_failed=2)
+    assert (left_out, lost) == ((3, 7), ["ended (exit code -9)"] * 6)
+    for allowed, message in (
+        ({"allow_failed": 1}, r"sentence 8 \(from 1\).*--allow-failed 2"),
+        ({"allow_failed": 2, "left_out": 2}, r"sentence 4 \(from 1\).*--allow-failed 3"),
+    ):
+        with pytest.raises(InputError, match=message):
+            Machine(survives=dies_of_two).count(manifest, **allowed)
 
 
 def test_task_whose_sentences_are_not_to_blame_is_given_up(manifest: Manifest) -> None:
-    crew: Any = FrailCrew()
-    lost: list[WorkerLostError] = []
-    with pytest.raises(InputError, match=r"task 2: 9 workers .*no sentence.*--shard-size"):
-        list(run_processes(crew, manifest, [2], lost=lost.append))
-    assert len(lost) == 9
+    machine = Machine(survives=lambda order: order.stretch not in (None, (0, 20)))
+    with pytest.raises(InputError, match=r"task 0: 9 workers .*no sentence.*--shard-size"):
+        machine.run(manifest)
 
 
 def test_no_sentence_is_blamed_for_exits_before_work_begins(manifest: Manifest) -> None:
     """Three workers that began would have the task searched; five in a row that did not, end it."""
-    lost: list[WorkerLostError] = []
-    crew: Any = LateCrew([True] * 4 + [False] + [True] * 4 + [False])
-    (record,) = run_processes(crew, manifest, [0], lost=lost.append)
-    assert (record.left_out, len(lost)) == ((), 10)
+    early, late = ["x"] * (STARTS - 1), "ax"
+    lost = Machine(*early, late, *early, late).run(manifest)
+    assert [why.startswith("ended before it began") for why in lost] == (
+        [True] * 4 + [False] + [True] * 4 + [False]
+    )
 
 
 def test_shard_that_nobody_can_read_is_refused() -> None:
