@@ -92,11 +92,12 @@ class Machine:
     def __init__(
         self,
         *scripts: str,
+        tick: float = LIFE / 2,
         tells_processor_time: bool = True,
         survives: Survives = lambda order: True,
     ) -> None:
         self.scripts, self.survives = chain(scripts, repeat("w")), survives
-        self.tells = tells_processor_time
+        self.tick, self.tells = tick, tells_processor_time
         self.now = 0.0
         self.processes: list[FakeProcess] = []
 
@@ -107,7 +108,7 @@ class Machine:
         return process, ours
 
     def clock(self) -> float:
-        self.now += LIFE / 2
+        self.now += self.tick
         for process in self.processes:
             process.step()
         return self.now
@@ -190,20 +191,20 @@ def test_worker_that_stops_at_work_is_replaced_after_its_life(manifest: Manifest
 
 def test_signs_of_life_count_while_an_answer_is_used() -> None:
     """The time that the caller takes is no silence of the other workers."""
-    machine = Machine("w", "aaaa")
+    machine = Machine("", "", tick=0.0)
     with machine.crew(2) as crew:
         for task in (0, 1):
             crew.ask(WorkOrder(task))
-        other = machine.processes[1]
-        answers: list[object] = []
-        while not answers:
-            for _, answer in crew.answers():
-                machine.now += 100 * LIFE
-                other.step()
-                answers.append(answer)
-        assert [type(answer) for answer in answers] == [ShardRecord]
+        first, other = (process.channel for process in machine.processes)
+        other.send(("alive", None))
         assert list(crew.answers()) == []
-        assert crew.busy == 1
+        first.send(("done", "record"))
+        answers = []
+        for _, answer in crew.answers():
+            machine.now += 100 * LIFE
+            other.send(("alive", None))
+            answers.append(answer)
+        assert (answers, list(crew.answers()), crew.busy) == (["record"], [], 1)
 
 
 def test_processor_time_is_that_of_the_process() -> None:

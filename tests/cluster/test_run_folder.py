@@ -445,8 +445,15 @@ def test_sentences_left_out_before_count_as_left_out(
         return (run_task(run.folder, manifest, task) for task in tasks)
 
     monkeypatch.setattr("errata.cluster.engines.run_processes", count)
-    outcome = finish_run(run.folder, run.manifest, EngineSettings("local", allow_failed=2))
+    steps: list[tuple[int, int]] = []
+    outcome = finish_run(
+        run.folder,
+        run.manifest,
+        EngineSettings("local", allow_failed=2),
+        progress=lambda done, total: steps.append((done, total)),
+    )
     assert given == [2, 2]
+    assert steps == [(2, 4), (3, 4), (4, 4)]
     assert outcome.left_out == (("gold", 24), ("gold", 26))
 
 
