@@ -238,12 +238,9 @@ def test_any_cuts_do(text: str, cuts: list[int], limits: BootstrapLimits) -> Non
     assert_same(of_parts(text, tuple(sorted(cuts)), limits), of_the_whole(text, limits))
 
 
-def test_every_kind_was_drawn() -> None:
-    said = [
-        {each for each in of_the_whole("m2", limits).context if each.startswith("bootstrap:")}
-        for limits in (LIMITS, READ, MANY)
-    ]
-    assert said == [{"bootstrap:histogram"}, {"bootstrap:histogram"}, {"bootstrap:poisson"}]
+def test_limits_decide_the_kind_of_bootstrap() -> None:
+    for limits, kind in ((LIMITS, "histogram"), (READ, "histogram"), (MANY, "poisson")):
+        assert f"bootstrap:{kind}" in of_the_whole("m2", limits).context
     assert "bootstrap:sentences" in evaluate("m2", *tiled(1), guard=False).context
 
 
@@ -399,29 +396,23 @@ def test_parts_must_fit() -> None:
             scores_of_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
 
 
-def test_places_must_be_said() -> None:
-    metric = parse("difficulty(weights='weights.txt')")
-    corpus, systems = corpus_for(metric, 1)
-    parts = [
-        count_part([metric], corpus[a:b], [h[a:b] for h in systems], guard=False)
-        for a, b in ((0, 3), (3, 6))
-    ]
-    counts = [[part[0][s] for part, _ in parts] for s in range(3)]
-    facts = parts[0][1] + parts[1][1]
-    with pytest.raises(InputError, match="where they stand"):
-        scores_of_parts(metric, facts.systems, facts, counts)
-
-
 def test_weights_of_another_corpus_are_refused() -> None:
+    """Too few sentences, shifted ones, and parts that do not know their places."""
     metric = parse("difficulty(weights='weights.txt')")
-    corpus, systems = corpus_for(metric, 1)
-    counts, facts = count_part([metric], corpus, systems, guard=False)
-    with pytest.raises(InputError, match="weights of 66 sentences, but the corpus has 6"):
-        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
-    shifted = replace(corpus_for(metric)[0][1:], first=0)
-    counts, facts = count_part([metric], shifted, [h[1:] for h in corpus_for(metric)[1]])
-    with pytest.raises(InputError, match=r"weights.txt.*(66 sentences|chunks)"):
-        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
+    small, few = corpus_for(metric, 1)
+    whole, systems = corpus_for(metric)
+    shifted = (replace(whole[1:], first=0), [h[1:] for h in systems])
+    halves = [(small[a:b], [h[a:b] for h in few]) for a, b in ((0, 3), (3, 6))]
+    for several, message in (
+        ([(small, few)], "weights of 66 sentences, but the corpus has 6"),
+        ([shifted], r"weights.txt.*(66 sentences|chunks)"),
+        (halves, "where they stand"),
+    ):
+        parts = [count_part([metric], *part, guard=False) for part in several]
+        facts = reduce(add, (facts for _, facts in parts))
+        counts = [[part[0][s] for part, _ in parts] for s in range(3)]
+        with pytest.raises(InputError, match=message):
+            scores_of_parts(metric, facts.systems, facts, counts)
 
 
 @settings(max_examples=12)
