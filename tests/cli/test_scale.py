@@ -12,9 +12,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command import errata
+from errata.io.scores import read_score_file
 from run_folders import SampleFiles, tiled_sample
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -79,12 +81,18 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
         errata("scale", "task", *run, "--of", "2", env={"SLURM_ARRAY_TASK_ID": job})
     reduced = errata("scale", "reduce", *run)
     assert "eager" in reduced.stdout
+    path = tmp_path / "run" / "result.json"
+    whole = tmp_path / "whole"
+    errata("scale", "run", "--run", whole, *files.arguments, "-m", "m2", "--engine", "loop")
+    scores, other = (read_score_file(str(place)) for place in (path, whole / "result.json"))
+    np.testing.assert_array_equal(scores[0].values, other[0].values)
     for said in ("0 of 3 tasks counted now, 3 before; r", "1 of 3 .*, 2 before; 1 of them again"):
         again = errata("scale", "run", *run, "--engine", "loop")
         assert re.search(said, again.stderr)
         assert again.stdout == reduced.stdout
         next((tmp_path / "run" / "counts").rglob("*.cnt")).write_bytes(b"damaged")
     assert "counts" in errata("scale", "clean", *run).stdout
+    assert sorted(each.name for each in path.parent.iterdir()) == ["manifest.json", path.name]
     gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
     assert {row["what"] for row in gone} == {"manifest.json", "result.json"}
     assert "there is no run" in errata("scale", "status", *run, code=2).stderr

@@ -18,7 +18,7 @@ import pytest
 from errata.cluster import counted as counted_files
 from errata.cluster import driving, reducing
 from errata.cluster.counting import ShardRecord, record_name, run_task
-from errata.cluster.driving import clean_run, count_tasks, finish_run, plan_run, planned_run
+from errata.cluster.driving import finish_run, plan_run, planned_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted, read_manifest
 from errata.cluster.sentence_scores import write_sentences
@@ -27,7 +27,6 @@ from errata.data import Corpus, Reference, Scores
 from errata.errors import InputError
 from errata.evaluation import evaluate
 from errata.io.folders import LocalFolder
-from errata.io.scores import read_score_file
 from errata.io.shards import ShardedInputs
 from errata.io.weights import write_weights
 from errata.metrics import parse
@@ -206,14 +205,6 @@ def run(make: MakeRun) -> PlannedRun:
     return make()
 
 
-def test_result_is_read_where_scores_are(run: PlannedRun) -> None:
-    run.count()
-    scores = run.finish().sets[0].scores
-    read = read_score_file(str(run.place / "result.json"))
-    assert [each.scorer for each in read] == [each.scorer for each in scores]
-    np.testing.assert_array_equal(read[1].values, scores[1].values)
-
-
 def test_plan_is_made_once(make: MakeRun, run: PlannedRun) -> None:
     assert make().manifest.digest == run.manifest.digest
     assert read_manifest(run.folder) == planned_run(run.folder) == run.manifest
@@ -260,19 +251,6 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no run in this folder.*errata scale plan"):
         planned_run(folder)
     assert not (tmp_path / "run").exists()
-
-
-def test_tasks_of_an_array_job_make_the_same_result(make: MakeRun) -> None:
-    loop, array = make("loop"), make("array")
-    loop.finish(counting=True)
-    with pytest.raises(InputError, match="4 of 4 tasks are not counted"):
-        array.finish()
-    for start in (2, 0, 1):
-        count_tasks(array.folder, array.manifest, range(start, 4, 3))
-    assert count_tasks(array.folder, array.manifest, [0]).missing == ()
-    outcome = array.finish()
-    assert (outcome.tasks, outcome.counted, outcome.damaged) == (4, 0, 0)
-    assert result_of(array.place) == result_of(loop.place)
 
 
 def _flip(path: Path) -> None:
@@ -329,13 +307,6 @@ def test_counts_in_the_place_of_others_are_counted_again(run: PlannedRun) -> Non
     for name in ("records", "counts"):
         shutil.copytree(run.place / name, run.place.parent / "two" / name)
     assert finish_run(folder, manifest, EngineSettings("loop")).counted == 3
-
-
-def test_changed_inputs_are_refused(run: PlannedRun) -> None:
-    path = run.files.output("eager")
-    path.write_text(path.read_text().replace("a", "an", 1))
-    with pytest.raises(InputError, match=r"eager\.txt"):
-        run.finish(counting=True)
 
 
 def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> None:
@@ -455,16 +426,6 @@ def test_sentences_left_out_before_count_as_left_out(
     assert given == [2, 2]
     assert steps == [(2, 4), (3, 4), (4, 4)]
     assert outcome.left_out == (("gold", 24), ("gold", 26))
-
-
-def test_cleaning_leaves_the_result(run: PlannedRun) -> None:
-    run.count()
-    run.finish()
-    clean_run(run.folder)
-    assert sorted(path.name for path in run.place.iterdir()) == ["manifest.json", "result.json"]
-    assert len(run_status(run.folder, planned_run(run.folder)).missing) == 4
-    clean_run(run.folder, everything=True)
-    assert not list(run.place.iterdir())
 
 
 @pytest.mark.parametrize("known", [0, 5, 20_000])
