@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from errata.cluster import dask_engine
+from errata.cluster.counting import ShardRecord
 from errata.cluster.dask_engine import dask_client, run_dask
-from errata.cluster.driving import finish_run
+from errata.cluster.engines import EngineSettings
 from errata.errors import ErrataError, InputError
-from run_folders import planned, result_of, run_of, tiled_sample
+from run_folders import PlannedRun, planned, result_of, tiled_sample
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
@@ -70,14 +71,30 @@ def describe_worker(dask_worker: Any) -> dict[str, Any]:
     }
 
 
-def test_embedded_cluster_gives_the_digits_of_a_loop(client: Any, tmp_path: Path) -> None:
+def test_embedded_cluster_gives_the_digits_of_a_loop(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that kills workers of Dask is left to workers of our own."""
     files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
-    run_of(tmp_path / "loop", files, "m2", "gleu", shard_sentences=12)
-    folder, manifest = planned(tmp_path / "run", files, "m2", "gleu", shard_sentences=12)
-    records = run_dask(client, folder.place, manifest, range(len(manifest.tasks)))
-    assert sorted(record.task for record in records) == list(range(6))
-    finish_run(folder, manifest, counting=False)
-    assert result_of(tmp_path / "run") == result_of(tmp_path / "loop")
+    wanted = PlannedRun.of(tmp_path / "loop", files, "m2", "gleu", shard_sentences=12)
+    run = PlannedRun.of(tmp_path / "run", files, "m2", "gleu", shard_sentences=12)
+    given: list[dict[str, Any]] = []
+
+    def shared_client(**settings: Any) -> AbstractContextManager[Any]:
+        given.append(settings)
+        return nullcontext(client)
+
+    def all_but_one(*arguments: Any, lost: Any, **more: Any) -> Iterator[ShardRecord]:
+        *others, tasks = arguments
+        yield from run_dask(*others, tasks[1:], lost=lost, **more)
+        lost(tasks[0])
+
+    monkeypatch.setattr(dask_engine, "dask_client", shared_client)
+    monkeypatch.setattr(dask_engine, "run_dask", all_but_one)
+    outcome = run.finish(EngineSettings("dask", workers=2, life=33), counting=True)
+    assert given == [{"scheduler": None, "workers": 2, "certificates": None, "life": 33}]
+    assert (outcome.counted, outcome.workers_lost) == (6, 1)
+    assert result_of(run.place) == wanted.count().result()
 
 
 def test_workers_are_forked_with_our_settings(client: Any) -> None:
