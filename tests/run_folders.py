@@ -1,14 +1,16 @@
-"""Runs for tests: the sample, as often as it takes, cut as asked, and counted by whoever."""
+"""Runs for tests: plan and count the sample, repeated and cut as a test asks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from errata.cluster.driving import RunOutcome, finish_run, plan_run
+from errata.cluster.driving import RunOutcome, count_tasks, finish_run, plan_run
 from errata.cluster.engines import EngineSettings
 from errata.cluster.manifest import Manifest, Wanted
 from errata.data import Corpus, Hypotheses
@@ -18,9 +20,19 @@ from errata.io.folders import LocalFolder
 from errata.io.shards import ShardedInputs
 from errata.metrics import parse
 
-__all__ = ["SampleFiles", "planned", "result_of", "run_of", "tiled_sample"]
+__all__ = [
+    "PlannedRun",
+    "SampleFiles",
+    "joined",
+    "planned",
+    "result_of",
+    "run_of",
+    "tiled_sample",
+    "until_records",
+    "wait_until",
+]
 
-SLOW = '''"""A metric that takes its time, so that somebody can be killed meanwhile."""
+SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
 import os
 import time
@@ -28,9 +40,12 @@ from pathlib import Path
 
 
 def slow(source, hypothesis, references):
-    said = json.loads(Path(__file__).with_name("slow.json").read_text())
-    time.sleep(said["pause"])
-    if source == said["deadly"]:
+    given = json.loads(Path(__file__).with_name("slow.json").read_text())
+    time.sleep(given["pause"])
+    while Path(__file__).with_name("hold").exists():
+        Path(__file__).with_name(f"held-{os.getpid()}").touch()
+        time.sleep(0.01)
+    if source == given["deadly"]:
         os.kill(os.getpid(), 9)
     return float(len(hypothesis.split()))
 '''
@@ -38,10 +53,20 @@ def slow(source, hypothesis, references):
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """The sample, written several times one below the other."""
+    """Files with the sample, repeated."""
 
     folder: Path
     systems: tuple[str, ...]
+
+    @property
+    def hold(self) -> Path:
+        """While this file exists, the slow metric waits."""
+        return self.folder / "hold"
+
+    @property
+    def held(self) -> int:
+        """How many processes have waited for that."""
+        return len([*self.folder.glob("held-*")])
 
     @property
     def gold(self) -> Path:
@@ -64,12 +89,12 @@ class SampleFiles:
         return corpus, [read_hypotheses(self.output(s), corpus=corpus) for s in self.systems]
 
     def slow_metric(self, pause: float = 0.0, deadly: str = "") -> str:
-        """A metric of its own that takes so many seconds a sentence, and dies of one."""
+        """Write a metric that takes ``pause`` seconds per sentence, and kills itself at one."""
         path = self.folder / "slow.py"
         path.write_text(SLOW)
-        said = path.with_name(".slow.json")
-        said.write_text(json.dumps({"pause": pause, "deadly": deadly}))
-        said.rename(path.with_suffix(".json"))
+        given = path.with_name(".slow.json")
+        given.write_text(json.dumps({"pause": pause, "deadly": deadly}))
+        given.rename(path.with_suffix(".json"))
         return repr(parse(f"{path}:slow"))
 
 
@@ -95,6 +120,39 @@ def planned(
     return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
 
 
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run that is planned, and what a test does with it."""
+
+    files: SampleFiles
+    place: Path
+    folder: LocalFolder
+    manifest: Manifest
+
+    @classmethod
+    def of(cls, place: Path, files: SampleFiles, *metrics: str, **cuts: Any) -> PlannedRun:
+        return cls(files, place, *planned(place, files, *metrics, **cuts))
+
+    @property
+    def tasks(self) -> range:
+        return range(len(self.manifest.tasks))
+
+    def count(self) -> PlannedRun:
+        count_tasks(self.folder, self.manifest, self.tasks)
+        return self
+
+    def finish(
+        self, settings: EngineSettings | None = None, *, counting: bool = False
+    ) -> RunOutcome:
+        settings = settings or EngineSettings("loop")
+        return finish_run(self.folder, self.manifest, settings, counting=counting)
+
+    def result(self) -> bytes:
+        """Read everything that is counted, and return the bytes of the result."""
+        self.finish()
+        return result_of(self.place)
+
+
 def run_of(
     place: Path,
     files: SampleFiles,
@@ -102,8 +160,47 @@ def run_of(
     settings: EngineSettings | None = None,
     **more: Any,
 ) -> RunOutcome:
-    folder, manifest = planned(place, files, *metrics, **more)
-    return finish_run(folder, manifest, settings or EngineSettings("loop"))
+    return PlannedRun.of(place, files, *metrics, **more).finish(settings, counting=True)
+
+
+def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, list[Hypotheses]]:
+    """Put batches together again; each must know its place."""
+    batches = list(batches)
+    first = 0
+    for corpus, _ in batches:
+        assert (corpus.first, corpus.number(0)) == (first, first + 1)
+        assert len(corpus) > 0
+        first += len(corpus)
+    corpora = [corpus for corpus, _ in batches]
+    ((name, tokens, kept),) = {(c.name, c.tokens, c.kept) for c in corpora}
+    systems = []
+    for parts in zip(*(systems for _, systems in batches), strict=True):
+        (system,) = {part.system for part in parts}
+        edits = None if parts[0].edits is None else sum((part.edits for part in parts), ())
+        systems.append(Hypotheses(system, sum((part.sentences for part in parts), ()), edits))
+    sources, references = (
+        sum((getattr(c, n) for c in corpora), ()) for n in ("sources", "references")
+    )
+    return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Wait as long as a busy machine may need; the limit only bounds a hang."""
+    for _ in range(30_000):
+        if condition():
+            return
+        time.sleep(0.02)
+    raise AssertionError("the condition was not met within ten minutes")
+
+
+def until_records(place: Path, number: int, driver: subprocess.Popen[str]) -> None:
+    """Wait until a driver has counted so many tasks of a run."""
+
+    def enough() -> bool:
+        assert driver.poll() is None, driver.communicate()[1]
+        return len(list((place / "records").glob("*.json"))) >= number
+
+    wait_until(enough)
 
 
 def result_of(place: Path) -> bytes:

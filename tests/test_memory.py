@@ -40,6 +40,7 @@ def texts(sentences: int) -> tuple[Corpus, list[Hypotheses]]:
     return Corpus.from_texts(sources, [right]), systems
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["pearson", "spearman", "kendall", "accuracy"])
 def test_correlations_of_resamples(kind: str) -> None:
     """Together the tables of ranks took 250 MB."""
@@ -55,6 +56,7 @@ def test_rows_are_correlated_alike_however_many_there_are() -> None:
         np.testing.assert_array_equal(whole[-9:], last)
 
 
+@pytest.mark.long
 def test_ratings() -> None:
     """The weights of all sentences in all resamples were held: 1.3 GB for 100,000 of CoNLL-2014."""
     table = np.random.default_rng(0).random((3, 400))
@@ -63,16 +65,19 @@ def test_ratings() -> None:
     assert peak(lambda: rating_levels(match(people, [metric]), resamples=40_000)) < 80
 
 
+@pytest.mark.long
 def test_difficulty_by_kind() -> None:
     found = map_difficulty(*texts(2_000))
     assert peak(lambda: by_kind(found, resamples=20_000)) < 150
 
 
+@pytest.mark.long
 def test_scores_of_a_small_corpus() -> None:
     corpus, systems = texts(10)
     assert peak(lambda: evaluate("gleu", corpus, systems, resamples=100_000)) < 180
 
 
+@pytest.mark.long
 def test_comparisons_of_many_slices() -> None:
     corpus, (base, system, *_) = texts(30)
     slices = {"text": [str(i) for i in range(30)]}

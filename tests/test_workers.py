@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 
@@ -28,29 +27,35 @@ def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
     assert sys.getswitchinterval() == before
 
 
-def test_a_thread_less_works_while_something_goes_on_beside() -> None:
-    lock, now, most = threading.Lock(), 0, [0, 0]
+def test_one_thread_less_works_while_something_goes_on_beside() -> None:
+    """Two jobs meet at a time, twice; then the other thing is over, and three meet at a time."""
+    lock, now, most, met = threading.Lock(), 0, [0, 0], 0
     over = threading.Event()
 
-    def count(job: int) -> int:
+    def pair_met() -> None:
+        nonlocal met
+        met += 1
+        if met == 2:
+            over.set()
+
+    pairs = threading.Barrier(2, pair_met, timeout=60)
+    triples = threading.Barrier(3, timeout=60)
+
+    def meet(job: int) -> int:
         nonlocal now
         with lock:
             now += 1
-            most[over.is_set()] = max(most[over.is_set()], now)
-        time.sleep(0.01)
-        if job == 10:
-            over.set()
+            ended = over.is_set()
+            most[ended] = max(most[ended], now)
+        (triples if ended else pairs).wait()
         with lock:
             now -= 1
         return job
 
     with ThreadPoolExecutor(1) as pool, beside(pool.submit(over.wait, 60)):
-        assert in_order(count, range(40), threads=3) == list(range(40))
+        assert in_order(meet, range(10), threads=3) == list(range(10))
     assert most == [2, 3]
-    most[:] = [0, 0]
-    over.clear()
-    in_order(count, range(10), threads=3)
-    assert most == [3, 0]
+    assert in_order(meet, range(3), threads=3) == [0, 1, 2]
 
 
 def test_what_is_over_already_leaves_all_threads() -> None:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command import errata
+from errata.io.scores import read_score_file
 from run_folders import SampleFiles, tiled_sample
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
@@ -41,13 +45,26 @@ def without_order(printed: str) -> object:
     return plain(json.loads(printed))
 
 
-def test_a_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
-    what = [*files.arguments, "-m", "m2", "-m", "gleu", "--resamples", "200", "--json"]
-    cut = ["--shard-sentences", "25", "--engine", "loop"]
-    scaled = errata("scale", "run", "--run", tmp_path / "run", *what, *cut)
-    scored = errata("score", *what)
-    assert "6 of 6 tasks counted now, 0 before" in scaled.stderr
+def compare_with_score(
+    place: Path,
+    inputs: Sequence[object],
+    *cut: object,
+    options: Sequence[str] = ("-m", "m2", "-m", "gleu", "--resamples", "50"),
+    whole: Sequence[object] = (),
+) -> str:
+    """Compare a run with `errata score` of the same inputs, or of ``whole``; return its notes."""
+    scaled = errata("scale", "run", "--run", place, *inputs, *options, *cut, "--json")
+    scored = errata("score", *(whole or inputs), *options, "--json")
     assert without_order(scaled.stdout) == without_order(scored.stdout)
+    return scaled.stderr
+
+
+LOOP = ("--engine", "loop", "--shard-sentences")
+
+
+def test_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
+    said = compare_with_score(tmp_path / "run", files.arguments, *LOOP, "25")
+    assert "6 of 6 tasks counted now, 0 before" in said
 
 
 def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
@@ -64,52 +81,50 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
         errata("scale", "task", *run, "--of", "2", env={"SLURM_ARRAY_TASK_ID": job})
     reduced = errata("scale", "reduce", *run)
     assert "eager" in reduced.stdout
-    again = errata("scale", "run", *run)
-    assert "0 of 3 tasks counted now, 3 before" in again.stderr
-    assert again.stdout == reduced.stdout
+    path = tmp_path / "run" / "result.json"
+    whole = tmp_path / "whole"
+    errata("scale", "run", "--run", whole, *files.arguments, "-m", "m2", "--engine", "loop")
+    scores, other = (read_score_file(str(place)) for place in (path, whole / "result.json"))
+    np.testing.assert_array_equal(scores[0].values, other[0].values)
+    for said in ("0 of 3 tasks counted now, 3 before; r", "1 of 3 .*, 2 before; 1 of them again"):
+        again = errata("scale", "run", *run, "--engine", "loop")
+        assert re.search(said, again.stderr)
+        assert again.stdout == reduced.stdout
+        next((tmp_path / "run" / "counts").rglob("*.cnt")).write_bytes(b"damaged")
     assert "counts" in errata("scale", "clean", *run).stdout
-    assert (tmp_path / "run" / "result.json").exists()
+    assert sorted(each.name for each in path.parent.iterdir()) == ["manifest.json", path.name]
+    gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
+    assert {row["what"] for row in gone} == {"manifest.json", "result.json"}
+    assert "there is no run" in errata("scale", "status", *run, code=2).stderr
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
+def test_task_is_chosen_by_index_or_array_job(files: SampleFiles, tmp_path: Path) -> None:
+    """SGE counts its jobs from 1, the others from 0."""
+    run = ("--run", tmp_path / "run")
+    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
+    for more, said in (
         (["--index", "3"], "there is no task 3; the run has 3 tasks, numbered from 0"),
         (["--index", "2", "--of", "2"], "there is no job 2 of 2; jobs are numbered from 0"),
         ([], "no task is named; give --index N, or set one of SLURM_ARRAY_TASK_ID"),
-    ],
-)
-def test_tasks_that_are_not_there(
-    files: SampleFiles, tmp_path: Path, more: list[str], said: str
-) -> None:
-    run = ("--run", tmp_path / "run")
-    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
-    assert said in errata("scale", "task", *run, *more, code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("variable", "last"),
-    [
+    ):
+        assert said in errata("scale", "task", *run, *more, code=2).stderr
+    counted = tmp_path / "run" / "records" / "00000002.json"
+    for variable, last in (
         ("SLURM_ARRAY_TASK_ID", "2"),
         ("JOB_COMPLETION_INDEX", "2"),
         ("PBS_ARRAY_INDEX", "2"),
-        ("SGE_TASK_ID", "3"),  # from 1 on
-    ],
-)
-def test_array_jobs_say_which_they_are(
-    files: SampleFiles, tmp_path: Path, variable: str, last: str
-) -> None:
-    run = ("--run", tmp_path / "run")
-    errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
-    errata("scale", "task", *run, "--of", "3", env={variable: last})
-    (counted,) = (tmp_path / "run" / "records").iterdir()
-    assert counted.name == "00000002.json"
+        ("SGE_TASK_ID", "3"),
+    ):
+        errata("scale", "task", *run, "--of", "3", env={variable: last})
+        assert [*counted.parent.iterdir()] == [counted], variable
+        counted.unlink()
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ([], "there is no run in this folder"),
+        (["--gold", "gold.m2"], "no output to score"),
         (["--shard-size", "many"], "'many' is not a size; write it as 64M"),
         (["--storage", "key"], "is not KEY=VALUE"),
         (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler goes with --engine dask"),
@@ -117,15 +132,14 @@ def test_array_jobs_say_which_they_are(
             ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--life", "9"],
             "--life goes with workers of our own",
         ),
+        *(
+            (["--engine", "loop", idle, "2"], f"{idle} goes with workers")
+            for idle in ("--workers", "--life", "--allow-failed")
+        ),
     ],
 )
-def test_what_is_refused(tmp_path: Path, given: list[str], said: str) -> None:
+def test_wrong_options_are_refused(tmp_path: Path, given: list[str], said: str) -> None:
     assert said in errata("scale", "run", "--run", tmp_path / "run", *given, code=2).stderr
-
-
-def test_outputs_must_be_there(files: SampleFiles, tmp_path: Path) -> None:
-    done = errata("scale", "run", "--run", tmp_path / "run", "--gold", files.gold, code=2)
-    assert "no output to score" in done.stderr
 
 
 def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
@@ -159,12 +173,10 @@ def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
 def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) -> None:
     """What a plan decides is refused where there is a plan already; levels of intervals are not."""
     run = ("--run", tmp_path / "run")
-    drawn = ["-m", "gleu", "--bootstrap", "poisson", "--resamples", "200"]
-    done = errata("scale", "run", *run, *files.arguments, *drawn, "--engine", "loop", "--json")
-    signature = json.loads(done.stdout)["tables"][0]["signature"]
-    assert "bootstrap:poisson" in signature
-    scored = errata("score", *files.arguments, *drawn, "--json")
-    assert without_order(done.stdout) == without_order(scored.stdout)
+    options = ("-m", "gleu", "--bootstrap", "poisson", "--resamples", "20")
+    compare_with_score(tmp_path / "run", files.arguments, *LOOP, "99", options=options)
+    done = errata("scale", "run", *run, "--json")
+    assert "bootstrap:poisson" in json.loads(done.stdout)["tables"][0]["signature"]
     for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
         refused = errata("scale", "run", *run, *idle, code=2)
         assert "goes with inputs: this run is planned already" in refused.stderr
@@ -173,23 +185,9 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     assert narrow.stdout != done.stdout
 
 
-@pytest.mark.parametrize("idle", ["--workers", "--life", "--allow-failed"])
-def test_a_loop_has_no_workers(tmp_path: Path, idle: str) -> None:
-    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    assert f"{idle} goes with workers" in errata(*run, idle, "2", code=2).stderr
-
-
-def test_clean_takes_the_whole_run_where_asked(files: SampleFiles, tmp_path: Path) -> None:
-    run = ("--run", tmp_path / "run")
-    errata("scale", "run", *run, *files.arguments, "-m", "m2", "--engine", "loop")
-    gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
-    assert {row["what"] for row in gone} == {"counts", "records", "manifest.json", "result.json"}
-    assert "there is no run" in errata("scale", "status", *run, code=2).stderr
-
-
-@pytest.mark.parametrize("engine", ["local", "loop"])
-def test_the_order_of_files_is_as_they_were_given(tmp_path: Path, engine: str) -> None:
-    """Not that of their names: outputs stand before sources there, and refs:10 before refs:2."""
+@pytest.mark.slow
+def test_the_order_of_files_is_as_they_were_given(tmp_path: Path) -> None:
+    """Not that of their names: outputs would come before sources, and refs:10 before refs:2."""
     files = tiled_sample(tmp_path / "in", 1, ("noisy", "eager"))
     names = ("source.txt", "reference0.txt", "reference1.txt")
     plain, *references = [(SAMPLE / name).read_text("utf-8").splitlines() for name in names]
@@ -201,10 +199,9 @@ def test_the_order_of_files_is_as_they_were_given(tmp_path: Path, engine: str) -
         several[-1].write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
     what = ["--source", str(SAMPLE / "source.txt"), *(f"--refs={path}" for path in several)]
     what += [f"{s}={files.output(s)}" for s in files.systems]
-    what += ["-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "50"]
-    run = ("scale", "run", "--run", tmp_path / "run")
-    scaled = errata(*run, *what, "--shard-sentences", "30", "--engine", engine, "--json")
-    assert without_order(scaled.stdout) == without_order(errata("score", *what, "--json").stdout)
+    options = ("-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "9")
+    cut = ("--shard-sentences", "30", "--workers", "1")
+    compare_with_score(tmp_path / "run", what, *cut, options=options)
 
 
 def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
@@ -216,13 +213,9 @@ def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
         (tmp_path / f"gold-{k}.m2").write_text(gold, encoding="utf-8")
         output = "".join(f"{line}\n" for line in lines[start:stop])
         (tmp_path / f"eager-{k}.txt").write_text(output, encoding="utf-8")
-    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
-    whole = errata("score", "--gold", files.gold, f"eager={files.output('eager')}", *metrics)
-    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    parts = ["--gold", str(tmp_path / "gold-*.m2"), f"eager={tmp_path / 'eager-*.txt'}"]
-    scaled = errata(*run, *parts, *metrics)
-    assert "3 of 3 tasks" in scaled.stderr
-    assert without_order(scaled.stdout) == without_order(whole.stdout)
+    parts = ["--gold", tmp_path / "gold-*.m2", f"eager={tmp_path / 'eager-*.txt'}"]
+    whole = ["--gold", files.gold, f"eager={files.output('eager')}"]
+    assert "3 of 3 tasks" in compare_with_score(tmp_path / "run", parts, *LOOP, "99", whole=whole)
 
 
 def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:
@@ -235,49 +228,34 @@ def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path
     assert "DataWarning" not in said
 
 
-def test_more_damage_than_rounds(files: SampleFiles, tmp_path: Path) -> None:
-    """Each damaged shard is counted again, however many there are."""
-    run = ("--run", tmp_path / "run")
-    cut = ["-m", "m2", "--shard-sentences", "12", "--resamples", "50"]
-    calm = errata("scale", "run", *run, *files.arguments, *cut, "--engine", "loop")
-    result = (tmp_path / "run" / "result.json").read_bytes()
-    for path in (tmp_path / "run" / "counts").rglob("*.cnt"):
-        data = bytearray(path.read_bytes())
-        data[-1] ^= 1
-        path.write_bytes(data)
-    again = errata("scale", "run", *run, "--engine", "loop")
-    assert "12 of 12 tasks counted now, 0 before; 12 of them again" in again.stderr
-    assert again.stdout == calm.stdout
-    assert (tmp_path / "run" / "result.json").read_bytes() == result
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
-@pytest.mark.parametrize("engine", ["local", "dask"])
-def test_an_interrupt_is_one_line_and_leaves_nobody(tmp_path: Path, engine: str) -> None:
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts differ on Windows")
+@pytest.mark.parametrize("engine", ["local", pytest.param("dask", marks=pytest.mark.long)])
+def test_interrupt_prints_one_line_and_leaves_no_worker(tmp_path: Path, engine: str) -> None:
     if engine == "dask":
         pytest.importorskip("distributed")
-    files = tiled_sample(tmp_path / "in", 30, ("eager", "noisy"))
-    run = ["scale", "run", "--run", str(tmp_path / "run"), *files.arguments]
-    run += ["-m", "m2", "-m", "edits", "--engine", engine]
-    run += ["--shard-sentences", "5"]  # so many that it cannot end before
+    files = tiled_sample(tmp_path / "in", 1, ("eager",))
+    files.hold.touch()  # so that it cannot end before
+    run = ["scale", "run", "--run", str(tmp_path / "run"), *files.arguments, "--engine", engine]
+    run += ["-m", "m2", "-m", files.slow_metric(), "--shard-sentences", "12", "--workers", "2"]
     with subprocess.Popen(
         [sys.executable, "-m", "errata", *run],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Whoever runs the tests in the background lets them ignore it.
+        # A shell that runs the tests in the background lets them ignore interrupts.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
-        records = tmp_path / "run" / "records"
-        while process.poll() is None and not (records.exists() and any(records.iterdir())):
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everybody
-        _, said = process.communicate(timeout=120)
+        while process.poll() is None and files.held < 2:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # to all processes, as a terminal sends it
+        _, said = process.communicate(timeout=600)  # which waits until all workers are gone
     assert process.returncode == 130, said
     assert said.strip() == "errata: interrupted"
+    files.hold.unlink()
     done = errata("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    assert ", 0 before" not in done.stderr
+    assert "6 of 6 tasks counted now, 0 before" in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
@@ -305,13 +283,8 @@ def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> No
     parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
     other = table.slice(90).select([*reversed(table.column_names)])
     parquet.write_table(other, tmp_path / "t-2.parquet", row_group_size=40)
-    metrics = ["-m", "m2", "-m", "gleu", "--resamples", "50", "--json"]
-    run = ("scale", "run", "--run", tmp_path / "run", "--engine", "loop")
-    scaled = errata(
-        *run, "--parquet", tmp_path / "t-*.parquet", "--shard-sentences", "40", *metrics
-    )
-    texts = [f"{system}={files.output(system)}" for system in outputs]
-    whole = errata("score", "--gold", files.gold, *texts, *metrics)
-    assert "5 of 5 tasks" in scaled.stderr
-    assert scaled.stderr.count("the column 'weight' is not used") == 1
-    assert without_order(scaled.stdout) == without_order(whole.stdout)
+    parts = ["--parquet", tmp_path / "t-*.parquet"]
+    whole = ["--gold", files.gold, *(f"{system}={files.output(system)}" for system in outputs)]
+    said = compare_with_score(tmp_path / "run", parts, *LOOP, "40", whole=whole)
+    assert "5 of 5 tasks" in said
+    assert said.count("the column 'weight' is not used") == 1

@@ -6,128 +6,90 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from run_folders import SampleFiles, result_of, run_of, tiled_sample
+from run_folders import planned, result_of, run_of, tiled_sample, until_records
 
-pytestmark = pytest.mark.slow
-SHARD = 12
-SUBNET = "10.213.77"
+pytestmark = pytest.mark.long
+Start = Callable[..., subprocess.Popen[str]]
+MARK = f"e{os.getpid() % 100000}"  # in the names of the bridge and of the hosts
 
 
 def ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True)
 
 
-class Hosts:
-    """Namespaces on a bridge, named after the process that made them; host k has address k + 1."""
-
-    def __init__(self, number: int) -> None:
-        self.mark = f"e{os.getpid() % 100000}"
-        self.number = number
-        self.started: list[subprocess.Popen[str]] = []
-
-    def __enter__(self) -> Hosts:
-        bridge = f"{self.mark}b"
-        ip("link", "add", bridge, "type", "bridge")
-        ip("link", "set", bridge, "up")
-        for k in range(self.number):
-            name = self.name(k)
-            ip("netns", "add", name)
-            ip("link", "add", f"{name}o", "type", "veth", "peer", "name", f"{name}i")
-            ip("link", "set", f"{name}o", "master", bridge, "up")
-            ip("link", "set", f"{name}i", "netns", name)
-            ip("-n", name, "addr", "add", f"{self.address(k)}/24", "dev", f"{name}i")
-            ip("-n", name, "link", "set", f"{name}i", "up")
-            ip("-n", name, "link", "set", "lo", "up")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for process in self.started:
-            process.kill()
-            process.communicate()
-        for k in range(self.number):
-            subprocess.run(["ip", "netns", "delete", self.name(k)], capture_output=True)
-        subprocess.run(["ip", "link", "delete", f"{self.mark}b"], capture_output=True)
-
-    def name(self, k: int) -> str:
-        return f"{self.mark}h{k}"
-
-    def address(self, k: int) -> str:
-        return f"{SUBNET}.{k + 1}"
-
-    def start(self, k: int, *command: str) -> subprocess.Popen[str]:
-        """Run something on a host."""
-        process = subprocess.Popen(
-            ["ip", "netns", "exec", self.name(k), *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.started.append(process)
-        return process
-
-    def cut(self, k: int) -> None:
-        """Take the cable out."""
-        ip("link", "set", f"{self.name(k)}o", "down")
+def address(host: int) -> str:
+    return f"10.213.77.{host + 1}"
 
 
 @pytest.fixture
-def hosts() -> Iterator[Hosts]:
+def start() -> Iterator[Start]:
+    """Make three hosts on a bridge; yield what starts a Python module on a host."""
     pytest.importorskip("distributed")
     if shutil.which("ip") is None or os.geteuid() != 0:
         pytest.skip("hosts as network namespaces need root and the program ip")
-    made = Hosts(3)
-    try:
-        made.__enter__()
-    except subprocess.CalledProcessError as error:
-        made.__exit__()
-        pytest.skip(f"network namespaces cannot be made here: {error.stderr.decode()[:100]}")
-    try:
-        yield made
-    finally:
-        made.__exit__()
+    with ExitStack() as stack:
+
+        def make(*arguments: str, undo: tuple[str, ...] = ()) -> None:
+            ip(*arguments)
+            if undo:
+                stack.callback(subprocess.run, ["ip", *undo], capture_output=True)
+
+        def started(host: int, module: str, *arguments: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                ["ip", "netns", "exec", f"{MARK}h{host}", sys.executable, "-m", module, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"},
+            )
+            stack.callback(process.communicate)
+            stack.callback(process.kill)
+            return process
+
+        try:
+            bridge = f"{MARK}b"
+            make("link", "add", bridge, "type", "bridge", undo=("link", "delete", bridge))
+            make("link", "set", bridge, "up")
+            for host in range(3):
+                name = f"{MARK}h{host}"
+                make("netns", "add", name, undo=("netns", "delete", name))
+                make("link", "add", f"{name}o", "type", "veth", "peer", "name", f"{name}i")
+                make("link", "set", f"{name}o", "master", bridge, "up")
+                make("link", "set", f"{name}i", "netns", name)
+                make("-n", name, "addr", "add", f"{address(host)}/24", "dev", f"{name}i")
+                make("-n", name, "link", "set", f"{name}i", "up")
+                make("-n", name, "link", "set", "lo", "up")
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"network namespaces cannot be made here: {error.stderr.decode()[:100]}")
+        yield started
 
 
-def test_a_host_that_is_cut_off_is_not_waited_for(hosts: Hosts, tmp_path: Path) -> None:
-    files: SampleFiles = tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
-    metric = files.slow_metric()
-    run_of(tmp_path / "calm", files, "m2", metric, shard_sentences=SHARD)
+def test_host_that_is_cut_off_is_not_waited_for(start: Start, tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
+    metric, place = files.slow_metric(), tmp_path / "run"
+    run_of(tmp_path / "calm", files, "m2", metric, shard_sentences=12)
+    planned(place, files, "m2", metric, shard_sentences=12)
     files.slow_metric(0.05)
-    python, place = sys.executable, tmp_path / "run"
-    address = f"tcp://{hosts.address(0)}:8786"
-    os.environ["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"] = "10s"
-    try:
-        hosts.start(
-            0,
-            *(python, "-m", "distributed.cli.dask_scheduler", "--host", hosts.address(0)),
-            *("--port", "8786", "--no-dashboard"),
-        )
-    finally:
-        del os.environ["DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL"]
-    for k in (1, 2):
-        hosts.start(
-            k,
-            *(python, "-m", "distributed.cli.dask_worker", address, "--no-dashboard"),
-            *("--host", hosts.address(k), "--nthreads", "1", "--death-timeout", "60"),
-        )
-    outputs = [f"{name}={files.output(name)}" for name in files.systems]
-    driver = hosts.start(
-        0,
-        *(python, "-m", "errata", "scale", "run", "--run", str(place), "--gold", str(files.gold)),
-        *(*outputs, "-m", "m2", "-m", metric, "--resamples", "100"),
-        *("--shard-sentences", str(SHARD), "--engine", "dask", "--scheduler", address),
+    scheduler = f"tcp://{address(0)}:8786"
+    start(
+        *(0, "distributed.cli.dask_scheduler", "--host", address(0), "--port", "8786"),
+        "--no-dashboard",
     )
-    for _ in range(1200):
-        if len(list((place / "records").glob("*.json"))) >= 4:
-            break
-        assert driver.poll() is None, driver.communicate()[1]
-        time.sleep(0.1)
-    hosts.cut(2)
-    _, err = driver.communicate(timeout=300)
+    for host in (1, 2):
+        start(
+            *(host, "distributed.cli.dask_worker", scheduler, "--host", address(host)),
+            *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),
+        )
+    run = ("scale", "run", "--run", str(place), "--engine", "dask", "--scheduler", scheduler)
+    driver = start(0, "errata", *run)
+    until_records(place, 4, driver)
+    ip("link", "set", f"{MARK}h2o", "down")
+    _, err = driver.communicate(timeout=600)
     assert driver.returncode == 0, err
     assert result_of(place) == result_of(tmp_path / "calm")

@@ -14,7 +14,10 @@ from run_folders import tiled_sample
 
 MB = 2**20
 WORKER, DRIVER = 250 * MB, 200 * MB
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system says it elsewhere")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
+]
 # The driver by itself: what a parent is told of its children counts their workers in, and what a
 # process is told of itself counts its parent in, which it was a copy of at first.
 DRIVEN = """
@@ -50,7 +53,6 @@ def peaks_of(folder: Path, copies: int, *more: str) -> Peaks:
     return Peaks(int(done.stderr.split()[-1]), max(record["peak_bytes"] for record in records))
 
 
-@pytest.mark.slow
 def test_three_times_the_sentences_take_no_more_memory(tmp_path: Path) -> None:
     """Both are above 100,000 sentences, up to which resamples may go by sentences."""
     few, many = (peaks_of(tmp_path / str(n), n, "--shard-size", "1M") for n in (1400, 4200))
@@ -58,7 +60,6 @@ def test_three_times_the_sentences_take_no_more_memory(tmp_path: Path) -> None:
     assert many.worker < min(WORKER, few.worker + 10 * MB)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("sentences", [100_000, 1_000_000, 10_000_000])
 def test_millions_of_sentences(tmp_path: Path, sentences: int) -> None:
     """What is printed is the curve in docs/scale.md."""

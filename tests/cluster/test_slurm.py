@@ -8,15 +8,14 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from run_folders import planned, result_of, run_of, tiled_sample
+from run_folders import planned, result_of, run_of, tiled_sample, wait_until
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
 CONF = """\
 ClusterName=errata
@@ -51,12 +50,11 @@ def free_ports() -> tuple[int, int]:
 
 
 @pytest.fixture
-def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
+def slurm() -> Iterator[dict[str, str]]:
     """The environment of a SLURM of one node, which ends with the test."""
-    programs = {
-        name: shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") for name in PROGRAMS
-    }
-    if not all(programs.values()) or os.geteuid() != 0:
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    munged, controller, node, *others = (shutil.which(name, path=path) for name in PROGRAMS)
+    if not (munged and controller and node and all(others)) or os.geteuid() != 0:
         pytest.skip("needs SLURM (slurm-wlm, munge) and root")
     home = Path("/run") / f"errata-{secrets.token_hex(4)}"  # munge wants safe folders above it
     for name in ("state", "spool"):
@@ -64,43 +62,31 @@ def slurm(tmp_path: Path) -> Iterator[dict[str, str]]:
     key = home / "munge.key"
     key.write_bytes(secrets.token_bytes(128))
     key.chmod(0o400)
-    controller, node = free_ports()
+    ports = dict(zip(("controller", "node"), free_ports(), strict=True))
     conf = home / "slurm.conf"
-    conf.write_text(
-        CONF.format(home=home, controller=controller, node=node, cores=os.cpu_count() or 1)
-    )
+    conf.write_text(CONF.format(home=home, cores=os.cpu_count() or 1, **ports))
     environment = {**os.environ, "SLURM_CONF": str(conf)}
-    kept = ("key", "socket", "log", "pid", "seed")
-    files = [f"--{name}-file={home}/munge.{name}" for name in kept if name != "socket"]
-    started = [
-        [
-            f"{programs['munged']}",
-            "--foreground",
-            "--force",
-            f"--socket={home}/munge.socket",
-            *files,
-        ],
-        [f"{programs['slurmctld']}", "-D", "-L", f"{home}/slurmctld.log"],
-        [f"{programs['slurmd']}", "-D", "-N", "localhost", "-L", f"{home}/slurmd.log"],
-    ]
+    files = [f"--{name}-file={home}/munge.{name}" for name in ("key", "log", "pid", "seed")]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     processes = []
+
+    def idle() -> bool:
+        state = subprocess.run(["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True)
+        return state.stdout.strip() == b"idle"
+
     try:
-        for command in started:
-            processes.append(
-                subprocess.Popen(
-                    command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-                )
-            )
-            time.sleep(1)
-        for _ in range(60):
-            state = subprocess.run(
-                ["sinfo", "-h", "-o", "%t"], env=environment, capture_output=True, text=True
-            )
-            if state.stdout.strip() == "idle":
-                break
-            time.sleep(1)
-        else:
-            pytest.skip(f"SLURM does not start here: {state.stderr.strip()[:200]}")
+        for command in (
+            [munged, "--foreground", "--force", f"--socket={home}/munge.socket", *files],
+            [controller, "-D", "-L", f"{home}/slurmctld.log"],
+            [node, "-D", "-N", "localhost", "-L", f"{home}/slurmd.log"],
+        ):
+            processes.append(subprocess.Popen(command, env=environment, **quiet))  # type: ignore[call-overload]
+            if command[0] == munged:
+                wait_until((home / "munge.socket").exists)
+        try:
+            wait_until(idle)
+        except AssertionError:
+            pytest.skip("SLURM does not start here")
         yield environment
     finally:
         for process in reversed(processes):

@@ -1,4 +1,4 @@
-"""Worker processes and the terminal they are started from."""
+"""Worker processes: what they report, and interrupts from the terminal."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from errata.cluster import crew
 from errata.cluster.crew import Crew, run_processes
-from errata.cluster.worker import WorkOrder, interrupted_later
+from errata.cluster.worker import interrupted_later
 from errata.errors import InputError
 from run_folders import planned, tiled_sample
 
@@ -33,58 +33,58 @@ if __name__ == "__main__":
         child.join()
         print(child.exitcode)
 """
+UNGUARDED = """
+import sys
+from errata.cluster.driving import finish_run, planned_run
+from errata.cluster.engines import EngineSettings
+from errata.io.folders import LocalFolder
+
+folder = LocalFolder(sys.argv[1])
+finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
+"""
+terminal = pytest.mark.skipif(sys.platform == "win32", reason="interrupts differ on Windows")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
-def test_the_first_process_too_is_deaf_to_interrupts(tmp_path: Path) -> None:
+@terminal
+def test_first_process_is_deaf_to_interrupts_too(tmp_path: Path) -> None:
     program = tmp_path / "deaf.py"
     program.write_text(DEAF)
     found = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
     assert (found.stdout.split(), found.stderr) == (["0", "0"], "")
 
 
-def test_a_fault_of_ours_is_told_once_with_its_place(
+@pytest.mark.slow
+def test_faults_are_reported_once_and_the_worker_goes_on(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A worker that it ended would be replaced, and its sentences looked into."""
-    files = tiled_sample(tmp_path / "in")
-    folder, manifest = planned(tmp_path / "run", files, "m2")
-    with Crew(folder.place, 1) as workers, pytest.raises(RuntimeError) as caught:
-        list(run_processes(workers, manifest, [len(manifest.tasks)]))  # of which there is none
-    assert str(caught.value).startswith("task 1: IndexError: tuple index out of range (")
-    assert "run_task" in caught.value.__notes__[0]
+    """A worker that a fault ended would be replaced, and its sentences searched."""
+    folder, manifest = planned(tmp_path / "run", tiled_sample(tmp_path / "in", 1, ("eager",)), "m2")
+    (tmp_path / "run" / "manifest.json").rename(tmp_path / "manifest.json")
+    with Crew(folder.place, 1) as workers:
+        with pytest.raises(InputError, match=r"run: a worker finds no plan .*same folder"):
+            list(run_processes(workers, manifest, [0]))
+        (tmp_path / "manifest.json").rename(tmp_path / "run" / "manifest.json")
+        with pytest.raises(RuntimeError) as caught:
+            list(run_processes(workers, manifest, [len(manifest.tasks)]))  # there is none
+        assert str(caught.value).startswith("task 1: IndexError: tuple index out of range (")
+        assert "run_task" in caught.value.__notes__[0]
+        (pid,) = workers.pids
+        assert [record.task for record in run_processes(workers, manifest, [0])] == [0]
+        assert workers.pids == [pid]
     assert capfd.readouterr().err == ""
 
 
-def test_a_worker_that_finds_no_plan_says_so(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    files = tiled_sample(tmp_path / "in", 1, ("eager",))
-    folder, manifest = planned(tmp_path / "run", files, "m2")
-    folder.remove("manifest.json")
-    with (
-        Crew(folder.place, 1) as workers,
-        pytest.raises(InputError, match=r"run: a worker finds no plan .*reach the same folder"),
-    ):
-        list(run_processes(workers, manifest, [0]))
-    assert capfd.readouterr().err == ""
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let an interrupt raise KeyboardInterrupt, also where the tests run in the background."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
 
 
-def test_a_worker_that_starts_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It says nothing while it starts, however short a life without a sign may be."""
-    monkeypatch.setattr(crew, "START_SECONDS", 600.0)
-    folder, _ = planned(tmp_path / "run", tiled_sample(tmp_path / "in", 1, ("eager",)), "m2")
-    with Crew(folder.place, 1, life=0.001) as workers:
-        workers.ask(WorkOrder(0))
-        (worker,) = workers._workers
-        while not worker.began:
-            assert list(workers.answers(0.01)) == [] or worker.began
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="terminals interrupt otherwise there")
-def test_an_interrupt_may_wait_and_a_second_one_does_not() -> None:
+@terminal
+@pytest.mark.usefixtures("interruptible")
+def test_interrupt_waits_and_a_second_one_does_not() -> None:
     reached: list[int] = []
 
     def interrupted(times: int, error: Exception | None = None) -> None:
@@ -106,42 +106,31 @@ def test_an_interrupt_may_wait_and_a_second_one_does_not() -> None:
     with pytest.raises(ValueError, match="another"):
         interrupted(1, ValueError("another"))
     assert signal.getsignal(signal.SIGINT) is usual
-    with ThreadPoolExecutor(1) as pool:  # a thread that nobody interrupts
+    with ThreadPoolExecutor(1) as pool:  # interrupts do not reach other threads
         pool.submit(interrupted, 0).result()
-
-
-UNGUARDED = """
-import sys
-from errata.cluster.driving import finish_run, planned_run
-from errata.cluster.engines import EngineSettings
-from errata.io.folders import LocalFolder
-
-folder = LocalFolder(sys.argv[1])
-finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
-"""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in the background: it stays ignored
+    interrupted(1)
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("engine", "told"),
+    ("engine", "problem"),
     [
-        ("local", "5 worker processes in a row ended before they began"),
+        ("local", "5 worker processes in a row exited before they began"),
         ("dask", "the workers of Dask do not start"),
     ],
 )
-def test_a_script_without_a_guard_is_told_what_it_lacks(
-    tmp_path: Path, engine: str, told: str
-) -> None:
+def test_script_without_a_guard_is_refused(tmp_path: Path, engine: str, problem: str) -> None:
     """Every worker would run the script again, and start workers."""
     if engine == "dask":
         pytest.importorskip("distributed")
-    files = tiled_sample(tmp_path / "in", 1, ("eager",))
-    planned(tmp_path / "run", files, "m2")
+    planned(tmp_path / "run", tiled_sample(tmp_path / "in", 1, ("eager",)), "m2")
     program = tmp_path / "unguarded.py"
     program.write_text(UNGUARDED)
     run = [sys.executable, str(program), str(tmp_path / "run"), engine]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(run, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert told in last
-    assert "below if __name__ == '__main__':, in a file" in last
+    assert problem in last
+    assert "below if __name__ == '__main__':" in last

@@ -10,7 +10,8 @@ import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -100,7 +101,7 @@ def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], PartFa
 
 
 def corpus_for(metric: Metric, tiles: int = TILES) -> tuple[Corpus, list[Hypotheses]]:
-    """The corpus; a file of weights is one of one annotator."""
+    """Return the corpus; a file of weights covers one annotator."""
     corpus, systems = tiled(tiles)
     return (corpus.keep_annotators(0) if "weights.txt" in repr(metric) else corpus), systems
 
@@ -135,9 +136,7 @@ def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
             [join_counts([nothing, *(each[s] for each in counts[a:b])]) for a, b in ends]
             for s in range(3)
         ]
-    together = facts[0]
-    for each in facts[1:]:
-        together = together + each
+    together = reduce(add, facts)
     with enumerating(limits):
         return scores_of_parts(
             metric, together.systems, together, parts, resamples=20, sentences=True, limits=limits
@@ -176,29 +175,45 @@ SETTLED = [
 ]
 IN_PARTS = [text for text in (*VARIANTS, *SETTLED) if name_in(text) not in REFUSED]
 MODELLED = [*LEARNED, *ENCODED]
-CUTS = [(), (31,), range(9, 63, 9), range(1, 64), (0, 0, 1, 1, 65, 66, 66)]
+# Parts without a sentence or with one, 8 parts, 64, the whole, and halves.
+CUTS = [(0, 0, 1, 1, 65, 66, 66), range(9, 63, 9)]
+MORE_CUTS = [range(1, 64), (), (31,)]
+# One metric for every way to choose references, draw or settle counts.
+KINDS = ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure", "cleme", SETTLED[3]]
+FEW, SEVERAL = settings(max_examples=4), settings(max_examples=25)
+
+
+def assert_parts_score_as_the_whole(
+    text: str, limits: BootstrapLimits, several: Sequence[Sequence[int]]
+) -> None:
+    wanted = of_the_whole(text, limits)
+    for cuts in several:
+        found = of_parts(text, tuple(cuts), limits)
+        assert_same(found, wanted)
+        assert_same_sentences(found, wanted)
 
 
 @pytest.mark.parametrize("text", IN_PARTS)
+def test_parts_score_as_the_whole(text: str) -> None:
+    assert_parts_score_as_the_whole(text, READ, CUTS)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [LIMITS, READ, MANY], ids=["held", "read", "many"])
-def test_parts_score_as_the_whole(text: str, limits: BootstrapLimits) -> None:
-    """1, 2, 7 and 64 parts, and parts with no sentence or one."""
-    for cuts in CUTS:
-        found = of_parts(text, tuple(cuts), limits)
-        assert_same(found, of_the_whole(text, limits))
-        assert_same_sentences(found, of_the_whole(text, limits))
+def test_parts_score_as_the_whole_under_every_limit(limits: BootstrapLimits) -> None:
+    for text in IN_PARTS:
+        assert_parts_score_as_the_whole(text, limits, [*CUTS, *MORE_CUTS])
 
 
-@pytest.mark.parametrize("name", METRICS.builtin)
-def test_every_metric_is_scored_in_parts_or_refused(name: str) -> None:
+def test_every_metric_is_scored_in_parts_or_refused() -> None:
     """All that `errata metrics` lists; what is left out is refused, and has a reason."""
-    if name in REFUSED:
-        with pytest.raises(WholeCountsError):
-            check_parts(parse(name))
-        return
-    assert any(name_in(text) == name for text in (*IN_PARTS, *MODELLED))
+    names = {name_in(text) for text in (*IN_PARTS, *MODELLED)}
+    assert names | {*REFUSED} == {*METRICS.builtin}
     for text in (*IN_PARTS, *MODELLED):
         check_parts(parse(text))
+    for text in (*REFUSED, "interpolate(first=judge, second=m2, weight=0.5)"):
+        with pytest.raises(WholeCountsError, match="fewer sentences"):
+            check_parts(parse(text))
 
 
 @pytest.mark.lm
@@ -216,55 +231,33 @@ def test_models_score_parts_as_the_whole(
         pytest.skip(str(missing))
 
 
-@pytest.mark.parametrize(
-    "text", ["m2", "m2(choice=optimal)", "gleu", "edits", "imeasure", "cleme", SETTLED[3]]
-)
-@settings(max_examples=15, deadline=None)
+@pytest.mark.parametrize("text", KINDS)
+@FEW
 @given(cuts=st.lists(st.integers(0, 6 * TILES), max_size=9), limits=st.sampled_from([READ, MANY]))
 def test_any_cuts_do(text: str, cuts: list[int], limits: BootstrapLimits) -> None:
     assert_same(of_parts(text, tuple(sorted(cuts)), limits), of_the_whole(text, limits))
 
 
-def test_every_kind_was_drawn() -> None:
-    said = [
-        {each for each in of_the_whole("m2", limits).context if each.startswith("bootstrap:")}
-        for limits in (LIMITS, READ, MANY)
-    ]
-    assert said == [{"bootstrap:histogram"}, {"bootstrap:histogram"}, {"bootstrap:poisson"}]
+def test_limits_decide_the_kind_of_bootstrap() -> None:
+    for limits, kind in ((LIMITS, "histogram"), (READ, "histogram"), (MANY, "poisson")):
+        assert f"bootstrap:{kind}" in of_the_whole("m2", limits).context
     assert "bootstrap:sentences" in evaluate("m2", *tiled(1), guard=False).context
 
 
-@pytest.mark.parametrize("text", ["m2", "gleu", "scribendi(model=trigram)", "difficulty"])
+@pytest.mark.parametrize("text", ["m2", "gleu", "difficulty"])
 @pytest.mark.parametrize("kind", ["histogram", "sentences", "poisson", "blocks"])
-def test_a_kind_that_is_asked_for(text: str, kind: str) -> None:
-    corpus, systems = tiled(TILES)
-    wanted = evaluate(
-        text,
-        corpus,
-        systems,
-        resamples=20,
-        guard=False,
-        bootstrap=kind,  # type: ignore[arg-type]
-    )
+def test_kind_of_bootstrap_that_is_asked_for(text: str, kind: str) -> None:
+    drawn: dict[str, Any] = {"resamples": 20, "bootstrap": kind}
+    wanted = evaluate(text, *tiled(TILES), guard=False, **drawn)
     assert f"bootstrap:{kind}" in wanted.context
     metric, counts, facts = counted(text)
-    together = facts[0]
-    for each in facts[1:]:
-        together = together + each
+    together = reduce(add, facts)
     parts = [[each[s] for each in counts] for s in range(3)]
-    found = scores_of_parts(
-        metric,
-        together.systems,
-        together,
-        parts,
-        resamples=20,
-        bootstrap=kind,  # type: ignore[arg-type]
-    )
-    assert_same(found, wanted)
+    assert_same(scores_of_parts(metric, together.systems, together, parts, **drawn), wanted)
 
 
 @pytest.mark.parametrize("text", ["m2", "gleu"])
-@settings(max_examples=10, deadline=None)
+@FEW
 @given(cuts=st.lists(st.integers(0, 66), max_size=5), limits=st.sampled_from([LIMITS, MANY]))
 def test_blocks_of_documents_are_those_of_the_whole(
     text: str, cuts: list[int], limits: BootstrapLimits
@@ -295,15 +288,17 @@ def test_documents_of_some_sentences_are_refused() -> None:
     assert documented.without_sentences(1).documents == ("essay",) * 5
 
 
-@pytest.mark.parametrize("text", IN_PARTS)
-def test_batches_score_as_the_whole(text: str) -> None:
-    metrics = [parse(text), parse("m2(beta=2)")]
-    corpus, systems = corpus_for(metrics[0], TILES)
+@pytest.mark.parametrize("limits", [LIMITS, READ, MANY], ids=["held", "read", "many"])
+def test_batches_score_as_the_whole(limits: BootstrapLimits) -> None:
+    corpus, systems = corpus_for(parse(SETTLED[3]))
     ends = itertools.pairwise((0, 2, 2, 9, 18, 66))
     batches = ((replace(corpus[a:b], first=a), [h[a:b] for h in systems]) for a, b in ends)
-    found = evaluate_batches(metrics, batches, resamples=20, guard=False)
-    for metric, scores in zip(metrics, found, strict=True):
-        assert_same(scores, evaluate(metric, corpus, systems, resamples=20, guard=False))
+    metrics = [parse(text) for text in KINDS]
+    with enumerating(limits):
+        found = evaluate_batches(metrics, batches, resamples=20, guard=False, limits=limits)
+        for metric, scores in zip(metrics, found, strict=True):
+            drawn: dict[str, Any] = {"resamples": 20, "limits": limits}
+            assert_same(scores, evaluate(metric, corpus, systems, guard=False, **drawn))
 
 
 def test_batches_of_unrelated_texts_are_refused_unless_meant() -> None:
@@ -320,88 +315,59 @@ def test_batches_of_unrelated_texts_are_refused_unless_meant() -> None:
     assert len(evaluate_batches([parse("m2")], batches, resamples=0, guard=False)) == 1
 
 
-def test_many_batches_stand_where_the_whole_does() -> None:
-    corpus, systems = tiled(TILES)
-    for limits in (READ, MANY):
-        batches = ((corpus[i : i + 4], [h[i : i + 4] for h in systems]) for i in range(0, 66, 4))
-        (found,) = evaluate_batches(
-            [parse("m2")], batches, resamples=20, guard=False, limits=limits
-        )
-        assert_same(found, of_the_whole("m2", limits))
+TOLD = [
+    parse(text)
+    for text in (
+        "m2",
+        "bleu",
+        "imeasure",
+        "errant(extractor=aligned, ignore=('Nn',), outputs=mixed)",
+        "green",
+    )
+]
 
 
-def some_facts(draw: st.DrawFn) -> PartFacts:
-    """The facts of a part with edits, texts and kinds of several sorts, or of none."""
+@st.composite
+def small_corpora(draw: st.DrawFn) -> tuple[Corpus, list[Hypotheses]]:
+    """Kinds of two inventories, edits beside texts, corrections to be split, empty references."""
     kinds = st.sampled_from(["R:VERB", "Nn", "R:PUNCT", "noop2"])
+    edits = st.builds(
+        lambda kind, word: (Edit(0, 1, word, kind),), kinds, st.sampled_from(["b", "b's"])
+    )
     references = st.lists(
         st.one_of(
             st.just(Reference(0, text="b")),
-            st.builds(lambda kind: Reference(0, (Edit(0, 1, "b", kind),)), kinds),
-            st.just(Reference(0, (Edit(0, 1, "b's", "R:VERB"),))),
+            edits.map(lambda several: Reference(0, several)),
             st.just(Reference(0, (), implied=True)),
         ),
         min_size=1,
         max_size=2,
     ).map(lambda several: tuple(Reference(i, r.edits, r.text) for i, r in enumerate(several)))
-    sets = draw(st.lists(references, max_size=4))
-    corpus = Corpus(("a",) * len(sets), tuple(sets))
-    edits = draw(st.lists(kinds, min_size=len(sets), max_size=len(sets)))
-    given = tuple((Edit(0, 1, "b", kind),) for kind in edits)
-    outputs = [Hypotheses("A", ("b",) * len(sets), given), Hypotheses("B", ("",) * len(sets))]
-    metrics = [parse(text) for text in TOLD]
-    return PartFacts.of(metrics, corpus, outputs)
+    sets = draw(st.lists(references, min_size=2, max_size=7))
+    n = len(sets)
+    proposed = tuple(draw(st.lists(edits, min_size=n, max_size=n)))
+    systems = [Hypotheses("A", ("b",) * n, proposed), Hypotheses("B", ("",) * n)]
+    return Corpus(("a",) * n, tuple(sets)), systems
 
 
-TOLD = (
-    "m2",
-    "bleu",
-    "imeasure",
-    "errant(extractor=aligned, ignore=('Nn',), outputs=mixed)",
-    "green",
-)
-
-
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_facts_add_up_in_any_order_of_adding(data: st.DataObject) -> None:
-    a, b, c = (some_facts(data.draw) for _ in range(3))  # type: ignore[arg-type]
-    assert ((a + b) + c).to_json() == (a + (b + c)).to_json()
-    again = PartFacts.from_json(json.loads(json.dumps((a + b).to_json())))
-    assert again == a + b
-
-
-@settings(max_examples=80, deadline=None)
-@given(data=st.data())
-def test_what_is_said_of_parts_is_said_of_the_whole(data: st.DataObject) -> None:
-    """Kinds of two inventories, edits beside texts, corrections to be split, in any part."""
-    kinds = data.draw(
-        st.lists(st.sampled_from(["R:VERB", "Nn", "R:PUNCT", None]), min_size=2, max_size=7)
+@SEVERAL
+@given(given=small_corpora(), cuts=st.tuples(*[st.integers(0, 7)] * 2))
+def test_facts_of_parts_add_up_to_those_of_the_whole(
+    given: tuple[Corpus, list[Hypotheses]], cuts: tuple[int, int]
+) -> None:
+    corpus, systems = given
+    n = len(corpus)
+    a, b, c = (
+        PartFacts.of(TOLD, corpus[i:j], [h[i:j] for h in systems])
+        for i, j in itertools.pairwise((0, *(min(n, cut) for cut in sorted(cuts)), n))
     )
-    words = data.draw(st.lists(st.sampled_from(["b", "b's"]), min_size=7, max_size=7))
-    references = tuple(
-        (Reference(0, text=word) if kind is None else Reference(0, (Edit(0, 1, word, kind),)),)
-        for kind, word in zip(kinds, words, strict=False)
-    )
-    n = len(kinds)
-    corpus = Corpus(("a",) * n, references)
-    proposed = data.draw(
-        st.lists(st.sampled_from(["Nn", "R:OTHER", "R:VERB"]), min_size=n, max_size=n)
-    )
-    given = tuple((Edit(0, 1, "b", kind),) for kind in proposed)
-    systems = [Hypotheses("A", ("b",) * n, given), Hypotheses("B", ("b",) * n)]
-    metrics = [parse(text) for text in TOLD]
-    cuts = sorted(data.draw(st.lists(st.integers(0, n), max_size=3)))
-    parts = [
-        PartFacts.of(metrics, corpus[a:b], [h[a:b] for h in systems])
-        for a, b in itertools.pairwise((0, *cuts, n))
-    ]
-    together = parts[0]
-    for part in parts[1:]:
-        together = together + part
-    for metric in metrics:
+    together = (a + b) + c
+    assert together.to_json() == (a + (b + c)).to_json()
+    assert PartFacts.from_json(json.loads(json.dumps(together.to_json()))) == together
+    assert together.sentences == n
+    for metric in TOLD:
         wanted = metric.context(corpus, systems), metric.notes(corpus, systems)
         assert together.told(metric) == wanted
-    assert together.sentences == n
 
 
 def test_skipped_sentences_keep_their_places() -> None:
@@ -430,42 +396,26 @@ def test_parts_must_fit() -> None:
             scores_of_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
 
 
-def test_what_only_the_whole_counts_is_refused() -> None:
-    for text, remedy in (
-        ("judge", "fewer sentences"),
-        ("interpolate(first=judge, second=m2, weight=0.5)", "fewer sentences"),
-    ):
-        with pytest.raises(WholeCountsError) as error:
-            check_parts(parse(text))
-        assert remedy in str(error.value)
-
-
-def test_places_must_be_said() -> None:
-    metric = parse("difficulty(weights='weights.txt')")
-    corpus, systems = corpus_for(metric, 1)
-    parts = [
-        count_part([metric], corpus[a:b], [h[a:b] for h in systems], guard=False)
-        for a, b in ((0, 3), (3, 6))
-    ]
-    counts = [[part[0][s] for part, _ in parts] for s in range(3)]
-    facts = parts[0][1] + parts[1][1]
-    with pytest.raises(InputError, match="where they stand"):
-        scores_of_parts(metric, facts.systems, facts, counts)
-
-
 def test_weights_of_another_corpus_are_refused() -> None:
+    """Too few sentences, shifted ones, and parts that do not know their places."""
     metric = parse("difficulty(weights='weights.txt')")
-    corpus, systems = corpus_for(metric, 1)
-    counts, facts = count_part([metric], corpus, systems, guard=False)
-    with pytest.raises(InputError, match="weights of 66 sentences, but the corpus has 6"):
-        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
-    shifted = replace(corpus_for(metric)[0][1:], first=0)
-    counts, facts = count_part([metric], shifted, [h[1:] for h in corpus_for(metric)[1]])
-    with pytest.raises(InputError, match=r"weights.txt.*(66 sentences|chunks)"):
-        scores_of_parts(metric, facts.systems, facts, [[each] for each in counts[0]])
+    small, few = corpus_for(metric, 1)
+    whole, systems = corpus_for(metric)
+    shifted = (replace(whole[1:], first=0), [h[1:] for h in systems])
+    halves = [(small[a:b], [h[a:b] for h in few]) for a, b in ((0, 3), (3, 6))]
+    for several, message in (
+        ([(small, few)], "weights of 66 sentences, but the corpus has 6"),
+        ([shifted], r"weights.txt.*(66 sentences|chunks)"),
+        (halves, "where they stand"),
+    ):
+        parts = [count_part([metric], *part, guard=False) for part in several]
+        facts = reduce(add, (facts for _, facts in parts))
+        counts = [[part[0][s] for part, _ in parts] for s in range(3)]
+        with pytest.raises(InputError, match=message):
+            scores_of_parts(metric, facts.systems, facts, counts)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12)
 @given(
     cuts=st.lists(st.integers(0, 66), min_size=1, max_size=5),
     text=st.sampled_from(["m2", "edits", "difficulty", "gleu(references=official, draws=3)"]),
@@ -510,7 +460,7 @@ def test_whole_numbers_decide_in_a_standing(size: int) -> None:
     ),
     beta=st.sampled_from([0.5, 1.0, 2.0]),
 )
-@settings(deadline=None)
+@SEVERAL
 def test_the_best_choice_is_found_in_rounds(
     counts: list[list[tuple[int, int, int]]], beta: float
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -59,6 +59,7 @@ def in_parts(
 
 
 @pytest.mark.parametrize("signature", RUNNING)
+@settings(max_examples=25)
 @given(case=counts_and_cuts())
 def test_cuts_decide_nothing(signature: str, case: tuple[Floats, list[int]]) -> None:
     counts, cuts = case
@@ -120,16 +121,16 @@ def test_what_is_taken_is_a_copy(references: int) -> None:
     assert counts.min() == 0
 
 
-def test_sums_beyond_what_doubles_hold() -> None:
-    counts = np.array([[[2.0**53]], [[1.0]], [[2.0]]])
-    found = Sums.of(counts, np.zeros((1, 3), np.int64))
-    assert found.exactly() == (2**53 + 3,)
-
-
-def test_sums_of_more_sentences_than_are_added_as_doubles() -> None:
-    counts = np.full((3 * CHUNK, 1, 1), 0.1)
-    found = Sums.of(counts, np.zeros((1, len(counts)), np.int64))
-    assert found.exactly() == (Fraction(0.1) * len(counts),)
+@pytest.mark.parametrize(
+    ("values", "wanted"),
+    [
+        pytest.param([2.0**53, 1.0, 2.0], 2**53 + 3, id="beyond what doubles hold"),
+        pytest.param([0.1] * 3 * CHUNK, Fraction(0.1) * 3 * CHUNK, id="more than a chunk"),
+    ],
+)
+def test_large_sums_are_exact(values: list[float], wanted: int | Fraction) -> None:
+    counts = np.array(values)[:, None, None]
+    assert Sums.of(counts, np.zeros((1, len(values)), np.int64)).exactly() == (wanted,)
 
 
 @pytest.mark.parametrize("size", [2**26, 2**53, 2**70])

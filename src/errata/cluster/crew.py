@@ -11,8 +11,11 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from copy import copy
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 from errata.cluster.counting import ShardRecord
@@ -24,28 +27,32 @@ __all__ = ["DEATHS", "LIFE_SECONDS", "Crew", "WorkerLostError", "places_that_kil
 
 DEATHS = 3  # of workers with one task, before it is looked into
 LOOKS = 3  # into a task in vain, no sentence of it ending a worker, before it is given up
-LIFE_SECONDS = 60.0  # without a sign of life, after which a worker counts as dead
-STARTS = 5  # of workers in a row that ended before they began, before that is said
-START_SECONDS = 60.0  # that a new process has for its first one: it gives none while it starts
+LIFE_SECONDS = 60.0  # without a sign of life, after which a worker is replaced
+POLL_SECONDS = 1.0  # between two looks at silent workers, and between two signs of life, at most
+STARTS = 5  # of workers in a row that exited before they began, before the run is given up
+
+StartWorker = Callable[[str, Mapping[str, Any], float], tuple[BaseProcess, Connection]]
 
 
 class WorkerLostError(InputError):
-    """A worker ended while it worked on a task, or before it ``began`` to."""
+    """A worker was lost: it exited or was silent, while it worked on a task or before it began."""
 
-    def __init__(self, task: int, why: str, *, began: bool = True) -> None:
+    def __init__(self, task: int, why: str, *, began: bool = True, exited: bool = True) -> None:
         super().__init__(f"task {task}: the worker {why}", remedy="run the same command again")
-        self.task, self.began = task, began
+        self.task, self.why, self.began, self.exited = task, why, began, exited
 
 
 @dataclass
 class _Worker:
-    """A process, what it was asked, and when it was last heard of."""
+    """A worker process, its task, and when it last gave a sign of life."""
 
-    process: Any
+    process: BaseProcess
     channel: Connection
+    heard: float
+    patience: float  # seconds without a sign of life after which it is replaced
     asked: WorkOrder | None = None
-    heard: float = field(default_factory=time.monotonic)
-    began: bool = False  # whether it was heard of at all
+    began: bool = False  # whether it has sent anything
+    used: int | None = None  # processor time when it was last looked at, while it starts
 
     def end(self) -> None:
         """Kill it, wherever it is."""
@@ -54,8 +61,42 @@ class _Worker:
         self.channel.close()
 
 
+def start_worker(
+    place: str, storage: Mapping[str, Any], alive: float
+) -> tuple[BaseProcess, Connection]:
+    """Start a worker process and return it with the channel to it.
+
+    It is a new interpreter: a forked one would have our threads' locks and no threads.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = Pipe()
+    process = context.Process(target=do_orders, args=(theirs, place, storage, alive), daemon=True)
+    with deaf_to_interrupts():
+        process.start()
+    theirs.close()
+    return process, ours
+
+
+def processor_time(pid: int) -> int | None:
+    """Return the processor time of a process in clock ticks, or None without /proc."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    user, system = fields[11:13]
+    return int(user) + int(system)
+
+
 class Crew:
-    """Workers of one run; those that die are replaced."""
+    """The workers of one run; a worker that exits or is silent is replaced.
+
+    A worker gives a sign of life every second. While its process starts, it cannot send any, and
+    the processor time that it uses counts as one: a slow start is no death. Where the system does
+    not tell processor times, or a start takes longer than ``life`` without using any, each next
+    start gets twice the time.
+
+    ``start``, ``clock`` and ``processor_time`` are what tests replace.
+    """
 
     def __init__(
         self,
@@ -64,9 +105,15 @@ class Crew:
         *,
         storage: Mapping[str, Any] | None = None,
         life: float = LIFE_SECONDS,
+        start: StartWorker = start_worker,
+        clock: Callable[[], float] = time.monotonic,
+        processor_time: Callable[[int], int | None] = processor_time,
     ) -> None:
         self._place, self._storage = place, dict(storage or {})
         self._size, self._life = size, life
+        self._start, self._clock, self._processor_time = start, clock, processor_time
+        self._start_patience = life
+        self._poll = min(POLL_SECONDS, life / 4)
         self._workers: list[_Worker] = []
 
     def __enter__(self) -> Crew:
@@ -79,8 +126,8 @@ class Crew:
 
     @property
     def pids(self) -> list[int]:
-        """The processes that there are."""
-        return [worker.process.pid for worker in self._workers]
+        """The processes of workers that have begun."""
+        return [worker.process.pid or 0 for worker in self._workers if worker.began]
 
     @property
     def busy(self) -> int:
@@ -93,55 +140,56 @@ class Crew:
         return self._size - self.busy
 
     def alone(self) -> Crew:
-        """Another crew of the same run, of one worker."""
-        return Crew(self._place, 1, storage=self._storage, life=self._life)
+        """Return another crew of the same run, of one worker."""
+        crew = copy(self)
+        crew._size, crew._workers = 1, []
+        return crew
 
     def ask(self, asked: WorkOrder) -> None:
         """Give a task to a worker that has none, or to a new one."""
         idle = next((w for w in self._workers if w.asked is None and w.process.is_alive()), None)
         if idle is None:
-            idle = self._hired()
-        idle.asked, idle.heard = asked, time.monotonic()
+            process, channel = self._start(self._place, self._storage, self._poll)
+            idle = _Worker(process, channel, self._clock(), self._start_patience)
+            self._workers.append(idle)
+        idle.asked, idle.heard = asked, self._clock()
         with suppress(OSError):  # it died meanwhile: `answers` will find it so
             idle.channel.send(asked)
 
-    def _hired(self) -> _Worker:
-        # A new interpreter: what was forked would have our threads' locks and no threads.
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(
-            target=do_orders, args=(theirs, self._place, self._storage), daemon=True
-        )
-        with deaf_to_interrupts():
-            process.start()
-        theirs.close()
-        worker = _Worker(process, ours)
-        self._workers.append(worker)
-        return worker
-
-    def answers(self, seconds: float) -> Iterator[tuple[WorkOrder, object]]:
-        """What came back within so many seconds: what was asked, and a record or an error."""
+    def answers(self, seconds: float | None = None) -> Iterator[tuple[WorkOrder, object]]:
+        """Yield what came back within ``seconds``: what was asked, and a record or an error."""
         channels = {worker.channel: worker for worker in self._workers}
-        ready = wait(list(channels), timeout=seconds)
+        ready = wait([*channels], timeout=self._poll if seconds is None else seconds)
+        # Who takes an answer may keep us waiting: silence is measured before, up to now.
+        now = self._clock()
+        waited = [w for w in self._workers if w.asked is not None and w.channel not in ready]
+        silent = [worker for worker in waited if self._silence(worker, now) > worker.patience]
         for channel in ready:
-            worker = channels[channel]  # type: ignore[index]
-            yield from self._heard(worker)
-        now = time.monotonic()
-        for worker in [each for each in self._workers if each.asked is not None]:
-            patience = self._life if worker.began else max(self._life, START_SECONDS)
-            if now - worker.heard > patience:
-                yield from self._lost(worker, f"gave no sign of life for {patience:g} s")
+            yield from self._heard(channels[channel])  # type: ignore[index]
+        for worker in silent:
+            while_starting = "" if worker.began else " while it started"
+            if not worker.began:
+                self._start_patience = max(self._start_patience, 2 * worker.patience)
+            why = f"gave no sign of life for {worker.patience:g} s{while_starting}"
+            yield from self._lost(worker, why, exited=False)
+
+    def _silence(self, worker: _Worker, now: float) -> float:
+        """Return the seconds without a sign of life: a message, or processor time of a start."""
+        if not worker.began:
+            used = self._processor_time(worker.process.pid or 0)
+            if used != worker.used:
+                worker.used, worker.heard = used, now
+        return now - worker.heard
 
     def _heard(self, worker: _Worker) -> Iterator[tuple[WorkOrder, object]]:
         try:
             word, content = worker.channel.recv()
         except (EOFError, OSError):
-            worker.process.join(1)
-            code = worker.process.exitcode
-            ended = "ended" if worker.began else "ended before it began"
-            yield from self._lost(worker, f"{ended} (exit code {code})")
+            worker.process.join(10)
+            before = "" if worker.began else " before it began"
+            yield from self._lost(worker, f"ended{before} (exit code {worker.process.exitcode})")
             return
-        worker.heard, worker.began = time.monotonic(), True
+        worker.heard, worker.began, worker.patience = self._clock(), True, self._life
         if word == "warned":
             warn_again(content)
         elif word != "alive":
@@ -149,11 +197,14 @@ class Crew:
             assert asked is not None
             yield asked, content
 
-    def _lost(self, worker: _Worker, why: str) -> Iterator[tuple[WorkOrder, object]]:
+    def _lost(
+        self, worker: _Worker, why: str, *, exited: bool = True
+    ) -> Iterator[tuple[WorkOrder, object]]:
         worker.end()
         self._workers.remove(worker)
         if worker.asked is not None:
-            yield worker.asked, WorkerLostError(worker.asked.task, why, began=worker.began)
+            error = WorkerLostError(worker.asked.task, why, began=worker.began, exited=exited)
+            yield worker.asked, error
 
 
 def run_processes(
@@ -177,7 +228,7 @@ def run_processes(
     while waiting or crew.busy:
         while waiting and crew.free:
             crew.ask(waiting.popleft())
-        for asked, answer in crew.answers(1.0):
+        for asked, answer in crew.answers():
             starts.heard(answer)
             if isinstance(answer, WorkerLostError):
                 if lost is not None:
@@ -200,20 +251,26 @@ def run_processes(
 
 
 class _Starts:
-    """How many workers in a row ended before they began; as many as `STARTS` are refused."""
+    """Count the workers in a row that exited before they began, and refuse `STARTS` of them.
+
+    A worker that was replaced because it was silent has not exited, and does not count.
+    """
 
     def __init__(self) -> None:
-        self._in_vain = 0
+        self._exited = 0
 
     def heard(self, answer: object) -> None:
         if not isinstance(answer, WorkerLostError) or answer.began:
-            self._in_vain = 0
-            return
-        self._in_vain += 1
-        if self._in_vain >= STARTS:
-            raise InputError(
-                f"{STARTS} worker processes in a row ended before they began", remedy=GUARDED
-            )
+            self._exited = 0
+        elif answer.exited:
+            self._exited += 1
+            if self._exited >= STARTS:
+                raise InputError(
+                    f"{STARTS} worker processes in a row exited before they began to work; the "
+                    f"last one {answer.why}",
+                    remedy=f"{GUARDED}; if they were killed (exit code -9), use fewer --workers or "
+                    "a machine with more memory",
+                )
 
 
 def _refuse_endless(task: int, looks: int) -> None:
@@ -257,7 +314,7 @@ def _survives(crew: Crew, asked: WorkOrder, start: int, stop: int) -> bool:
     order, starts = asked._replace(stretch=(start, stop)), _Starts()
     crew.ask(order)
     while True:
-        for _, answer in crew.answers(1.0):
+        for _, answer in crew.answers():
             starts.heard(answer)
             if isinstance(answer, WorkerLostError):
                 if answer.began:

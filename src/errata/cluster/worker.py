@@ -34,11 +34,10 @@ __all__ = [
     "with_warnings",
 ]
 
-ALIVE_SECONDS = 1.0
-# What is to be done where new processes do not get to work.
+# What to do when new processes do not begin to work.
 GUARDED = (
-    "look at what they printed; a script that starts workers does so below "
-    "if __name__ == '__main__':, in a file"
+    "read what they printed; a Python script must start the run in a file, below "
+    "if __name__ == '__main__':"
 )
 
 
@@ -148,11 +147,13 @@ def plan_here(folder: Folder, digest: str | None = None) -> Manifest:
     return found
 
 
-def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> None:
+def do_orders(
+    channel: Connection, place: str, storage: Mapping[str, Any], alive: float = 1.0
+) -> None:
     """Do what comes through the channel until it is closed.
 
-    Sent back are ``("alive", None)`` now and then, ``("warned", warning)``, ``("done", record)``
-    and ``("failed", error)``.
+    Sent back are ``("alive", None)`` every ``alive`` seconds, ``("warned", warning)``,
+    ``("done", record)`` and ``("failed", error)``.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     turn = threading.Lock()
@@ -162,7 +163,7 @@ def do_orders(channel: Connection, place: str, storage: Mapping[str, Any]) -> No
             channel.send((word, content))
 
     send("alive", None)  # so that whoever asked can tell its end from one before it began
-    threading.Thread(target=_live, args=(send,), daemon=True).start()
+    threading.Thread(target=_live, args=(send, alive), daemon=True).start()
     manifest: Manifest | None = None
     while True:
         try:
@@ -191,10 +192,10 @@ def _fault(task: int, error: Exception) -> RuntimeError:
     return found
 
 
-def _live(send: Any) -> None:
-    """Tell now and then that this process runs; where nobody listens any more, end it."""
+def _live(send: Any, seconds: float) -> None:
+    """Send a sign of life every so many seconds; end this process when nobody listens."""
     pause = threading.Event()
-    while not pause.wait(ALIVE_SECONDS):
+    while not pause.wait(seconds):
         try:
             send("alive", None)
         except OSError:

@@ -1,4 +1,4 @@
-"""What does not fit together is refused with files, lines and counts; what is odd is said once."""
+"""Files that do not fit together are refused by name, line and count; oddities come once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import io
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,44 +18,34 @@ from errata.io import read_corpus, read_text
 from errata.io.outputs import read_systems
 from errata.io.shards import ShardedInputs, cut_shards, plan_shards, read_shard, stream_batches
 
-WORDS = [
-    "river",
-    "stone",
-    "bread",
-    "cloud",
-    "music",
-    "garden",
-    "window",
-    "letter",
-    "market",
-    "winter",
-    "candle",
-    "forest",
-]
+WORDS = "river stone bread cloud music garden window letter market winter candle forest"
 SOURCES = [
-    f"Sentence number {k} : {' '.join(WORDS[(k * k * j + k) % 12] for j in range(1, 7))} ."
+    f"Sentence number {k} : {' '.join(WORDS.split()[(k * k * j + k) % 12] for j in range(1, 7))} ."
     for k in range(40)
 ]
-REST = "REQUIRED|||-NONE-|||0"
+A_LINE = "A 0 1|||X|||Phrase|||REQUIRED|||-NONE-|||"
 
 
 def m2(sources: list[str]) -> str:
-    return "".join(f"S {s}\nA 0 1|||X|||Phrase|||{REST}\n\n" for s in sources)
+    return "".join(f"S {s}\n{A_LINE}0\n\n" for s in sources)
 
 
-def write(path: Path, lines: list[str]) -> str:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return str(path)
+def lines(several: list[str]) -> str:
+    return "".join(f"{line}\n" for line in several)
 
 
-def read(inputs: ShardedInputs, **options):
+def write(folder: Path, **texts: str) -> Callable[[str], str]:
+    """Write files such as ``gold_m2``; return what gives their paths, as ``at("gold.m2")``."""
+    for name, text in texts.items():
+        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
+    return lambda name: str(folder / name)
+
+
+def read(inputs: ShardedInputs, **options: Any) -> list[Any]:
     return list(stream_batches(inputs, **options))
 
 
-BOTH = pytest.mark.parametrize("act", [plan_shards, read], ids=["plan", "stream"])
-
-
-def said(act) -> list[str]:
+def said(act: Callable[[], object]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         act()
@@ -62,7 +54,7 @@ def said(act) -> list[str]:
 
 def test_files_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for k in (1, 2, 10):
-        write(tmp_path / f"source-{k}.txt", [f"s {k}"])
+        (tmp_path / f"source-{k}.txt").write_text(f"s {k}\n")
         (tmp_path / f"ours-{k}.txt.gz").write_bytes(gzip.compress(f"o {k}\n".encode()))
     inputs = ShardedInputs(
         source=str(tmp_path / "source-*.txt"), outputs=(("ours", str(tmp_path / "ours-*.txt.gz")),)
@@ -74,136 +66,100 @@ def test_files_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert [c.sources for c, _ in read(ShardedInputs(source=several))] == [("s 10",), ("s 1",)]
 
 
-@BOTH
-def test_unequal_counts_name_files(tmp_path: Path, act) -> None:
-    (tmp_path / "gold.m2").write_text(m2(SOURCES))
-    write(tmp_path / "ours.txt", SOURCES[:-1])
-    inputs = ShardedInputs(
-        gold=str(tmp_path / "gold.m2"), outputs=(("ours", str(tmp_path / "ours.txt")),)
+@pytest.mark.parametrize("act", [plan_shards, read], ids=["plan", "stream"])
+def test_files_that_do_not_fit_are_named(tmp_path: Path, act: Callable[..., object]) -> None:
+    at = write(
+        tmp_path,
+        gold_m2=m2(SOURCES),
+        few_txt=lines(SOURCES[:-1]),
+        many_txt=lines([*SOURCES, "one", "two"]),
+        few_m2=m2(SOURCES[:3]),
+        text_m2="He go home .\n",
+        xml_m2="<scripts>\n",
+        none_m2="",
+        blank_m2="\n\n",
+        g1_m2=f"S a\n{A_LINE}1\n",
+        g2_m2=f"S a\n{A_LINE}2\n",
+        **{f"s{k}_txt": "a\n" for k in range(3)},
     )
-    with pytest.raises(InputError, match=r"ours\.txt: 39 lines, but .*gold\.m2 \(gold\) has 40"):
-        act(inputs)
-    write(tmp_path / "ours.txt", [*SOURCES, "one", "two"])
-    with pytest.raises(InputError, match=r"ours\.txt: 42 lines, but .*gold\.m2 \(gold\) has 40"):
-        act(inputs)
-    (tmp_path / "ours.m2").write_text(m2(SOURCES[:3]))
-    inputs = ShardedInputs(
-        source=write(tmp_path / "s.txt", SOURCES), outputs=(("o", str(tmp_path / "ours.m2")),)
-    )
-    with pytest.raises(InputError, match=r"ours\.m2: 3 sentences, but .*s\.txt \(source\) has 40"):
-        act(inputs)
-
-
-@BOTH
-def test_unequal_numbers_of_files(tmp_path: Path, act) -> None:
-    for k in range(3):
-        write(tmp_path / f"s{k}.txt", ["a"])
-    write(tmp_path / "o0.txt", ["a"])
-    inputs = ShardedInputs(
-        source=str(tmp_path / "s*.txt"), outputs=(("o", str(tmp_path / "o*.txt")),)
-    )
-    with pytest.raises(InputError, match=r"source 3 files .*output:o 1 file"):
-        act(inputs)
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("gold.m2", "He go home .\n", r"gold\.m2:1: no line starts with 'S '"),
-        ("gold.m2", "<scripts>\n", r"gold\.m2:1: I-measure's XML is not read in parts"),
-        ("gold.m2", "", "hold no sentence"),
-        ("gold.m2", "\n\n", "hold no sentence"),
-    ],
-)
-def test_what_is_no_m2(tmp_path: Path, act, name: str, text: str, message: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match=message):
-        act(ShardedInputs(gold=str(tmp_path / name)))
-
-
-@BOTH
-def test_annotators_and_systems_of_all_files(tmp_path: Path, act) -> None:
-    line = "A 0 1|||X|||y|||REQUIRED|||-NONE-|||"
-    (tmp_path / "g1.m2").write_text(f"S a\n{line}1\n")
-    (tmp_path / "g2.m2").write_text(f"S a\n{line}2\n")
-    inputs = ShardedInputs(gold=str(tmp_path / "g*.m2"), annotators=(2,))
+    gold, two, several = at("gold.m2"), at("g?.m2"), at("s?.txt")
+    for given, message in (
+        ({"gold": gold, "outputs": "few.txt"}, r"few\.txt: 39 lines, .*gold\.m2 \(gold\) has 40"),
+        ({"gold": gold, "outputs": "many.txt"}, r"many\.txt: 42 lines, .*gold\.m2 \(gold\) has 40"),
+        ({"source": at("few.txt"), "outputs": "few.m2"}, r"few\.m2: 3 sentences, .*\(source\) has"),
+        ({"source": several, "outputs": "s0.txt"}, r"source 3 files .*output:o 1 file"),
+        ({"gold": at("text.m2")}, r"text\.m2:1: no line starts with 'S '"),
+        ({"gold": at("xml.m2")}, r"xml\.m2:1: I-measure's XML is not read in parts"),
+        ({"gold": at("none.m2")}, "hold no sentence"),
+        ({"gold": at("blank.m2")}, "hold no sentence"),
+        ({"gold": two, "annotators": (7,)}, r"g\? has no annotator 7; it has: 1, 2"),
+        ({"source": at("s[12].txt"), "outputs": "g?.m2"}, "edits of 2 annotators, so of that many"),
+    ):
+        if "outputs" in given:
+            given["outputs"] = (("o", at(given["outputs"])),)
+        with pytest.raises(InputError, match=message):
+            act(ShardedInputs(**given))
+    inputs = ShardedInputs(gold=two, annotators=(2,))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         corpora = [c for shard in plan_shards(inputs) for c, _ in read_shard(shard, inputs)]
     assert [[r.implied for r in c.references[0]] for c in corpora] == [[True], [False]]
-    assert said(lambda: read(inputs)) == [
-        "g*: 1 sentences have no annotation by annotator 2; they count as having nothing to "
-        "correct, as in a file with these annotators only"
-    ]
-    with pytest.raises(InputError, match=r"g\* has no annotator 7; it has: 1, 2"):
-        act(ShardedInputs(gold=str(tmp_path / "g*.m2"), annotators=(7,)))
-    both = (("o", str(tmp_path / "g*.m2")),)
-    (tmp_path / "s1.txt").write_text("a\n")
-    (tmp_path / "s2.txt").write_text("a\n")
-    with pytest.raises(InputError, match="edits of 2 annotators, so of that many systems"):
-        act(ShardedInputs(source=str(tmp_path / "s*.txt"), outputs=both))
+    (warning,) = said(lambda: read(inputs))
+    assert warning.startswith("g?: 1 sentences have no annotation by annotator 2;")
 
 
-def test_an_output_is_cut_where_the_gold_is(tmp_path: Path) -> None:
-    """Two sentences in a paragraph cannot be put into two shards."""
-    (tmp_path / "gold.m2").write_text("S a b\n\nS c d\n\nS e f\n\n")
-    (tmp_path / "sys.m2").write_text("S a b\n\nS c d\nS e f\n\n")
-    inputs = ShardedInputs(
-        gold=str(tmp_path / "gold.m2"), outputs=(("ours", str(tmp_path / "sys.m2")),)
-    )
-    with pytest.raises(InputError, match=r"sys\.m2: the paragraph of sentence 2 .*; put a blank"):
+def test_two_sentences_in_a_paragraph_are_not_cut(tmp_path: Path) -> None:
+    at = write(tmp_path, gold_m2="S a b\n\nS c d\n\nS e f\n\n", o_m2="S a b\n\nS c d\nS e f\n\n")
+    inputs = ShardedInputs(gold=at("gold.m2"), outputs=(("ours", at("o.m2")),))
+    with pytest.raises(InputError, match=r"o\.m2: the paragraph of sentence 2 .*; put a blank"):
         plan_shards(inputs, shard_sentences=1)
     (shard,) = plan_shards(inputs)
     assert shard.sentences == 3
 
 
-def test_a_changed_file_is_not_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.txt", SOURCES)
+def test_changed_file_is_not_read(tmp_path: Path) -> None:
+    path = write(tmp_path, s_txt=lines(SOURCES))("s.txt")
     inputs = ShardedInputs(source=path)
     shards = plan_shards(inputs, shard_sentences=15)
     assert [shard.sentences for shard in shards] == [15, 15, 10]
-    os.utime(path, ns=(1, 1))
-    with pytest.raises(InputError, match=r"s\.txt: the file has changed .*: it was written again"):
-        list(read_shard(shards[1], inputs))
-    write(tmp_path / "s.txt", SOURCES[1:])
-    with pytest.raises(InputError, match=r"it had [\d,]+ bytes and has"):
-        list(read_shard(shards[0], inputs))
-    Path(path).unlink()
-    with pytest.raises(InputError, match=r"s\.txt: cannot read the file"):
-        list(read_shard(shards[0], inputs))
+    for change, message in (
+        (lambda: os.utime(path, ns=(1, 1)), "the file has changed .*: it was written again"),
+        (lambda: write(tmp_path, s_txt=lines(SOURCES[1:])), r"it had [\d,]+ bytes and has"),
+        (lambda: Path(path).unlink(), "cannot read the file"),
+    ):
+        change()
+        with pytest.raises(InputError, match=rf"s\.txt: .*{message}"):
+            list(read_shard(shards[1], inputs))
 
 
 def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
-    text = m2(SOURCES)
-    bad = text.replace("A 0 1|||X", "A 0 99|||X").split("\n\n")
-    good = text.split("\n\n")
-    (tmp_path / "gold.m2").write_text("\n\n".join([*good[:30], bad[30], *good[31:]]))
-    inputs = ShardedInputs(gold=str(tmp_path / "gold.m2"))
-    for batch in (1, 7, 100):
-        with pytest.raises(InputError, match=r"gold\.m2:92: edit 0-99 is outside"):
-            read(inputs, batch=batch)
+    good = m2(SOURCES).split("\n\n")
+    bad = good[30].replace("A 0 1|||X", "A 0 99|||X")
+    at = write(tmp_path, gold_m2="\n\n".join([*good[:30], bad, *good[31:]]))
+    inputs = ShardedInputs(gold=at("gold.m2"))
     shards = cut_shards(inputs, [11, 29])
     assert sum(len(c) for c, _ in read_shard(shards[1], inputs)) == 18
-    with pytest.raises(InputError, match=r"gold\.m2:92: edit 0-99 is outside"):
-        list(read_shard(shards[2], inputs))
-    data = "".join(f"{line}\n" for line in SOURCES).encode()
-    (tmp_path / "s.txt").write_bytes(data.replace(b"number 33", b"number \xff"))
-    inputs = ShardedInputs(source=str(tmp_path / "s.txt"))
+    for act in (
+        *(lambda batch=batch: read(inputs, batch=batch) for batch in (1, 7, 100)),
+        lambda: list(read_shard(shards[2], inputs)),
+    ):
+        with pytest.raises(InputError, match=r"gold\.m2:92: edit 0-99 is outside"):
+            act()
+    data = lines(SOURCES).encode().replace(b"number 33", b"number \xff")
+    (tmp_path / "s.txt").write_bytes(data)
+    inputs = ShardedInputs(source=at("s.txt"))
     with pytest.raises(InputError, match=r"s\.txt:34: byte 17 of the line \(0xff\) is not UTF-8"):
         list(read_shard(cut_shards(inputs, [25])[1], inputs, batch=4))
 
 
-def test_the_guard_names_true_lines(tmp_path: Path) -> None:
+def test_guard_names_true_lines(tmp_path: Path) -> None:
     """Two lines that changed places, in the second shard and in a later batch."""
-    lines = list(SOURCES)
-    lines[30], lines[31] = "Something else entirely is said here , friends .", lines[30]
-    inputs = ShardedInputs(
-        source=write(tmp_path / "s.txt", SOURCES),
-        outputs=(("o", write(tmp_path / "o.txt", lines)),),
-    )
-    corpus = read_corpus(source=tmp_path / "s.txt")
-    whole = said(lambda: read_systems([f"o={tmp_path / 'o.txt'}"], corpus=corpus))
+    swapped = list(SOURCES)
+    swapped[30:32] = "Something else entirely is said here , friends .", SOURCES[30]
+    at = write(tmp_path, s_txt=lines(SOURCES), o_txt=lines(swapped))
+    inputs = ShardedInputs(source=at("s.txt"), outputs=(("o", at("o.txt")),))
+    corpus = read_corpus(source=at("s.txt"))
+    whole = said(lambda: read_systems([f"o={at('o.txt')}"], corpus=corpus))
     assert said(lambda: read(inputs)) == whole
     shard = cut_shards(inputs, [20])[1]
     assert said(lambda: list(read_shard(shard, inputs))) == whole
@@ -212,42 +168,40 @@ def test_the_guard_names_true_lines(tmp_path: Path) -> None:
 
 def test_unrelated_texts_are_refused_unless_meant(tmp_path: Path) -> None:
     other = [f"{chr(97 + k % 26) * 9} {'xyzw' * (k % 5)} {k}" for k in range(40)]
-    files = {
-        "source": write(tmp_path / "s.txt", SOURCES),
-        "outputs": (("o", write(tmp_path / "o.txt", other)),),
-    }
+    at = write(tmp_path, s_txt=lines(SOURCES), o_txt=lines(other))
+    files: dict[str, Any] = {"source": at("s.txt"), "outputs": (("o", at("o.txt")),)}
     with pytest.raises(InputError, match=r"o\.txt: the lines resemble their own sources"):
         read(ShardedInputs(**files))
     warned = said(lambda: read(ShardedInputs(**files, guard=False)))
     assert any("o.txt: the lines resemble" in each for each in warned)
     # A few lines at the end are no reason to refuse the rest.
-    write(tmp_path / "o.txt", [*SOURCES[:30], *other[30:]])
+    write(tmp_path, o_txt=lines([*SOURCES[:30], *other[30:]]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert [len(c) for c, _ in read(ShardedInputs(**files), batch=30)] == [30, 10]
 
 
-def test_warnings_are_those_of_the_whole_files_and_said_once(tmp_path: Path) -> None:
+def test_warnings_are_those_of_the_whole_files_and_come_once(tmp_path: Path) -> None:
     odd = [f"{line[:-2]} \u200b." if k % 3 == 0 else line for k, line in enumerate(SOURCES)]
-    glued = [line.replace(" .", ".") for line in SOURCES]
-    for name, lines in (("odd", odd), ("glued", glued)):
-        path = write(tmp_path / f"{name}.txt", lines)
+    at = write(tmp_path, odd_txt=lines(odd), glued_txt=lines(SOURCES).replace(" .", "."))
+    for path in (at("odd.txt"), at("glued.txt")):
         inputs = ShardedInputs(source=path, references=(path,))
         whole = said(lambda path=path: read_corpus(source=path, references=[path]))
         assert whole
         assert said(lambda inputs=inputs: read(inputs)) == whole
         parts = said(lambda inputs=inputs: read(inputs, batch=10))
-        # Of a whole text the first part speaks, with its own numbers.
+        # The first part gives a warning about a whole text, with its own numbers.
         assert [w.split(" in ")[0] for w in parts] == [w.split(" in ")[0] for w in whole]
-    assert any("(and 13 more like it: lines 4, 7, 10, 13, 16, ...)" in w for w in said(
-        lambda: read(ShardedInputs(source=str(tmp_path / "odd.txt")), batch=10)
-    ))  # fmt: skip
+    found = said(lambda: read(ShardedInputs(source=at("odd.txt")), batch=10))
+    assert any("(and 13 more like it: lines 4, 7, 10, 13, 16, ...)" in each for each in found)
 
 
-def test_standard_input_is_streamed_and_not_planned(tmp_path: Path, monkeypatch) -> None:
-    inputs = ShardedInputs(source=write(tmp_path / "s.txt", SOURCES), outputs=(("o", "-"),))
-    text = "".join(f"{line}\n" for line in SOURCES)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+def test_standard_input_is_streamed_and_not_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = write(tmp_path, s_txt=lines(SOURCES))
+    inputs = ShardedInputs(source=at("s.txt"), outputs=(("o", "-"),))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(SOURCES).encode())))
     assert [len(s[0]) for _, s in read(inputs, batch=15)] == [15, 15, 10]
     with pytest.raises(InputError, match=r"standard input \(output:o\) can be read once only"):
         plan_shards(inputs)
@@ -255,9 +209,11 @@ def test_standard_input_is_streamed_and_not_planned(tmp_path: Path, monkeypatch)
         read(ShardedInputs(source="-", outputs=(("o", "-"),)))
 
 
-def test_streams_have_no_limit_and_other_inputs_have(tmp_path: Path, monkeypatch) -> None:
+def test_streams_have_no_limit_and_other_inputs_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ERRATA_MAX_BYTES", "1k")
-    path = write(tmp_path / "s.txt", SOURCES * 10)
+    path = write(tmp_path, s_txt=lines(SOURCES * 10))("s.txt")
     (tmp_path / "s.txt.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
     for name in (path, f"{path}.gz"):
         inputs = ShardedInputs(source=name)
@@ -267,18 +223,15 @@ def test_streams_have_no_limit_and_other_inputs_have(tmp_path: Path, monkeypatch
             read_text(name)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_inputs_that_contradict_each_other_are_refused() -> None:
+    for given, message in (
         ({}, "no corpus given"),
         ({"gold": "a", "references": ("b",)}, "both an M2 gold file and reference texts"),
         ({"parquet": "a", "source": "b"}, "both Parquet files and texts"),
         ({"source": "a", "outputs": (("o", "x"), ("o", "y"))}, "'o'"),
-    ],
-)
-def test_inputs_that_contradict_each_other(given, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        ShardedInputs(**given)
+    ):
+        with pytest.raises(InputError, match=message):
+            ShardedInputs(**given)
 
 
 def test_what_is_written_of_inputs_holds_no_secret() -> None:
@@ -288,18 +241,21 @@ def test_what_is_written_of_inputs_holds_no_secret() -> None:
     assert ShardedInputs.from_json(inputs.to_json(), storage={"secret": "hush"}) == inputs
 
 
-def test_zstd_needs_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zstd_is_read_and_needs_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "s.txt.zst"
     packed = zstandard.compress(b"a\nb\n") + zstandard.compress(b"c\n")
     path.write_bytes(packed)
     assert read_text(path) == ("a", "b", "c")
-    path.write_bytes(packed[:-3])
-    with pytest.raises(InputError, match=r"damaged zstd file: .*cut short"):
-        read_text(path)
-    path.write_bytes(b"a\n")
-    with pytest.raises(InputError, match=r"named \.zst but is not zstd-compressed"):
-        read_text(path)
+    for data, message in (
+        (packed[:-3], "damaged zstd file: .*cut short"),
+        (b"a\n", r"named \.zst but is not zstd-compressed"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=message):
+            read_text(path)
     path.write_bytes(packed)
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression", None)
