@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import errata as errata_package
-from command import Done, errata, errata_process
+from command import Done, errata, errata_process, run
 from errata.datasets.sample import sample_file
 from small_experiment import SMALL
 
@@ -47,55 +47,6 @@ def shell(command: str, **env: str) -> Done:
     )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("score", "--sample", "--seed", "-1"),
-        ("rank", "--sample", "--seed", "-1"),
-        ("stress", "gleu", "--seed", "-1"),
-        ("difficulty", "--sample", "--seed", "-1"),
-        ("meta", "--sample", "--seed", "-1"),
-        ("plan", "--sample", "--seed", "-1"),
-        ("refs", "--sample", "--seed", "-1"),
-        ("score", "--sample", "-m", "gleu", "--confidence", "nan"),
-        ("rank", "--sample", "--confidence", "nan"),
-        ("plan", "--sample", "--confidence", "nan"),
-        ("plan", "--sample", "--power", "nan"),
-        ("plan", "--sample", "--systems", "eager", "noisy", "--largest", "inf"),
-        ("plan", "--sample", "--systems", "eager", "noisy", "--largest", "nan"),
-        ("difficulty", "--sample", "--a", "nan"),
-        ("difficulty", "--sample", "--annotator", NINES),
-        ("difficulty", "--sample", "--terminal", "--sentences", NINES),
-        ("score", "--sample", "--seed", NINES),
-        ("score", "--sample", "--resamples", NINES),
-        (*SAMPLE_SCORE, "-m", "m2(beta={[]})"),
-        (*SAMPLE_SCORE, "-m", f"m2(beta=1{'0' * 400})"),
-        (*SAMPLE_SCORE, "-m", f"m2(beta={NINES})"),
-        (*SAMPLE_SCORE, "-m", "m2(beta=1e999)"),
-        (*SAMPLE_SCORE, "-m", "errant(extractor=aligned, only=(1,2))"),
-        (*SAMPLE_SCORE, "-m", "errant(only=(1,2))"),
-        (*SAMPLE_SCORE, "-m", "difficulty(ignore=([],))"),
-        (*SAMPLE_SCORE, "-m", "m2\udce9"),
-        (*SAMPLE_SCORE, "-m", f"gleu({'(' * 3000})"),
-        ("score", "--gold", "no\udce9such.m2", "x"),
-        (
-            *("score", "--source", SAMPLE / "source.txt", SAMPLE / "noisy.txt", "-m", "edits"),
-            "--by-type",
-        ),
-        ("data", "get", "--all", "--base-url", "http://[::1"),
-        ("reproduce", "no\x1bsuch"),
-        ("no\x1b]0;such",),
-        ("score", "--sam\x1b]0;ple"),
-    ],
-    ids=lambda arguments: (
-        " ".join(Path(str(one)).name for one in arguments)[:60].encode("ascii", "replace").decode()
-    ),
-)
-def test_what_is_given_wrongly_is_refused_in_one_line(arguments: tuple[object, ...]) -> None:
-    said = ended(errata(*arguments, code=None))
-    assert "\x1b" not in said
-
-
 @pytest.mark.parametrize("beta", ["1e-320", "1e200", "1e-200"])
 def test_extreme_parameters(beta: str) -> None:
     done = errata(*SAMPLE_SCORE, "-m", f"edits(beta={beta})", code=None)
@@ -104,32 +55,21 @@ def test_extreme_parameters(beta: str) -> None:
     assert "encountered" not in done.stderr
 
 
-LEGACY = ("cp1252", "latin-1", "ascii", "cp437", "utf-16", "koi8-r")
-
-
-@pytest.mark.parametrize(
-    ("encoding", "form", "start"),
-    [
-        *((encoding, form, errata) for encoding in LEGACY for form in ("table", "json", "tsv")),
-        pytest.param("cp1252", "table", errata_process, id="process"),
-    ],
-)
-def test_a_redirect_on_a_legacy_code_page_prints(
-    encoding: str, form: str, start: Callable[..., Done], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "cp437", "utf-16", "koi8-r"])
+def test_a_redirect_on_a_legacy_code_page_prints(encoding: str, tmp_path: Path) -> None:
     for name in "éж":
         (tmp_path / f"{name}.txt").write_text(SAMPLE.joinpath("noisy.txt").read_text())
-    command = ["score", "--gold", str(SAMPLE / "gold.m2"), "é.txt", "ж.txt", "-m", "gleu"]
+    command = f"score --gold {SAMPLE}/gold.m2 é.txt ж.txt -m gleu --resamples 0 --format".split()
     where = {"env": {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}, "encoding": encoding}
-    text = start(*command, "--resamples", "0", "--format", form, cwd=tmp_path, **where).stdout
-    if form == "json":
-        assert encoding == "utf-16" or text.isascii()
-        rows = json.loads(text)["tables"][0]["rows"]
-        assert {row["system"] for row in rows} == {"é", "ж"}
-    elif form == "table":
-        assert "-----" in text or "─" in text
-        shown = {name.encode(encoding, "backslashreplace").decode(encoding) for name in "éж"}
-        assert set(text.split()) >= ({*"éж"} if encoding == "ascii" else shown)
+    text = errata(*command, "json", cwd=tmp_path, **where).stdout
+    assert encoding == "utf-16" or text.isascii()
+    assert {row["system"] for row in json.loads(text)["tables"][0]["rows"]} == {"é", "ж"}
+    errata(*command, "tsv", cwd=tmp_path, **where)
+    start = errata_process if encoding == "cp1252" else errata
+    text = start(*command, "table", cwd=tmp_path, **where).stdout
+    assert "-----" in text or "─" in text
+    shown = {name.encode(encoding, "backslashreplace").decode(encoding) for name in "éж"}
+    assert set(text.split()) >= ({*"éж"} if encoding == "ascii" else shown)
 
 
 @pytest.mark.parametrize("start", [errata, errata_process])
@@ -238,16 +178,16 @@ def test_a_plugin_that_fails_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str
 ) -> None:
     install(tmp_path, body)
-    run = (*SAMPLE_SCORE, "-m", "broken")
+    line = (*SAMPLE_SCORE, "-m", "broken")
     if "raise" in body:
         source = Path(__file__).parents[2] / "src"
         env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(source)])}
-        done = errata_process(*run, env=env, code=None)
+        done = errata_process(*line, env=env, code=None)
         assert "ValueError: no such luck" in done.stderr
     else:
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.delitem(sys.modules, "broken_plugin", raising=False)
-        done = errata(*run, code=None)
+        done = errata(*line, code=None)
     assert done.returncode in (2, 70)
     said = ended(done, done.returncode)
     assert "broken" in said
@@ -305,67 +245,52 @@ def test_numbers_of_many_digits_in_files(tmp_path: Path, digits: int) -> None:
             assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "value", ["x'1122334455667788'", "x'11223344556677'", "'text'", "NULL", "1", "x''"]
-)
-def test_damaged_rows_of_the_cache(tmp_path: Path, value: str) -> None:
+def test_damaged_rows_of_the_cache(tmp_path: Path) -> None:
     env = {"ERRATA_CACHE": str(tmp_path)}
-    run = (*SAMPLE_SCORE, "-m", "fluency(model=trigram)")
-    first = errata(*run, env=env, code=None)
-    if first.returncode:
+    line = (*SAMPLE_SCORE, "-m", "fluency(model=trigram)")
+    if errata(*line, env=env, code=None).returncode:
         pytest.skip("needs another model")
-    files = list(tmp_path.rglob("*.sqlite3"))
-    for file in files:
-        with sqlite3.connect(file) as connection:
-            connection.execute(f"UPDATE blobs SET value = {value}")
-    done = errata(*run, env=env, code=None)
-    assert done.returncode in (0, 2), done.stderr
+    for value in ("x'1122334455667788'", "x'11223344556677'", "'text'", "NULL", "1", "x''"):
+        for file in tmp_path.rglob("*.sqlite3"):
+            with sqlite3.connect(file) as connection:
+                connection.execute(f"UPDATE blobs SET value = {value}")
+        done = errata(*line, env=env, code=None)
+        assert done.returncode in (0, 2), (value, done.stderr)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('experiment = "napoles15"', "experiment = [1, 2]"),
-        ('experiment = "napoles15"', "experiment = {a = 1}"),
-        ('experiment = "napoles15"', "experiment = 3"),
-        ('experiment = "napoles15"', "experiment = true"),
+def test_an_experiment_file_with_wrong_values_is_refused(tmp_path: Path) -> None:
+    experiment, data = 'experiment = "napoles15"', "data = []"
+    for old, new in (
+        *((experiment, f"experiment = {value}") for value in ("[1, 2]", "{a = 1}", "3", "true")),
         ('"metric", "kind"', '"metric", 3'),
-        ("data = []", "data = [[1]]"),
-        ("data = []", f"data = {'[' * 2000}{']' * 2000}"),
-        ("data = []", f"data = [{NINES}]"),
-        ("data = []", 'data = []\n[recipes.m2]\nmetric = ["x"]'),
-        ("data = []", 'data = []\n[recipes.m2]\ndigits = "x"'),
-        ("0.429", "1e-999999"),
-        ("0.429", "0." + "1" * 100),
-        ("0.429", NINES),
+        (data, "data = [[1]]"),
+        (data, f"data = {'[' * 2000}{']' * 2000}"),
+        (data, f"data = [{NINES}]"),
+        (data, 'data = []\n[recipes.m2]\nmetric = ["x"]'),
+        (data, 'data = []\n[recipes.m2]\ndigits = "x"'),
+        *(("0.429", value) for value in ("1e-999999", "0." + "1" * 100, NINES)),
         ('found = "-0.187"', 'found = "1e999999"'),
         ('printed = "-0.225"', f'printed = "{NINES}"'),
         ("napoles15", "no\\u001bsuch"),
-    ],
-)
-def test_an_experiment_of_one_s_own(tmp_path: Path, old: str, new: str) -> None:
-    assert old in SMALL
-    (tmp_path / "own.toml").write_text(SMALL.replace(old, new))
-    said = ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
-    assert "\x1b" not in said
+    ):
+        assert old in SMALL
+        (tmp_path / "own.toml").write_text(SMALL.replace(old, new))
+        assert "\x1b" not in ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("ranker", "3"), ("resamples", '"x"'), ("resamples", "[1]")]
 )
 def test_arguments_of_a_measure_are_of_its_kind(tmp_path: Path, name: str, value: str) -> None:
-    arguments = {"judgments": '"grundkiewicz15"', "ranker": '"expected_wins"', "what": '"rank"'}
-    arguments[name] = value
+    arguments = {"judgments": '"grundkiewicz15"', "ranker": '"expected_wins"', name: value}
     given = ", ".join(f"{key} = {one}" for key, one in arguments.items())
-    table = (
+    (tmp_path / "own.toml").write_text(
         'name = "own"\ntitle = "t"\ncitation = "c"\ndata = []\n[[table]]\nname = "one"\n'
         'title = "t"\norigin = "o"\nmeasure = "ranking"\nby = ["system", "what"]\n'
         f'arguments = {{ {given} }}\nmatrix = """\n     rank\nAMU  1\n"""\n'
         '[[table.way]]\nfrom = "print"\n'
     )
-    (tmp_path / "own.toml").write_text(table.replace(', what = "rank"', ""))
-    said = ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
-    assert f"ranking: {name} = " in said
+    assert f"ranking: {name} = " in ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
 
 
 def test_exit_codes_are_documented() -> None:
@@ -379,59 +304,41 @@ def test_exit_codes_are_documented() -> None:
 
 
 def test_quiet_and_verbose(tmp_path: Path) -> None:
+    """Before the command as well as behind it; the last word counts, and nothing stays loud."""
     (tmp_path / "g.m2").write_text("S a b\u2028 c\n\n")
     (tmp_path / "o.txt").write_text("a b c\n")
-    run = ("score", "--gold", "g.m2", "o.txt", "-m", "gleu", "--resamples", "0")
-    usual = errata(*run, cwd=tmp_path)
+    line = "score --gold g.m2 o.txt -m gleu --resamples 0"
+    usual = run(line, cwd=tmp_path)
     assert "warning: g.m2:" in usual.stderr
-    quiet = errata(*run, "-q", cwd=tmp_path)
     result = usual.stdout.partition("next: ")[0]
-    assert (quiet.stdout, quiet.stderr) == (result, "")
-    loud = errata(*run, "--verbose", cwd=tmp_path)
-    assert loud.stdout == usual.stdout
-    assert "errata: reading g.m2\n" in loud.stderr
-    assert "errata: reading o.txt\n" in loud.stderr
-    assert "NumPy" in loud.stderr.splitlines()[-1]
-    assert errata(*run, cwd=tmp_path).stderr == usual.stderr  # nothing stays loud
-    written = errata("convert", "g.m2", "--only-source", "-o", "s.txt", "-v", cwd=tmp_path)
+    for words in (f"{line} -q", f"-q {line}", f"-v {line} -q", f"{line} -v -q"):
+        quiet = run(words, cwd=tmp_path)
+        assert (quiet.stdout, quiet.stderr) == (result, ""), words
+    for words in (f"{line} --verbose", f"-v {line}", f"-q {line} -v"):
+        loud = run(words, cwd=tmp_path)
+        assert loud.stdout == usual.stdout
+        assert {"errata: reading g.m2", "errata: reading o.txt"} <= {*loud.stderr.splitlines()}
+        assert "NumPy" in loud.stderr.splitlines()[-1]
+    assert run(line, cwd=tmp_path).stderr == usual.stderr
+    written = run("convert g.m2 --only-source -o s.txt -v", cwd=tmp_path)
     assert "errata: wrote s.txt (9 bytes)\n" in written.stderr
-    assert "-q" in errata("data", "get", "--help").stdout
-    # Before the command as well as behind it; the last word counts.
-    before = errata("-q", *run, cwd=tmp_path)
-    assert (before.stdout, before.stderr) == (result, "")
-    assert "errata: reading g.m2\n" in errata("-v", *run, cwd=tmp_path).stderr
-    assert "errata: reading g.m2\n" in errata("-q", *run, "-v", cwd=tmp_path).stderr
-    assert errata("-v", *run, "-q", cwd=tmp_path).stderr == ""
-    assert errata(*run, "-v", "-q", cwd=tmp_path).stderr == ""
-    assert "NumPy" in errata("data", "-v", "list").stderr
-    assert errata("--version").stdout == errata("-V").stdout
+    assert "NumPy" in run("data -v list").stderr
 
 
-@pytest.mark.parametrize(("more", "code"), [((), 0), (("--fail-if", "gleu<0.99"), 1)])
-def test_running_uncompiled_is_said_once(
-    more: tuple[str, ...], code: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@pytest.mark.slow
+def test_running_uncompiled_is_reported_once(tmp_path: Path) -> None:
     """A package without its compiled kernels, as an installation without a compiler leaves it."""
-    plain = tmp_path_factory.getbasetemp() / "plain"
-    if not plain.exists():
-        package = Path(errata_package.__file__).parent
-        left_out = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
-        shutil.copytree(package, plain / "errata", ignore=left_out)
-    run = ("compare", "--sample", "-m", "gleu", "--resamples", "40", "--trials", "0", *more)
-    done = subprocess.run(
-        [sys.executable, "-m", "errata", *run],
-        env=os.environ | {"PYTHONPATH": str(plain)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code
+    package = Path(errata_package.__file__).parent
+    left_out = shutil.ignore_patterns("*.so", "*.c", "__pycache__")
+    shutil.copytree(package, tmp_path / "errata", ignore=left_out)
+    line = "compare --sample -m gleu --resamples 40 --trials 0 --fail-if gleu<0.99"
+    done = errata_process(*line.split(), env={"PYTHONPATH": str(tmp_path)}, code=1)
     assert done.stderr.count("the kernels run uncompiled") == 1
     assert "uncompiled" not in done.stdout
 
 
 def test_an_error_without_words_is_called_by_its_kind(capfd: pytest.CaptureFixture[str]) -> None:
-    """As a library raises them that waited in vain."""
+    """As a library raises one after a timeout."""
     from errata.cli.running import _failed
 
     assert _failed(TimeoutError()) == 2
