@@ -107,18 +107,6 @@ def test_a_biased_judge_is_shown_for_what_it_is(fake: FakeChat, folder: Path) ->
     assert "goes by the position" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("more", "problem"),
-    [
-        (("-m", "gleu"), "gleu is no judge; errata judge takes -m 'judge(...)' only"),
-        (("-m", "judge", "-m", "judge"), "judge is given twice"),
-        (("--dry-run", "-o", "x"), "--dry-run writes nothing; leave out --output"),
-    ],
-)
-def test_what_is_refused(folder: Path, more: tuple[str, ...], problem: str) -> None:
-    assert problem in errata("judge", *FILES, *more, cwd=folder, code=2).stderr
-
-
 def test_no_address_and_no_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     done = errata("judge", *FILES, cwd=folder, code=2)
