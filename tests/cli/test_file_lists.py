@@ -15,7 +15,7 @@ from errata.errors import DataWarning
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def texts(tmp_path: Path) -> Path:
     for name, text in (
         ("t.src", "He go .\nI am .\n"),
         ("t.ref0", "He goes .\nI am .\n"),
@@ -34,9 +34,9 @@ REFS = ("--refs", "t.ref0", "t.ref1", "t.ref2")
 
 
 @pytest.mark.parametrize("name", ["score", "refs", "difficulty", "check"])
-def test_references_as_a_shell_expands_them(folder: Path, name: str) -> None:
+def test_references_as_a_shell_expands_them(texts: Path, name: str) -> None:
     more = ["-m", "gleu"] if name in ("score", "refs") else []
-    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=folder)
+    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=texts)
     tables = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
     assert "2 more files are taken for --refs" in done.stderr
     if name == "check":
@@ -115,31 +115,31 @@ def test_which_outputs_may_be_references(given: str, doubtful: str) -> None:
     assert "write --refs FILE --refs FILE" in said
 
 
-def test_a_reference_scored_as_a_system_is_warned_of(folder: Path) -> None:
-    (folder / "people").mkdir()
+def test_a_reference_scored_as_a_system_is_warned_of(texts: Path) -> None:
+    (texts / "people").mkdir()
     for name in ("alice", "bob"):
-        (folder / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
+        (texts / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
     run = ("score", "--source", "t.src", "-m", "gleu", "--refs", "people/alice.txt")
-    done = errata(*run, "people/bob.txt", "out", cwd=folder)
+    done = errata(*run, "people/bob.txt", "out", cwd=texts)
     assert done.stderr.startswith("warning: people/bob.txt is scored as a system")
-    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=folder).stderr
+    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=texts).stderr
 
 
-def test_folders_of_outputs(folder: Path) -> None:
+def test_folders_of_outputs(texts: Path) -> None:
     run = ("--source", "t.src", "--refs", "t.ref0")
     for name in ("score", "difficulty", "check"):
         more = ["-m", "gleu"] if name == "score" else []
-        one = errata(name, *run, "out", *more, cwd=folder)
-        assert one.stdout == errata(name, *run, "out/A.txt", "out/B.txt", *more, cwd=folder).stdout
-    (folder / "empty").mkdir()
-    done = errata("score", *run, "empty", code=2, cwd=folder)
+        one = errata(name, *run, "out", *more, cwd=texts)
+        assert one.stdout == errata(name, *run, "out/A.txt", "out/B.txt", *more, cwd=texts).stdout
+    (texts / "empty").mkdir()
+    done = errata("score", *run, "empty", code=2, cwd=texts)
     assert "no file in the folder" in done.stderr
-    done = errata("score", *run, "ours=out", code=2, cwd=folder)
+    done = errata("score", *run, "ours=out", code=2, cwd=texts)
     assert "cannot have the name of one" in done.stderr
 
 
-def test_folders_inside_a_folder_are_named(folder: Path) -> None:
-    (folder / "out" / "more").mkdir()
+def test_folders_inside_a_folder_are_named(texts: Path) -> None:
+    (texts / "out" / "more").mkdir()
     line = ("score", "--source", "t.src", "--refs", "t.ref0", "out", "-m", "gleu", "--resamples", 0)
-    said = errata(*line, cwd=folder).stderr
+    said = errata(*line, cwd=texts).stderr
     assert "warning: out: not read, being no files: more; name a folder inside it" in said
