@@ -2,7 +2,8 @@
 
 Options that commands share are read by one function into one object (``corpus_options``,
 ``judgment_options``): all of them are tried with one command, and one or two with each other
-command. What a command unpacks itself, such as seeds, is tried with every command.
+command. What a command unpacks itself, such as seeds, is tried with every command. Options with
+which ``test_forms.py`` keeps numbers are held there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import pytest
 from collecting import fill_with_sample
 from command import errata, run
 from rated_outputs import rated_csv
-from small_experiment import SMALL
 
 NAMES = ("eager", "cautious", "fluent", "noisy", "nothing")
 WORDS = {
@@ -37,12 +37,11 @@ WORDS = {
 # tables that must all change; "text" compares what a terminal shows.
 CHANGES = """
 score --sample GLEU
-    -m bleu ; --by-sentence ; --compare ; --resamples 31 ; --bootstrap poisson
-    --confidence 0.5
+    --bootstrap poisson ; --confidence 0.5
 score --sample GLEU --compare
     --seed 1 => gleu gleu_p_values
 score --sample GLEU -m bleu
-    --details ; --confidence 0.5 ; --digits 3 => text
+    --confidence 0.5 => text
 score --sample -m errant(extractor=aligned) --by-type
     --tier 1
 score --gold gold.m2 wide.m2 -m errant(extractor=aligned) --resamples 0
@@ -62,10 +61,8 @@ score --gold odd.m2 odd.txt GLEU
 score --source source.txt --refs reference1.txt --refs alien.txt eager.txt GLEU
     --no-guard
 compare --sample FAST
-    --old fluent ; --slices levels.tsv ; --tier 1 ; --show 3 ; --by-edit ; --resamples 31
-    --confidence 0.5
+    --slices levels.tsv ; --tier 1 ; --confidence 0.5
     --seed 1 => eager_metrics eager_kinds
-    --trials 31 ; --fail-if gleu>0.9 ; --markdown new.md
 compare --gold gold.m2 wide.m2 x=wide.m2 FAST
     --extract aligned
 compare --gold gold.m2 eager.txt noisy.txt FAST
@@ -73,9 +70,8 @@ compare --gold gold.m2 eager.txt noisy.txt FAST
 compare --old nothing
     --scores counted/result.json
 compare --sample FAST --fail-if gleu>0.19
-    --bound point ; --junit new.xml
+    --bound point
 report FILED
-    -o new.html ; --runs runs ; --judgments judgments.jsonl
     --scores other.tsv ; --human other.tsv ; --lower-is-better scores => system_level
     --hide noisy => system_level
 report FILED --format markdown
@@ -85,22 +81,16 @@ report --scores bare.txt --human human.tsv --resamples 0
 report --scores fewer.tsv --human human.tsv --resamples 30
     --common
 report --judgments judgments.jsonl --scores scores.tsv --resamples 40
-    --ranker net_wins ; --members sample ; --unit judges => ranking
+    --ranker net_wins ; --members sample ; --unit judges ; --resamples 41 ; --seed 1 => ranking
     --leave-out ana => ranking agreement
     --without noisy => ranking scores
-    --resamples 41 => ranking
     --confidence 0.5
-    --seed 1 => ranking
 report --gold gold.m2 eager.txt noisy.txt GLEU --annotator 0
-    --old eager ; --annotator 1
-report --gold gold.m2 eager.txt noisy.txt GLEU --old eager
-    --slices levels.tsv ; --fail-if gleu<1
+    --annotator 1
 report --gold gold.m2 eager.txt noisy.txt GLEU --old eager --fail-if gleu<-0.4
     --bound point => gate
 report --gold gold.m2 one.m2 wide.m2 GLEU
     --extract aligned => kinds
-verify m2=0.8165 --sample
-    --for eager
 verify m2=0.8±0.04 --sample --for eager
     --confidence 0.5
 check many.m2 --every
@@ -114,7 +104,7 @@ convert gold.m2 -o new --copy-missing --annotator all
 convert gold.m2 -o new --missing <none>
     --missing <no>
 tokenise source.txt --tokens as_is
-    --tokens characters ; -o new.txt => text
+    --tokens characters => text
 rank judgments1.jsonl
     --outputs outputs
 rank judgments1.jsonl --outputs outputs
@@ -128,32 +118,23 @@ rank rated.csv
 rank close.jsonl --resamples 40
     --order mean_rank
 rank --sample --resamples 40 --head-to-head
-    --leave-out ana ; --skip-sentences 3,7-9
-    --without noisy ; --hide noisy => ranking head_to_head
-    --ranker net_wins ; --unit pairs ; --resamples 41 ; --confidence 0.5 ; --seed 1
-    --members sample ; --value mean ; --balanced ; --figure new.svg
+    --leave-out ana ; --skip-sentences 3,7-9 ; --confidence 0.5 ; --seed 1 ; --members sample
+    --figure new.svg
+    --hide noisy => ranking head_to_head
 agree --sample
-    --leave-out ana ; --chance cohen ; --kappa-weights quadratic
-    --group a=ana,bo --group b=* ; --ranker net_wins
+    --leave-out ana ; --ranker net_wins
 agree --sample --group a=ana,bo --group b=*
     --minimum 5000 => groups group_pairs
     --figure new.svg
 plan --sample --systems eager cautious --simulations 50
-    --leave-out ana ; --confidence 0.6 ; --power 0.3 ; --unit judges ; --largest 2
-    --simulations 90 ; --batch 7 ; --pairs 2 ; --seed 1 ; --ranker net_wins
+    --leave-out ana ; --confidence 0.6 ; --unit judges ; --largest 2 ; --seed 1
+    --ranker net_wins
 meta --sample GLEU
     --ranker net_wins => system_level
-    --members sample => system_level sentence_level
-    --level system
-    --over sentences => system_level
-    --window 3 ; --top 3 ; --convention wmt14
+    --members sample ; --hide noisy ; --leave-out ana ; --seed 1 => system_level sentence_level
+    --skip-sentences 3,7-9 => system_level sentence_level
     --unit judges => sentence_level
-    --without noisy ; --hide noisy ; --leave-out ana => system_level sentence_level
-    --resamples 31 => system_level sentence_level
     --confidence 0.5
-    --seed 1 ; --skip-sentences 3,7-9 => system_level sentence_level
-meta --sample GLEU -m bleu
-    --no-tests ; --matrix ; --ensemble
 meta --sample GLEU --level system --figure scatter=new.svg
     --outlier noisy
 meta TEXTS FILES GLEU --human human.tsv
@@ -165,7 +146,7 @@ meta TEXTS FILES GLEU --judgments judgments.jsonl
 meta TEXTS AB -m gleu --resamples 0 --judgments rated.csv --level system
     --columns score=fluency
 meta FILED --level system
-    --human other.tsv ; --scores other.tsv ; --lower-is-better scores
+    --lower-is-better scores
 meta --scores bare.txt --human human.tsv --level system --resamples 0
     --names eager,cautious,fluent,noisy,nothing
 meta --scores fewer.tsv --human human.tsv --level system
@@ -173,29 +154,21 @@ meta --scores fewer.tsv --human human.tsv --level system
 benchmark --sample GLEU
     --skip-sentences 3,7-9 => benchmark_sets
     --ranker net_wins => benchmark_pearson
-    --contests ; --figure accuracy=new.svg
-    --resamples 31 ; --confidence 0.5 => benchmark_kendall
+    --figure accuracy=new.svg
+    --confidence 0.5 => benchmark_kendall
     --seed 1 => benchmark_pearson benchmark_kendall
 benchmark judged GLEU
     --base 1
 reproduce likely.toml
     --model not/there
-reproduce small.toml
-    --summary
 refs --sample GLEU
-    --worst 2
-    --cased => reference_sets
-    --set a=annotator:0 --set b=reference1.txt ; --figure edits=new.svg
-    --resamples 31 => annotators_as_systems
-    --confidence 0.5
+    --figure edits=new.svg ; --confidence 0.5 ; --skip-sentences 3,7-9
     --seed 1 => annotators_as_systems
-    --skip-sentences 3,7-9
 refs --sample SETS GLEU
     --cased => set_edits
-    --curve both
-    --ranker net_wins ; --members sample => set_correlations
+    --ranker net_wins ; --members sample ; --without noisy ; --hide noisy => set_correlations
+    --leave-out ana => set_correlations
     --over both => set_correlation_intervals
-    --without noisy ; --hide noisy ; --leave-out ana => set_correlations
     --figure rankings=new.svg ; --figure correlations=new.svg
 refs --sample SETS GLEU --over both
     --unit judges => set_correlation_intervals
@@ -208,21 +181,17 @@ refs SETS TEXTS FILES GLEU --human bare.txt
 refs SETS TEXTS FILES GLEU --human fewer.tsv
     --common
 align --sample
-    --sentences 2,5-7 => imeasure difficulty m2
     --skip-sentences 2,5-7
-    --dummies => difficulty
 align --gold gold.m2 wide.m2 -m difficulty(outputs=mixed)
     --extract aligned
 corpora --sample GLEU --annotator 0
     --annotator 1 => corpora gleu
 corpora --sample GLEU
     --skip-sentences 2,5-7 ; --tokens characters => corpora gleu
-    --types aligned ; --tier 1 => corpora kinds
-    --kinds 2 => kinds
+    --types aligned => corpora kinds
     --figure new.svg
-    --resamples 31 ; --seed 1 => gleu stability
+    --seed 1 => gleu stability
 corpora --sample GLEU -m m2
-    --against m2 => gleu
     --confidence 0.1 => gleu stability
 corpora marked GLEU
     --missing <none>
@@ -233,20 +202,14 @@ corpora alien GLEU
 corpora wide -m edits --resamples 0
     --extract aligned
 difficulty --sample --resamples 30 --examples 200
-    --weights none ; --exclude-own ; --matching elastic ; --a 2 ; --b 0.5 ; --c 1
-    --reextract
-    --types aligned ; --tier 1 => kinds
-    --examples 2 => hardest easiest
-    --system eager ; --figure new.html
-    --terminal => text
-    --resamples 31 => kinds hardest easiest
-    --confidence 0.5
+    --weights none ; --matching elastic ; --a 2 ; --b 0.5 ; --c 1 ; --reextract
+    --figure new.html ; --confidence 0.5 ; --skip-sentences 3,7-9
+    --types aligned => kinds
     --seed 1 => difficulty kinds hardest easiest
-    --skip-sentences 3,7-9
 difficulty --sample --resamples 30 --examples 200 --matching elastic
     --longest 3
 difficulty --sample --resamples 30 --terminal
-    --sentences 2-3 ; --conceal alarms => text
+    --conceal alarms => text
 difficulty --sample --resamples 30 --figure new.html
     --sentences 2-3
 difficulty --gold gold.m2 all.m2 --resamples 0
@@ -255,18 +218,16 @@ difficulty --gold gold.m2 one.m2 noisy.txt --resamples 0
     --mixed
 train some --ratings rated_outputs.csv --dry-run
     --encoder other ; --epochs 3 ; --batch-size 7 ; --learning-rate 0.01 ; --patience 5
-    --max-length 64 ; --device cpu ; --fold 3 ; --seed 1 ; --rows 100 ; -o new
-    --head fluency
+    --max-length 64 ; --device cpu ; --fold 3 ; --seed 1 ; --rows 100 ; -o new ; --head fluency
 train impara --gold gold.m2 --dry-run
     --epochs 3 ; --seed 1 ; --rows 100 ; --extract aligned ; --annotator 0
 judge --gold gold.m2 eager.txt noisy.txt -m judge(repeats=1)
-    --skip-sentences 3,7-9 ; --tokens characters
+    --skip-sentences 3,7-9 ; --tokens characters ; -o new.jsonl ; --dry-run
     -m judge(seed=1,repeats=1) => judge_scores judge_trust
-    -o new.jsonl ; --dry-run
 judge --gold gold.m2 wide.m2 -m judge(mode=edit,repeats=1)
     --extract aligned
 stress GLEU
-    --resamples 31 ; --confidence 0.5 ; --seed 1 ; --figure new.svg
+    --confidence 0.5 ; --seed 1 ; --figure new.svg
 stress -m gleu --resamples 0
     --seed 1
 stress --gold gold.m2 GLEU
@@ -281,9 +242,8 @@ scale plan --run new GLEU
     --sets judged
 scale plan --run new --gold gold.m2 eager.txt noisy.txt GLEU
     --resamples 31 ; --bootstrap poisson ; --seed 1 ; --shard-size 1k ; --shard-sentences 5
-    -m bleu
 scale run --run new --engine loop --gold gold.m2 eager.txt noisy.txt GLEU
-    --resamples 31 ; --bootstrap poisson ; --seed 1 ; --confidence 0.5 => gleu
+    --bootstrap poisson ; --seed 1 ; --confidence 0.5 => gleu
     --tokens characters
 scale run --run new --engine loop TEXTS --refs marked.txt eager.txt GLEU
     --missing <none>
@@ -350,8 +310,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
     odd += "A 1 2|||X|||y|||REQUIRED|||-NONE-|||1\n\n"
     lines = reference.split("\n")
     marks = "".join(f"{('', 'yes', 'no')[i % 3]}\t{i % 2}\t{'AB'[i % 2]}\n" for i in range(72))
-    stored = {"errata run": 1, "system": "eager", "when": "2026-01-01T00:00:00Z", "errata": "1"}
-    stored |= {"remark": "", "sentences": 1, "corpus": {}, "figures": [], "changed": {}}
     for name, text in {
         "less.m2": re.sub(r"A .*\|\|\|1\n", "", gold),
         "many.m2": "S a b c\nA 1 2|||X|||b|||REQUIRED|||-NONE-|||0\n\n" * 9,
@@ -365,7 +323,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
         "marked/ref1.txt": "\n".join(["<none>"] * 5 + lines[5:]),
         "alien.txt": "\n".join([*lines[30:-1], *lines[:30], ""]),
         "alien/ref0.txt": "\n".join([*lines[30:-1], *lines[:30], ""]),
-        "small.toml": SMALL,
         "likely.toml": LIKELY,
         "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
         "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
@@ -374,7 +331,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
         "fewer.tsv": "eager\t1\ncautious\t2\nfluent\t3\nelse\t4\n",
         "levels.tsv": "level\tdomain\n" + "A\tC\nB\tC\n" * 36,
         "marks.tsv": f"accepted\tclean\tlocale\n{marks}",
-        "runs/a.json": json.dumps(stored),
     }.items():
         (made / name).parent.mkdir(parents=True, exist_ok=True)
         (made / name).write_text(text, encoding="utf-8")
