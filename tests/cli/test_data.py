@@ -67,13 +67,6 @@ def test_list_shows_what_is_on_disk(errata: Shell) -> None:
     assert state(ERRATA_DATA=str(errata.folder / "origin")) == "ERRATA_DATA"
 
 
-def test_list_of_a_set_shows_licence_and_citation(errata: Shell) -> None:
-    output = errata("list", "toy").stdout
-    assert "Licence: CC0" in output
-    assert "Cite: Nobody. 2025. Nothing." in output
-    assert "some-one/some.thing at 0123456789abcdef" in output
-
-
 def test_path_is_one_line_for_the_shell(errata: Shell) -> None:
     done = errata("path", "toy", "small.txt")
     assert Path(done.stdout.removesuffix("\n")).read_text("utf-8") == "café\n"
@@ -120,17 +113,6 @@ def test_errors_are_one_line_with_a_remedy(errata: Shell, line: str, words: str)
     assert (done.returncode, done.stdout) == (2, "")
     assert all(word in done.stderr for word in words.split(" ... "))
     assert done.stderr.count("\n") == 1
-
-
-def test_an_interrupted_download_goes_on(errata: Shell) -> None:
-    errata.server.cuts = [100_000, 0]
-    done = errata("path", "toy", "large.bin")
-    assert done.returncode == 2
-    assert "the next try goes on from there" in done.stderr
-    errata.server.cuts = []
-    assert errata("path", "toy", "large.bin").returncode == 0
-    assert errata.server.requests[-1][2] == 206
-    assert errata("check").returncode == 0
 
 
 def test_the_sample_has_a_path(errata: Shell) -> None:

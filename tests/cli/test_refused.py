@@ -169,28 +169,22 @@ REFUSED = {
         meta --sample --base 1 | --base ... --judgments
         meta --human people.json --scores gleu.json --names A,B | --names
         {SCORED} -m gleu -m nonsense | --metric
-        {SCORED} --gold gold.m2 | --gold
-        {SCORED} --missing - | --missing
-        {SCORED} --compatible | --compatible
-        {SCORED} --tokens characters | --tokens
-        {SCORED} --no-guard | --no-guard
-        {SCORED} --annotator 0 | --annotator
-        {SCORED} --skip-sentences 1 | --skip-sentences
         {SCORED} --level system --judgments judgments.jsonl | --judgments ... --level sentence
-        {SCORED} --ranker trueskill | --ranker ... --judgments
         {SCORED} --judgments judgments.jsonl --ranker trueskill | --ranker ... --judgments
-        {SCORED} --members sample | --members ... --judgments
-        {SCORED} --unit pairs | --unit ... --judgments
-        {SCORED} --base 1 | --base ... --judgments
-        {SCORED} --base 0 | --base ... --judgments
-        {SCORED} --leave-out ana | --leave-out ... --judgments
-        {SCORED} --labels given | --labels ... --judgments
-        {SCORED} --status Approved | --status ... --judgments
-        {SCORED} --columns judge=J | --columns ... --judgments
-        {SCORED} --outputs . | --outputs ... --judgments
-        {SCORED} --convention tau_b | --convention ... --judgments
         {SCORED} --outlier A | --outlier ... --figure scatter=FILE
-    """,
+    """
+    + "\n".join(
+        f"{SCORED} {option} | {option.split()[0]}"
+        for option in ("--gold gold.m2", "--missing -", "--compatible", "--tokens characters")
+        + ("--no-guard", "--annotator 0", "--skip-sentences 1")
+    )
+    + "\n"
+    + "\n".join(
+        f"{SCORED} {option} | {option.split()[0]} ... --judgments"
+        for option in ("--ranker trueskill", "--members sample", "--unit pairs", "--base 1")
+        + ("--base 0", "--leave-out ana", "--labels given", "--status Approved", "--outputs .")
+        + ("--columns judge=J", "--convention tau_b")
+    ),
     "difficulty": """
         difficulty --gold gold.m2 | weight file
         difficulty --gold gold.m2 gold.m2 --names a,b | 2 names ... 3
