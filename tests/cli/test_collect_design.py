@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from collecting import SYSTEMS, TEXTS, collect, judge, running
-from command import errata, refused
+from command import errata, refused, run
 from errata.cli.collect_design import SETTINGS
 from errata.collect.design import Design, design_of
 from errata.io.campaign_files import INPUTS, SERVE
@@ -29,9 +29,6 @@ def design_in(folder: Path, place: str = "p.db") -> dict[str, Any]:
     return found
 
 
-# For each setting: how it is said, in the file, and what must stand beside it.
-PAIR, SCORE, WRITE = ("--kind", "pair"), ("--kind", "score"), ("--kind", "correct")
-REFS, UNTIL = ("--refs", "reference0.txt"), ("--until", "clusters=3")
 TUTORIAL = """
 [[tutorial]]
 source = "He go ."
@@ -39,66 +36,70 @@ outputs = ["He goes .", "He go go ."]
 worse = 2
 better = 1
 """
-SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
-    "kind": (("--kind", "pair"), '"pair"', ()),
-    "outputs": (("--outputs-per-item", 3), "3", ()),
-    "sentences": (("--sampling", "uniform"), '"uniform"', ()),
-    "sample": (("--items", 20), "20", ()),
-    "strata": (("--strata", "equal"), '"equal"', ("--sampling", "strata")),
-    "judges": (("--judges", 3), "3", ()),
-    "quota": (("--quota", 200), "200", ()),
-    "overlap": (("--overlap", 0.5), "0.5", ()),
-    "judges_per_item": (("--judges-per-item", 3), "3", ("--judges", 4)),
-    "repeats": (("--repeats", 0.1), "0.1", ()),
-    "distance": (("--distance", 25), "25", ()),
-    "controls": (("--controls", 0.1), "0.1", ()),
-    "margin": (("--margin", 7), "7", SCORE),
-    "block": (("--block", "3 of 5"), '"3 of 5"', ()),
-    "policy": (("--policy", "random"), '"random"', ()),
-    "other_outputs": (("--other-outputs",), "true", ()),
-    "rankings": (("--rankings", 30), "30", ()),
-    "hours": (("--hours", 0.5), "0.5", ()),
-    "money": (("--money", 9.5), "9.5", ("--rate", 20)),
-    "rate": (("--rate", 20.0), "20.0", ()),
-    "seconds": (("--seconds", 9.0), "9.0", ()),
-    "until": (("--until", "eager>noisy", "--until", "clusters=3"),
-              '["eager>noisy", "clusters=3"]', ()),
-    "looks": (("--looks", 2), "2", UNTIL),
-    "alpha": (("--alpha", 0.1), "0.1", UNTIL),
-    "scales": (("--scale", "fluency:0-4:bad,good", "--scale", "meaning"),
-               '[{name = "fluency", high = 4, labels = ["bad", "good"]}, {name = "meaning"}]',
-               SCORE),
-    "side_by_side": (("--side-by-side",), "true", SCORE),
-    "instructions": (("--write", "minimal", "--write", "fluency"), '["minimal", "fluency"]',
-                     (*WRITE, "--judges", 2)),
-    "slots": (("--slots", 2), "2", (*WRITE, "--judges", 2)),
-    "marks": (("--no-marks",), "false", ()),
-    "marks_may_change": (("--no-marks-may-change",), "false", ()),
-    "context": (("--context", 2), "2", ("--documents", "source.txt")),
-    "attempts": (("--attempts", 3), "3", ()),
-    "pass_mark": (("--pass-mark", 0.5), "0.5", ()),
-    "blind": (("--blind",), "true", ()),
-    "lease": (("--lease", 600), "600", ()),
-    "reference_is_system": (("--reference-is-system",), "true", REFS),
-    "show_reference": (("--show-reference",), "true", REFS),
-    "seed": (("--design-seed", 5), "5", ()),
-}  # fmt: skip
+# A setting, its option, the value in a campaign file and the options that it needs.
+SETTING_CASES = """
+kind | --kind pair | "pair"
+outputs | --outputs-per-item 3 | 3
+sentences | --sampling uniform | "uniform"
+sample | --items 20 | 20
+strata | --strata equal | "equal" | --sampling strata
+judges | --judges 3 | 3
+quota | --quota 200 | 200
+overlap | --overlap 0.5 | 0.5
+judges_per_item | --judges-per-item 3 | 3 | --judges 4
+repeats | --repeats 0.1 | 0.1
+distance | --distance 25 | 25
+controls | --controls 0.1 | 0.1
+margin | --margin 7 | 7 | --kind score
+block | --block '3 of 5' | "3 of 5"
+policy | --policy random | "random"
+other_outputs | --other-outputs | true
+rankings | --rankings 30 | 30
+hours | --hours 0.5 | 0.5
+money | --money 9.5 | 9.5 | --rate 20
+rate | --rate 20.0 | 20.0
+seconds | --seconds 9.0 | 9.0
+until | --until eager>noisy --until clusters=3 | ["eager>noisy", "clusters=3"]
+looks | --looks 2 | 2 | --until clusters=3
+alpha | --alpha 0.1 | 0.1 | --until clusters=3
+scales | --scale fluency:0-4:bad,good | [{name = "fluency", high = 4, labels = ["bad", "good"]}]\
+ | --kind score
+side_by_side | --side-by-side | true | --kind score
+instructions | --write minimal --write fluency | ["minimal", "fluency"] | --kind correct --judges 2
+slots | --slots 2 | 2 | --kind correct --judges 2
+marks | --no-marks | false
+marks_may_change | --no-marks-may-change | false
+context | --context 2 | 2 | --documents source.txt
+attempts | --attempts 3 | 3
+pass_mark | --pass-mark 0.5 | 0.5
+blind | --blind | true
+lease | --lease 600 | 600
+reference_is_system | --reference-is-system | true | --refs reference0.txt
+show_reference | --show-reference | true | --refs reference0.txt
+seed | --design-seed 5 | 5
+"""
+SETTINGS_IN_BOTH = {
+    name: (option, value, *beside)
+    for line in SETTING_CASES.strip().splitlines()
+    for name, option, value, *beside in [line.split(" | ")]
+}
 
 
 def test_every_setting_has_an_option_and_a_case() -> None:
     names = {field.name for field in fields(Design)}
     assert set(SETTINGS) == names
-    assert set(SAID) == names
+    assert set(SETTINGS_IN_BOTH) == names
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", SETTINGS_IN_BOTH)
 def test_settings_are_the_same_in_both_places(folder: Path, name: str) -> None:
-    option, written, beside = SAID[name]
+    option, value, *beside = SETTINGS_IN_BOTH[name]
     more = TUTORIAL if name in ("attempts", "pass_mark") else ""
     (folder / "a.toml").write_text(more)
-    (folder / "c.toml").write_text(f"{name} = {written}\n{more}")
-    collect(folder, "new", "a.db", *TEXTS, *beside, *option, "--campaign", "a.toml")
-    collect(folder, "new", "b.db", *TEXTS, *beside, "--campaign", "c.toml")
+    (folder / "c.toml").write_text(f"{name} = {value}\n{more}")
+    line = " ".join((*TEXTS, *beside))
+    run(f"collect new a.db {line} {option} --campaign a.toml", cwd=folder)
+    run(f"collect new b.db {line} --campaign c.toml", cwd=folder)
     assert design_in(folder, "a.db") == design_in(folder, "b.db")
     plain = json.loads(json.dumps(design_of({}).to_json()))
     assert design_in(folder, "a.db")[name] != plain[name]
@@ -244,11 +245,14 @@ def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     with running(folder, "run", "p.db", *adaptive) as (server, said):
         assert judge(server, said["judge1"], 3) == 3
     assert len(collect(folder, "export", "p.db").stdout.splitlines()) == 3  # never merged
-    other = collect(folder, "run", "p.db", *adaptive[:-2], "--port", free_port(), code=2)
-    assert "the pilot: missing since the campaign was made" in other.stderr
     collect(folder, "new", "q.db", *TEXTS)
-    refused = collect(folder, "import", "q.db", "pilot.jsonl", "--earlier", code=2)
-    assert "only adaptive pairs start from earlier judgments" in refused.stderr
+    assert not refused(
+        f"""
+        collect run p.db {" ".join(adaptive[:-2])} --port {free_port()} | pilot: missing
+        collect import q.db pilot.jsonl --earlier | adaptive
+        """,
+        folder,
+    )
 
 
 def test_what_is_not_frozen_can_change(folder: Path) -> None:

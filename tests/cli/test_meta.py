@@ -122,6 +122,11 @@ def test_a_system_is_left_out_alike_in_rank_and_meta(word: str) -> None:
     expected = pearson([people[n] for n in names], [metric[n] for n in names])
     assert table["rows"][0]["r"] == pytest.approx(float(expected), abs=1e-12)
     assert f"{word[2:]}:noisy" in table["signature"]
+    line = "meta --sample -m m2 --resamples 0"
+    plain, fewer = tables(line), tables(f"{line} {word} noisy")
+    pairs = [each["sentence_level"]["rows"][0]["pairs"] for each in (fewer, plain)]
+    assert pairs[0] < pairs[1]
+    assert "noisy" not in str([each["rows"] for each in fewer.values()])
 
 
 def test_agree_and_plan_leave_systems_out() -> None:

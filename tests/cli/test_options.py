@@ -244,15 +244,6 @@ def test_weights_and_power_go_in_one_direction() -> None:
     assert needed(0.5) < needed(0.95)
 
 
-@pytest.mark.parametrize("word", ["--without", "--hide"])
-def test_a_system_left_out_is_nowhere(word: str) -> None:
-    line = "meta --sample -m m2 --resamples 20"
-    plain, fewer = tables(line), tables(f"{line} {word} noisy")
-    # Its comparisons are gone at sentence level too.
-    assert fewer["sentence_level"]["rows"][0]["pairs"] < plain["sentence_level"]["rows"][0]["pairs"]
-    assert "noisy" not in str([table["rows"] for table in fewer.values()])
-
-
 @pytest.mark.parametrize(
     "line",
     [
