@@ -19,41 +19,6 @@ def tables(folder: Path, *arguments: object) -> dict[str, Any]:
     return command.tables("compare", *arguments, cwd=folder)
 
 
-def test_keys_that_programs_rely_on(sample: Path) -> None:
-    """As docs/compare.md lists them."""
-    found = tables(sample, "--gold", "gold.m2", "cautious.txt", "v2=eager.txt", "-m", "gleu", *FEW)
-    drawn = ["old", "new", "difference", "95 % interval", "p (Holm)", "p"]
-    moves = ["gained", "lost", "new alarms", "alarms gone"]
-    assert {name: table["columns"] for name, table in found.items()} == {
-        "v2_metrics": ["metric", *drawn],
-        "v2_rates": ["figure", *drawn],
-        "v2_changes": ["change", "edits"],
-        "v2_kinds": ["kind", *moves[:2], *drawn, "errors", *moves[2:]],
-        "v2_difficulty": ["errors that are", "difficulty", "errors"]
-        + ["old right", "new right", "gained", "lost"],
-        "v2_slices": ["slice", "value", *moves[:2], *drawn, "sentences", *moves[2:]],
-        "v2_kind_figures": ["kind", "figure", *drawn],
-        "v2_slice_figures": ["slice", "value", "figure", *drawn],
-        "v2_better": ["sentence", "gain", "gleu", "old to new", "source"],
-        "v2_worse": ["sentence", "gain", "gleu", "old to new", "source"],
-    }
-    assert [row["figure"] for row in found["v2_rates"]["rows"]] == [
-        "alarms per 1,000 words",
-        "clean sentences touched",
-        "sentences changed",
-        "mean F0.5 of kinds",
-    ]
-    figures = {row["figure"] for row in found["v2_kind_figures"]["rows"]}
-    assert figures == {"P", "R", "F0.5", "success", "false alarms"}
-    assert "trials:20" in found["v2_metrics"]["signature"]
-    plain = tables(sample, "--source", "source.txt", "cautious.txt", "eager.txt", *FEW)
-    assert [*plain] == [
-        *("eager_rates", "eager_kinds", "eager_slices", "eager_kind_figures"),
-        *("eager_slice_figures", "eager_apart"),
-    ]
-    assert "no references" in plain["eager_rates"]["caption"]
-
-
 def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None:
     """A clean sentence that one system touches, beside a metric called like a column."""
     (tmp_path / "clean.m2").write_text("S All fine .\n\n")

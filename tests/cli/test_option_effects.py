@@ -159,8 +159,6 @@ benchmark --sample GLEU
     --seed 1 => benchmark_pearson benchmark_kendall
 benchmark judged GLEU
     --base 1
-reproduce likely.toml
-    --model not/there
 refs --sample GLEU
     --figure edits=new.svg ; --confidence 0.5 ; --skip-sentences 3,7-9
     --seed 1 => annotators_as_systems
@@ -254,28 +252,6 @@ scale status --run counted
 scale reduce --run counted
     --confidence 0.5 => gleu
 """
-LIKELY = """
-name = "likely"
-title = "How likely a sentence is"
-citation = "Nobody. 2025. Nothing. Nowhere."
-data = []
-
-[[table]]
-name = "one"
-title = "Perplexity"
-origin = "Table 1"
-measure = "sentence_perplexity"
-by = ["example", "side"]
-matrix = '''
-     source
-he   12.5
-'''
-    [table.arguments.examples.he]
-    source = "He goes home ."
-    [[table.way]]
-    from = "a model"
-    software = "model"
-"""
 
 
 class Change(NamedTuple):
@@ -323,7 +299,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, chat_server: object) -> Pat
         "marked/ref1.txt": "\n".join(["<none>"] * 5 + lines[5:]),
         "alien.txt": "\n".join([*lines[30:-1], *lines[:30], ""]),
         "alien/ref0.txt": "\n".join([*lines[30:-1], *lines[:30], ""]),
-        "likely.toml": LIKELY,
         "human.tsv": "eager\t3\ncautious\t2\nfluent\t4\nnoisy\t1\nnothing\t0\n",
         "other.tsv": "eager\t1\ncautious\t2\nfluent\t9\nnoisy\t5\nnothing\t0\n",
         "scores.tsv": "eager\t1\ncautious\t2\nfluent\t3\nnoisy\t4\nnothing\t6\n",
