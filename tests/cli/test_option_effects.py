@@ -3,7 +3,7 @@
 Options that commands share are read by one function into one object (``corpus_options``,
 ``judgment_options``): all of them are tried with one command, and one or two with each other
 command. What a command unpacks itself, such as seeds, is tried with every command. Options with
-which ``test_forms.py`` keeps numbers are held there.
+which ``test_forms.py`` keeps numbers are held there. The cases are in ``option_effects.txt``.
 """
 
 from __future__ import annotations
@@ -33,225 +33,6 @@ WORDS = {
     "AB": "A=eager.txt B=noisy.txt --labels given",
     "FILED": "--scores scores.tsv --human human.tsv --resamples 30",
 }
-# A command line, and below it what is added to it, one option after the other. Behind => are the
-# tables that must all change; "text" compares what a terminal shows.
-CHANGES = """
-score --sample GLEU
-    --bootstrap poisson ; --confidence 0.5
-score --sample GLEU --compare
-    --seed 1 => gleu gleu_p_values
-score --sample GLEU -m bleu
-    --confidence 0.5 => text
-score --sample -m errant(extractor=aligned) --by-type
-    --tier 1
-score --gold gold.m2 wide.m2 -m errant(extractor=aligned) --resamples 0
-    --extract aligned
-score --gold gold.m2 @A=eager.txt GLEU --format tsv
-    --safe-cells
-score --gold gold.m2 eager.txt GLEU
-    --gold less.m2 ; --skip-sentences 3,7-9 ; --tokens characters
-score --gold gold.m2 --annotator 0 eager.txt GLEU
-    --annotator 1
-score TEXTS eager.txt noisy.txt GLEU
-    --source source2.txt
-score TEXTS --refs marked.txt eager.txt GLEU
-    --refs reference1.txt ; --missing <none>
-score --gold odd.m2 odd.txt GLEU
-    --compatible
-score --source source.txt --refs reference1.txt --refs alien.txt eager.txt GLEU
-    --no-guard
-compare --sample FAST
-    --slices levels.tsv ; --tier 1 ; --confidence 0.5
-    --seed 1 => eager_metrics eager_kinds
-compare --gold gold.m2 wide.m2 x=wide.m2 FAST
-    --extract aligned
-compare --gold gold.m2 eager.txt noisy.txt FAST
-    --skip-sentences 3,7-9
-compare --old nothing
-    --scores counted/result.json
-compare --sample FAST --fail-if gleu>0.19
-    --bound point
-report FILED
-    --scores other.tsv ; --human other.tsv ; --lower-is-better scores => system_level
-    --hide noisy => system_level
-report FILED --format markdown
-    --title Ours => text
-report --scores bare.txt --human human.tsv --resamples 0
-    --names eager,cautious,fluent,noisy,nothing
-report --scores fewer.tsv --human human.tsv --resamples 30
-    --common
-report --judgments judgments.jsonl --scores scores.tsv --resamples 40
-    --ranker net_wins ; --members sample ; --unit judges ; --resamples 41 ; --seed 1 => ranking
-    --leave-out ana => ranking agreement
-    --without noisy => ranking scores
-    --confidence 0.5
-report --gold gold.m2 eager.txt noisy.txt GLEU --annotator 0
-    --annotator 1
-report --gold gold.m2 eager.txt noisy.txt GLEU --old eager --fail-if gleu<-0.4
-    --bound point => gate
-report --gold gold.m2 one.m2 wide.m2 GLEU
-    --extract aligned => kinds
-verify m2=0.8±0.04 --sample --for eager
-    --confidence 0.5
-check many.m2 --every
-    --skip-sentences 2-3 => findings files
-convert TEXTS --refs reference1.txt
-    --tokens characters => text
-convert --source source.txt --refs alien.txt
-    --no-guard => text
-convert gold.m2 -o new --copy-missing --annotator all
-    --extract aligned
-convert gold.m2 -o new --missing <none>
-    --missing <no>
-tokenise source.txt --tokens as_is
-    --tokens characters => text
-rank judgments1.jsonl
-    --outputs outputs
-rank judgments1.jsonl --outputs outputs
-    --base 1
-rank shifted.csv --outputs texts
-    --labels text
-rank mturk.csv
-    --status Rejected
-rank rated.csv
-    --columns score=fluency
-rank close.jsonl --resamples 40
-    --order mean_rank
-rank --sample --resamples 40 --head-to-head
-    --leave-out ana ; --skip-sentences 3,7-9 ; --confidence 0.5 ; --seed 1 ; --members sample
-    --figure new.svg
-    --hide noisy => ranking head_to_head
-agree --sample
-    --leave-out ana ; --ranker net_wins
-agree --sample --group a=ana,bo --group b=*
-    --minimum 5000 => groups group_pairs
-    --figure new.svg
-plan --sample --systems eager cautious --simulations 50
-    --leave-out ana ; --confidence 0.6 ; --unit judges ; --largest 2 ; --seed 1
-    --ranker net_wins
-meta --sample GLEU
-    --ranker net_wins => system_level
-    --members sample ; --hide noisy ; --leave-out ana ; --seed 1 => system_level sentence_level
-    --skip-sentences 3,7-9 => system_level sentence_level
-    --unit judges => sentence_level
-    --confidence 0.5
-meta --sample GLEU --level system --figure scatter=new.svg
-    --outlier noisy
-meta TEXTS FILES GLEU --human human.tsv
-    --judgments judgments.jsonl
-meta TEXTS FILES GLEU --judgments judgments1.jsonl
-    --base 1
-meta TEXTS FILES GLEU --judgments judgments.jsonl
-    --outputs wrong
-meta TEXTS AB -m gleu --resamples 0 --judgments rated.csv --level system
-    --columns score=fluency
-meta FILED --level system
-    --lower-is-better scores
-meta --scores bare.txt --human human.tsv --level system --resamples 0
-    --names eager,cautious,fluent,noisy,nothing
-meta --scores fewer.tsv --human human.tsv --level system
-    --common
-benchmark --sample GLEU
-    --skip-sentences 3,7-9 => benchmark_sets
-    --ranker net_wins => benchmark_pearson
-    --figure accuracy=new.svg
-    --confidence 0.5 => benchmark_kendall
-    --seed 1 => benchmark_pearson benchmark_kendall
-benchmark judged GLEU
-    --base 1
-refs --sample GLEU
-    --figure edits=new.svg ; --confidence 0.5 ; --skip-sentences 3,7-9
-    --seed 1 => annotators_as_systems
-refs --sample SETS GLEU
-    --cased => set_edits
-    --ranker net_wins ; --members sample ; --without noisy ; --hide noisy => set_correlations
-    --leave-out ana => set_correlations
-    --over both => set_correlation_intervals
-    --figure rankings=new.svg ; --figure correlations=new.svg
-refs --sample SETS GLEU --over both
-    --unit judges => set_correlation_intervals
-refs --sample SETS GLEU --curve both
-    --figure curve=new.svg
-refs SETS TEXTS FILES GLEU
-    --judgments judgments.jsonl ; --human human.tsv
-refs SETS TEXTS FILES GLEU --human bare.txt
-    --names eager,cautious,fluent,noisy,nothing
-refs SETS TEXTS FILES GLEU --human fewer.tsv
-    --common
-align --sample
-    --skip-sentences 2,5-7
-align --gold gold.m2 wide.m2 -m difficulty(outputs=mixed)
-    --extract aligned
-corpora --sample GLEU --annotator 0
-    --annotator 1 => corpora gleu
-corpora --sample GLEU
-    --skip-sentences 2,5-7 ; --tokens characters => corpora gleu
-    --types aligned => corpora kinds
-    --figure new.svg
-    --seed 1 => gleu stability
-corpora --sample GLEU -m m2
-    --confidence 0.1 => gleu stability
-corpora marked GLEU
-    --missing <none>
-corpora odd GLEU
-    --compatible
-corpora alien GLEU
-    --no-guard
-corpora wide -m edits --resamples 0
-    --extract aligned
-difficulty --sample --resamples 30 --examples 200
-    --weights none ; --matching elastic ; --a 2 ; --b 0.5 ; --c 1 ; --reextract
-    --figure new.html ; --confidence 0.5 ; --skip-sentences 3,7-9
-    --types aligned => kinds
-    --seed 1 => difficulty kinds hardest easiest
-difficulty --sample --resamples 30 --examples 200 --matching elastic
-    --longest 3
-difficulty --sample --resamples 30 --terminal
-    --conceal alarms => text
-difficulty --sample --resamples 30 --figure new.html
-    --sentences 2-3
-difficulty --gold gold.m2 all.m2 --resamples 0
-    --names A,B ; --extract aligned
-difficulty --gold gold.m2 one.m2 noisy.txt --resamples 0
-    --mixed
-train some --ratings rated_outputs.csv --dry-run
-    --encoder other ; --epochs 3 ; --batch-size 7 ; --learning-rate 0.01 ; --patience 5
-    --max-length 64 ; --device cpu ; --fold 3 ; --seed 1 ; --rows 100 ; -o new ; --head fluency
-train impara --gold gold.m2 --dry-run
-    --epochs 3 ; --seed 1 ; --rows 100 ; --extract aligned ; --annotator 0
-judge --gold gold.m2 eager.txt noisy.txt -m judge(repeats=1)
-    --skip-sentences 3,7-9 ; --tokens characters ; -o new.jsonl ; --dry-run
-    -m judge(seed=1,repeats=1) => judge_scores judge_trust
-judge --gold gold.m2 wide.m2 -m judge(mode=edit,repeats=1)
-    --extract aligned
-stress GLEU
-    --confidence 0.5 ; --seed 1 ; --figure new.svg
-stress -m gleu --resamples 0
-    --seed 1
-stress --gold gold.m2 GLEU
-    --damage eager.txt ; --attack eager.txt ; --skip-sentences 3,7-9
-logs --source source.txt eager.txt
-    --marked marks.tsv
-logs --source source.txt eager.txt --marked marks.tsv
-    --by locale ; --confidence 0.5
-logs --source source.txt eager.txt --extract aligned
-    --extract unknown
-scale plan --run new GLEU
-    --sets judged
-scale plan --run new --gold gold.m2 eager.txt noisy.txt GLEU
-    --resamples 31 ; --bootstrap poisson ; --seed 1 ; --shard-size 1k ; --shard-sentences 5
-scale run --run new --engine loop --gold gold.m2 eager.txt noisy.txt GLEU
-    --bootstrap poisson ; --seed 1 ; --confidence 0.5 => gleu
-    --tokens characters
-scale run --run new --engine loop TEXTS --refs marked.txt eager.txt GLEU
-    --missing <none>
-scale run --run new --engine loop --gold odd.m2 odd.txt GLEU
-    --compatible
-scale status --run counted
-    --run planned
-scale reduce --run counted
-    --confidence 0.5 => gleu
-"""
 
 
 class Change(NamedTuple):
@@ -267,7 +48,9 @@ class Change(NamedTuple):
 
 def changes() -> Iterator[Change]:
     base = ""
-    for line in CHANGES.strip().splitlines():
+    for line in Path(__file__).with_name("option_effects.txt").read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
         if not line.startswith(" "):
             base = re.sub(r"\b[A-Z]{2,}\b", lambda found: WORDS[found[0]], line)
         else:
