@@ -57,6 +57,7 @@ def board(made: Path, tmp_path: Path) -> Path:
     return shutil.copytree(made, tmp_path / "board")
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_score(board: Path) -> None:
     ranked = tables(board)["board_sample"]
     outputs = [f"{name}={board}/submissions/{name}/output.txt" for name in SAMPLE_SYSTEMS]
@@ -291,6 +292,7 @@ def unpacked(data: bytes, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path) -> None:
     """/app/program, /app/input/ref, /app/input/res and /app/output, as folders in tmp."""
     yaml = pytest.importorskip("yaml")

@@ -243,7 +243,7 @@ def test_few_resamples_cause_a_warning_in_every_command() -> None:
         assert run(f"{line} --resamples 40").stderr == ""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_systems_need_little_memory(tmp_path: Path) -> None:
     """600 systems once had 8 GB of counts at a time."""
     import numpy as np

@@ -19,6 +19,7 @@ from served import free_port
 COMMANDS_OF_A_CAMPAIGN = ("status", "serve", "run", "export")
 
 
+@pytest.mark.slow
 def test_from_texts_to_a_ranking(folder: Path) -> None:
     """Run, judge, export; the other commands read it, without those who are blocked."""
     with running(folder, "run", "p.db", *TEXTS, "--judges", 2) as (server, tokens):
@@ -41,6 +42,7 @@ def test_from_texts_to_a_ranking(folder: Path) -> None:
         assert {json.loads(line)["judge"] for line in exported} == names
 
 
+@pytest.mark.slow
 def test_killed_and_started_again(folder: Path) -> None:
     with running(folder, "run", "p.db", *TEXTS) as (server, said):
         judge(server, said["judge1"], 3)
@@ -246,6 +248,7 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_written_texts_are_several_files(folder: Path) -> None:
     """A text that came late, when others had taken its place, causes a warning."""
     words = ("--source", "source.txt", "--kind", "correct", "--judges", 2)
@@ -337,6 +340,7 @@ def test_links_begin_with_the_public_address(folder: Path) -> None:
         assert "judge1: https://example.org/study/judge#j1." in done.stdout
 
 
+@pytest.mark.slow
 def test_participants_of_a_panel_join_and_are_forgotten(folder: Path) -> None:
     (folder / "c.toml").write_text(
         "quota = 2\nrepeats = 0\ncontrols = 0\nsample = 4\n[panel]\n"

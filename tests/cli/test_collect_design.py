@@ -165,6 +165,7 @@ def write_pilot(folder: Path, rankings: int = 60) -> None:
             file.write(json.dumps(row) + "\n")
 
 
+@pytest.mark.slow
 def test_a_pilot_sets_the_budget(folder: Path) -> None:
     write_pilot(folder)
     planned = json.loads(
@@ -232,6 +233,7 @@ def test_what_makes_no_design_is_refused(folder: Path) -> None:
     assert not (folder / "p.db").exists()
 
 
+@pytest.mark.slow
 def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     write_pilot(folder)
     adaptive = (*TEXTS, "--kind", "pair", "--policy", "adaptive", "--pilot", "pilot.jsonl")
@@ -255,6 +257,7 @@ def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_is_not_frozen_can_change(folder: Path) -> None:
     """Texts, quotas and budget, while it is served, by command and by the organiser's page."""
     (folder / "how.md").write_text("First.\n")
@@ -345,6 +348,7 @@ def test_hours_are_of_the_outputs_that_are_shown(folder: Path, systems: int, sec
     assert {row["figure"]: row["value"] for row in found}["seconds a task"] == seconds
 
 
+@pytest.mark.slow
 def test_judges_read_texts_in_their_language(folder: Path) -> None:
     for name, text in {"e": "Rank.", "d": "Ordne.", "ce": "Agree?", "cd": "Ja?"}.items():
         (folder / f"{name}.md").write_text(text + "\n")

@@ -87,6 +87,7 @@ def reviewed(folder: Path, place: str, judges: int) -> dict[str, Counter[str]]:
     return met
 
 
+@pytest.mark.slow
 def test_nobody_reviews_an_own_correction(folder: Path) -> None:
     """Files are known by their place, a pattern, a folder, a name or, as copies, by their texts."""
     (folder / "out").mkdir()

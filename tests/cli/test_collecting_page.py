@@ -62,6 +62,7 @@ def processes(folder: Path, line: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_five_minutes_are_enough(tmp_path: Path) -> None:
     """The commands of the first section, as they stand, with two judges who answer by HTTP."""
     section = PAGE.partition("## In five minutes")[2].partition("With files of your own")[0]
@@ -107,6 +108,7 @@ def answer_all(server: Server, token: str, answer: Callable[..., dict[str, Any]]
         assert server.call("PUT", path, sent, token=token)[0] == 201
 
 
+@pytest.mark.slow
 def test_napoles_kind_shows_source_and_reference(files: Path) -> None:
     (files / "c.toml").write_text(NAPOLES, encoding="utf-8")
     sources, references = (
@@ -126,6 +128,7 @@ def test_napoles_kind_shows_source_and_reference(files: Path) -> None:
     assert systems == {"a", "b", "c", "d", "reference"}
 
 
+@pytest.mark.slow
 def test_corrections_are_written_and_reviewed(files: Path) -> None:
     whole = (files / "src.txt").read_text("utf-8").splitlines(keepends=True)
     (files / "src.txt").write_text("".join(whole[:6]), encoding="utf-8")
@@ -171,6 +174,7 @@ def test_corrections_are_written_and_reviewed(files: Path) -> None:
     assert errata("check", "checked.m2", cwd=files).stderr == ""
 
 
+@pytest.mark.slow
 def test_the_unit_starts_what_there_is(files: Path) -> None:
     """The line of the service unit is one that the command takes, behind a proxy."""
     page = (DOCS / "hosting.md").read_text("utf-8")

@@ -80,6 +80,7 @@ def test_a_name_that_is_not_utf8(tmp_path: Path, start: Callable[..., Done]) -> 
             assert json.loads(text)["tables"][0]["rows"][0]["system"] == "caf\udce9"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
 def test_streams_that_are_closed() -> None:
     done = shell(f"errata {' '.join(SAMPLE_SCORE)} -m gleu >&-")

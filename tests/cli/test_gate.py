@@ -132,6 +132,7 @@ def test_a_baseline_of_another_corpus_is_refused_and_a_locked_one_stays(
     assert base.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_script_of_the_action(gate: Path, tmp_path: Path) -> None:
     """The script that action.yml runs, as a real process with its inputs in the environment."""
     bin = tmp_path / "bin"
@@ -186,6 +187,7 @@ def test_the_action_names_every_input_of_its_script() -> None:
     assert len(given) == 11
 
 
+@pytest.mark.slow
 def test_the_plug_in_fails_a_test(gate: Path, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         f"""

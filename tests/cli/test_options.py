@@ -80,6 +80,7 @@ def test_old_spellings_work_with_a_notice(old: str, new: str) -> None:
         assert not quiet.stderr
 
 
+@pytest.mark.slow
 def test_old_figures_are_drawn_with_a_notice(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     line = "meta --sample -m gleu -m bleu --level system --resamples 0"

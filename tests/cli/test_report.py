@@ -223,6 +223,7 @@ def test_a_failed_condition_is_on_the_page_and_in_the_exit_code(
     assert reported["gate"]["rows"] == compared["gate"]["rows"]
 
 
+@pytest.mark.slow
 def test_slices_are_those_of_compare_and_filter_the_sentences(folder: Path) -> None:
     (folder / "levels.tsv").write_text("level\n" + "A1\nB2\n" * 36)
     line = f"{BUILD} --slices levels.tsv"
