@@ -7,7 +7,6 @@ import html
 import json
 import re
 import shlex
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,55 +29,27 @@ class Shown(NamedTuple):
     rows: list[list[tuple[str, str | None]]]
 
 
-class Tables(HTMLParser):
-    """Reads every table of a page by the name that its copies have."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, list[Shown]] = {}
-        self.table: Shown | None = None
-        self.cell: list[Any] | None = None
-        self.head = self.data = False
-        self.copies = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag == "table":
-            self.table = Shown([], [])
-        elif tag == "thead":
-            self.head = True
-        elif tag == "tr" and self.table is not None and not self.head:
-            self.table.rows.append([])
-        elif tag in ("td", "th") and self.table is not None:
-            self.cell = ["", given.get("data-v")]
-        elif tag == "script" and given.get("class") == "data":
-            self.data, self.copies = True, ""
-
-    def handle_data(self, data: str) -> None:
-        if self.cell is not None:
-            self.cell[0] += data
-        if self.data:
-            self.copies += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th") and self.cell is not None and self.table is not None:
-            if self.head:
-                self.table.heads.append(self.cell[0])
-            else:
-                self.table.rows[-1].append((self.cell[0], self.cell[1]))
-            self.cell = None
-        elif tag == "thead":
-            self.head = False
-        elif tag == "script" and self.data:
-            self.data = False
-            assert self.table is not None
-            self.found.setdefault(json.loads(self.copies)["name"], []).append(self.table)
+TABLE = re.compile(r"<table.*?</table>|<script[^>]*class=\"?data\"?[^>]*>.*?</script>", re.DOTALL)
+CELL = re.compile(
+    r"<t[dh](?:\s[^>]*?)?(?:\sdata-v=\"([^\"]*)\"[^>]*)?>(.*?)(?=</?t[dhr])", re.DOTALL
+)
 
 
 def tables_of(page: str) -> dict[str, list[Shown]]:
-    parser = Tables()
-    parser.feed(page)
-    return parser.found
+    """Every table of a page by the name in the data that follows it."""
+    found: dict[str, list[Shown]] = {}
+    last = Shown([], [])
+    for part in TABLE.findall(page):
+        if part.startswith("<script"):
+            name = json.loads(part.partition(">")[2].rpartition("<")[0])["name"]
+            found.setdefault(name, []).append(last)
+            continue
+        heads, *rows = (
+            [(html.unescape(re.sub("<[^>]*>", "", text)), value or None) for value, text in row]
+            for row in map(CELL.findall, part.split("<tr")[1:])
+        )
+        last = Shown([text for text, _ in heads], rows)
+    return found
 
 
 @pytest.fixture(scope="module")
