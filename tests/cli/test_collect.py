@@ -189,12 +189,13 @@ def test_judges_come_and_go(folder: Path) -> None:
     collect(folder, "judges", "add", "p.db", "ana", "--count", 2)
     before = links(folder)
     assert list(before) == ["organiser", "judge1", "ana", "judge2", "judge3"]
-    collect(folder, "judges", "rotate", "p.db", "ana")
+    assert not collect(folder, "judges", "rotate", "p.db", "ana").stderr
     after = links(folder)
     assert {who for who in before if before[who] != after[who]} == {"ana"}
     assert "(blocked)" in collect(folder, "judges", "block", "p.db", "ana").stdout
     assert "(blocked)" not in collect(folder, "judges", "unblock", "p.db", "ana").stdout
-    collect(folder, "judges", "forget", "p.db", "ana", "--erase")
+    done = collect(folder, "judges", "forget", "p.db", "ana", "--erase")
+    assert "forgotten: 1" in done.stderr
     assert "ana" not in links(folder)
     assert b"ana" not in b"".join(p.read_bytes() for p in folder.glob("p.db*"))
     assert not refused(

@@ -84,6 +84,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ties = {"judge": "a", "systems": ["A", "B"], "ranks": [1, 1]}
     for name, text in {
         "one-line.txt": "He goes home .\n",
+        "alien.txt": "Nothing of this .\n" * 72,
         "two.m2": "S a\n\nx\n",
         "other.m2": (folder / "gold.m2").read_text("utf-8").replace("S ", "S You ", 1),
         "wide.txt": "a " * 100_000 + "\n",
@@ -128,6 +129,7 @@ def test_what_is_used_is_taken(inputs: Path) -> None:
     run(f"{SCORED} --common", cwd=inputs)
     run("score --sample --resamples 0 -m edits --by-type --tier 1")
     run("rank ties.jsonl --ranker bradley_terry(ties=half)", cwd=inputs)
+    run("stress gleu --gold gold.m2 --attack alien.txt --resamples 0", cwd=inputs)
     assert repr(parse("m2(version=3.2)")) == repr(parse("m2(version='3.2')"))
 
 
