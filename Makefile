@@ -9,7 +9,7 @@ CODE   := src tests bench docs .ci setup.py
 # Where it is set, each of the thousands of processes that tests start would compile every module.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo said test quick long check docs bench mutants sanitize lock kept clean help
+.PHONY: demo said test quick long check docs bench mutants sanitize lock golden clean help
 
 help:           ## Show what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -95,8 +95,8 @@ lock: $(BIN)/python ## Pin the development environment, with hashes
 sanitize: $(VENV)/.tests ## Run the kernels' tests in a build that notices access outside an array
 	@PYTHON=$(abspath $(BIN))/python sh .ci/sanitize.sh
 
-kept: $(VENV)/.tests ## Write anew what tests keep whole, after a change that is meant; read the difference
-	$(BIN)/python tests/cli/test_printed.py
+golden: $(VENV)/.tests ## Write the golden files again after an intended change; read the difference
+	$(BIN)/python tests/cli/test_forms.py
 	$(BIN)/python tests/report/test_drawn.py
 	$(BIN)/python tests/reproduce/test_small_papers.py
 	PYTHONPATH=src:tests $(BIN)/python tests/recorded.py

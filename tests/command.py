@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -17,7 +19,16 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-__all__ = ["Done", "errata", "errata_in_forms", "errata_process", "python_process"]
+__all__ = [
+    "Done",
+    "errata",
+    "errata_in_forms",
+    "errata_process",
+    "python_process",
+    "refused",
+    "run",
+    "tables",
+]
 
 Done = subprocess.CompletedProcess[str]
 
@@ -67,6 +78,42 @@ def errata(
     printed, said = (stream.buffer.getvalue().decode(written) for stream in (out, err))  # type: ignore[attr-defined]
     done = Done(["errata", *map(str, arguments)], int(status or 0), printed, said)
     return _checked(done, code)
+
+
+def run(line: str, *more: object, **options: Any) -> Done:
+    """Run a command given as one line, as a shell splits it."""
+    return errata(*shlex.split(line), *more, **options)
+
+
+def tables(line: str, *more: object, **options: Any) -> dict[str, dict[str, Any]]:
+    """Run a command with ``--json`` and return its tables by name."""
+    done = run(line, *more, "--json", **options)
+    return {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+
+
+def refused(cases: str, cwd: Path | None = None) -> list[str]:
+    """Run each line ``command | words`` and list those not refused in one line with these words.
+
+    Words separated by ``...`` must all occur. A refused command prints nothing, exits with 2 and
+    writes one short line, after warnings, notes or how the command is used.
+    """
+    may_precede = ("warning: ", "note: ", "notice: ", "Usage: ", "Try ")
+    wrong = []
+    for case in filter(None, map(str.strip, cases.splitlines())):
+        line, _, wanted = case.rpartition(" | ")
+        done = run(line, cwd=cwd, code=None)
+        *before, last = done.stderr.splitlines() or [""]
+        if (
+            done.returncode != 2
+            or done.stdout
+            or not last.startswith(("errata: ", "Error: "))
+            or not all(word.strip() in last for word in wanted.split("..."))
+            or not all(each.startswith(may_precede) for each in before if each)
+            or len(last) > 1000
+            or "\x1b" in done.stderr
+        ):
+            wrong.append(f"{case[:300]}\n  exit code {done.returncode}: {done.stderr[:1000]}")
+    return wrong
 
 
 def errata_in_forms(forms: Iterable[str], *arguments: object, cwd: Path) -> dict[str, Done]:

@@ -1,4 +1,4 @@
-"""`errata check` as a user runs it."""
+"""``errata check`` as a user runs it."""
 
 from __future__ import annotations
 
@@ -7,191 +7,104 @@ from pathlib import Path
 
 import pytest
 
-from command import Done, errata
+from command import run, tables
 
 REST = "REQUIRED|||-NONE-|||0"
 GOLD = f"S He go home .\nA 1 2|||V|||goes|||{REST}\n\nS I is fine .\nA 1 2|||V|||am|||{REST}\n"
 
 
-def check(*arguments: object, cwd: Path, stdin: str = "") -> Done:
-    return errata("check", *arguments, cwd=cwd, stdin=stdin, code=None)
-
-
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "gold.m2").write_text(GOLD)
-    (tmp_path / "s.txt").write_text("He go home .\nI is fine .\n")
-    (tmp_path / "good.txt").write_text("He goes home .\nI is fine .\n")
-    (tmp_path / "empty.txt").write_text("He go home !\n\n")
-    (tmp_path / "short.txt").write_text("He go home .\n")
+def files(tmp_path: Path) -> Path:
+    for name, text in {
+        "gold.m2": GOLD,
+        "bad.m2": GOLD.replace("1 2", "1 9"),
+        "two.m2": f"S He go home .\nS I am .\nA 1 2|||V|||goes|||{REST}\n\n",
+        "many.m2": "\n".join(f"S a\nA 0 1|||X|||a|||{REST}\n" for _ in range(9)),
+        "s.txt": "He go home .\nI is fine .\n",
+        "good.txt": "He goes home .\nI is fine .\n",
+        "gap.txt": "He go home !\n\n",
+        "short.txt": "He go home .\n",
+        "odd.txt": "a\u200bb\n",
+        "empty.txt": "",
+        "r0.txt": "He goes home .\n-\n",
+    }.items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 
-def test_clean_files(folder):
-    done = check("--gold", "gold.m2", "good.txt", cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("0 errors, 0 warnings, 0 notes\n")
-    assert "output of good" in done.stdout
-    assert check("gold.m2", "good.txt", cwd=folder).stdout == done.stdout
-
-
-def test_warnings_fail_only_with_strict(folder):
-    done = check("gold.m2", "empty.txt", cwd=folder)
-    assert done.returncode == 0
-    assert "warning  empty.txt:2  [empty-line]\n    the line is empty" in done.stdout
-    assert check("gold.m2", "empty.txt", "--strict", cwd=folder).returncode == 2
-
-
-def test_errors_fail(folder):
-    done = check("gold.m2", "short.txt", "nowhere.txt", cwd=folder)
-    assert done.returncode == 2
-    assert "error  short.txt:2  [line-count]" in done.stdout
-    assert "error  nowhere.txt  [unreadable]" in done.stdout
+@pytest.mark.parametrize(
+    ("line", "code", "findings"),
+    [
+        ("--gold gold.m2 good.txt", 0, []),
+        ("gold.m2 good.txt", 0, []),
+        ("gold.m2 gap.txt", 0, ["warning  gap.txt:2  [empty-line]"]),
+        ("gold.m2 gap.txt --strict", 2, ["warning  gap.txt:2  [empty-line]"]),
+        (
+            "gold.m2 short.txt nowhere.txt",
+            2,
+            ["error  short.txt:2  [line-count]", "error  nowhere.txt  [unreadable]"],
+        ),
+        ("--gold gold.m2 --source good.txt s.txt", 2, ["error  good.txt:1  [swapped]"]),
+        ("--gold gold.m2 --source good.txt good.txt", 2, ["error  good.txt:1  [other-source]"]),
+        ("--gold gold.m2 --source s.txt good.txt", 0, []),
+        ("--source s.txt --refs short.txt", 2, ["error  short.txt:2  [line-count]"]),
+        ("gold.m2 good.txt other=good.txt", 0, ["[same-text]"]),
+        ("gold.m2 good.txt good.txt", 2, ["[same-name]"]),
+        ("good.txt odd.txt", 0, ["warning  odd.txt:1  [invisible-character]"]),
+        ("empty.txt", 2, ["[empty-file]"]),
+        ("many.m2", 0, ["[identity-edit]", "and 8 more like it: lines 4, 7, 10, 13, 16, ..."]),
+        ("--gold two.m2 --compatible", 0, ["[several-sources]"]),
+    ],
+)
+def test_findings(files: Path, line: str, code: int, findings: list[str]) -> None:
+    done = run(f"check {line}", cwd=files, code=code)
     assert done.stderr == ""
+    for finding in findings or ["0 errors, 0 warnings, 0 notes\n"]:
+        assert finding in done.stdout
+    # --compatible gives a sentence edits of another: the file has no two spaces in them.
+    assert "[double-space]" not in done.stdout
 
 
-def test_shared_edits_are_not_called_what_they_are_not(folder):
-    """--compatible gives a sentence edits of another: the file has no two spaces in them."""
-    edit = "A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
-    (folder / "two.m2").write_text(f"S He go home .\nS I am .\n{edit}\n")
-    found = errata("check", "--gold", folder / "two.m2", "--compatible").stdout
-    assert "[several-sources]" in found
-    assert "[double-space]" not in found
+def test_findings_are_counted_or_listed(files: Path) -> None:
+    assert run("check many.m2", cwd=files).stdout.count("[identity-edit]") == 1
+    assert run("check many.m2 --every", cwd=files).stdout.count("[identity-edit]") == 9
 
 
-def test_all_errors_of_a_gold_file_are_found(folder):
-    (folder / "bad.m2").write_text(GOLD.replace("1 2", "1 9"))
-    done = check("bad.m2", "good.txt", "--json", cwd=folder)
-    assert done.returncode == 2
-    tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
-    assert [(f["severity"], f["file"], f["line"]) for f in tables["findings"]] == [
+def test_all_errors_of_a_gold_file_are_found(files: Path) -> None:
+    found = tables("check bad.m2 good.txt", cwd=files, code=2)
+    assert [(f["severity"], f["file"], f["line"]) for f in found["findings"]["rows"]] == [
         ("error", "bad.m2", 2),
         ("error", "bad.m2", 5),
     ]
-    assert [f["sentences"] for f in tables["files"]] == [2, 2]
+    assert [f["sentences"] for f in found["files"]["rows"]] == [2, 2]
 
 
-def test_statistics(folder):
-    done = check("gold.m2", "good.txt", "--json", cwd=folder)
-    tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
-    assert tables["findings"] == []
-    assert tables["files"] == [
-        {
-            "file": "gold.m2",
-            "role": "gold",
-            "sentences": 2,
-            "tokens": 8,
-            "annotators": 1,
-            "edits": 2,
-            "changed": 1.0,
-        },
-        {
-            "file": "good.txt",
-            "role": "output of good",
-            "sentences": 2,
-            "tokens": 8,
-            "annotators": None,
-            "edits": None,
-            "changed": 0.5,
-        },
+def test_statistics(files: Path) -> None:
+    found = tables("check gold.m2 good.txt", cwd=files)
+    assert found["findings"]["rows"] == []
+    assert [[*row.values()] for row in found["files"]["rows"]] == [
+        ["gold.m2", "gold", 2, 8, 1, 2, 1.0],
+        ["good.txt", "output of good", 2, 8, None, None, 0.5],
     ]
-
-
-def test_swapped_source_and_output(folder):
-    done = check("--gold", "gold.m2", "--source", "good.txt", "s.txt", cwd=folder)
-    assert done.returncode == 2
-    assert "error  good.txt:1  [swapped]" in done.stdout
-    assert "this is not the source of gold.m2, but s.txt is" in done.stdout
-    done = check("--gold", "gold.m2", "--source", "good.txt", "good.txt", cwd=folder)
-    assert "error  good.txt:1  [other-source]" in done.stdout
-    assert check("--gold", "gold.m2", "--source", "s.txt", "good.txt", cwd=folder).returncode == 0
-
-
-def test_parallel_text_and_stdin(folder):
-    (folder / "r0.txt").write_text("He goes home .\n-\n")
-    done = check(
-        "--source",
-        "s.txt",
-        "--refs",
-        "r0.txt",
-        "--missing",
-        "-",
-        "ours=-",
-        "--json",
-        cwd=folder,
-        stdin="He goes home .\nI am fine .\n",
-    )
-    assert done.returncode == 0
-    files = json.loads(done.stdout)["tables"][1]["rows"]
-    assert [(f["role"], f["changed"]) for f in files] == [
+    line = "check --source s.txt --refs r0.txt --missing - ours=-"
+    found = tables(line, cwd=files, stdin="He goes home .\nI am fine .\n")
+    assert [(f["role"], f["changed"]) for f in found["files"]["rows"]] == [
         ("source", None),
         ("reference", 0.5),
         ("output of ours", 1.0),
     ]
-    assert check("--source", "s.txt", "--refs", "short.txt", cwd=folder).returncode == 2
 
 
-def test_the_same_text_twice(folder):
-    done = check("gold.m2", "good.txt", "other=good.txt", cwd=folder)
-    assert "[same-text]" in done.stdout
-    done = check("gold.m2", "good.txt", "good.txt", cwd=folder)
-    assert done.returncode == 2
-    assert "[same-name]" in done.stdout
-
-
-def test_texts_alone(folder):
-    (folder / "odd.txt").write_text("a\u200bb\n")
-    done = check("good.txt", "odd.txt", cwd=folder)
-    assert done.returncode == 0
-    assert "warning  odd.txt:1  [invisible-character]" in done.stdout
-
-
-def test_many_findings_are_summed_up(folder):
-    (folder / "many.m2").write_text("\n".join(f"S a\nA 0 1|||X|||a|||{REST}\n" for _ in range(9)))
-    done = check("many.m2", cwd=folder)
-    assert done.stdout.count("[identity-edit]") == 1
-    assert "and 8 more like it: lines 4, 7, 10, 13, 16, ..." in done.stdout
-    assert check("many.m2", "--every", cwd=folder).stdout.count("[identity-edit]") == 9
-
-
-def test_usage(folder):
-    assert check(cwd=folder).returncode == 2
-    assert "Example:" in check("--help", cwd=folder).stdout
-
-
-@pytest.mark.parametrize("form", ["tsv", "latex", "markdown"])
-def test_formats(folder, form):
-    done = check("gold.m2", "empty.txt", "--format", form, cwd=folder)
-    assert done.returncode == 0
-    assert "empty.txt" in done.stdout
-
-
-def test_conll14(conll14, submissions):
-    done = check(
-        conll14 / "conll14st-test.m2",
-        *sorted(p.name for p in submissions.iterdir()),
-        "--json",
-        cwd=submissions,
-    )
-    assert done.returncode == 0
-    tables = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
-    assert [(f["file"], f["line"]) for f in tables["findings"] if f["severity"] == "warning"] == [
-        ("NTHU", 38),
-        ("NTHU", 165),
-        ("NTHU", 167),
-        ("POST", 24),
-    ]
-    gold = tables["files"][0]
-    assert (gold["sentences"], gold["tokens"], gold["annotators"], gold["edits"]) == (
+def test_conll14(conll14: Path, submissions: Path) -> None:
+    outputs = sorted(path.name for path in submissions.iterdir())
+    done = run(f"check {conll14}/conll14st-test.m2", *outputs, "--json", cwd=submissions)
+    found = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
+    warned = [(f["file"], f["line"]) for f in found["findings"] if f["severity"] == "warning"]
+    assert warned == [("NTHU", 38), ("NTHU", 165), ("NTHU", 167), ("POST", 24)]
+    gold = found["files"][0]
+    assert [gold[key] for key in ("sentences", "tokens", "annotators", "edits")] == [
         1312,
         30144,
         2,
         5598,
-    )
-
-
-def test_an_empty_file_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty.txt").write_text("")
-    result = check("empty.txt", cwd=tmp_path)
-    assert result.returncode == 2
-    assert "[empty-file]" in result.stdout
+    ]

@@ -11,17 +11,12 @@ from typing import Any
 
 import pytest
 
-from collecting import SYSTEMS, TEXTS, collect, fill_with_sample, judge, running
-from command import errata
+from collecting import SYSTEMS, TEXTS, collect, judge, running
+from command import errata, refused, run
 from errata.cli.collect_design import SETTINGS
 from errata.collect.design import Design, design_of
 from errata.io.campaign_files import INPUTS, SERVE
 from served import free_port
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return fill_with_sample(tmp_path)
 
 
 def kept(folder: Path, what: str, place: str = "p.db") -> list[Any]:
@@ -34,9 +29,6 @@ def design_in(folder: Path, place: str = "p.db") -> dict[str, Any]:
     return found
 
 
-# For each setting: how it is said, in the file, and what must stand beside it.
-PAIR, SCORE, WRITE = ("--kind", "pair"), ("--kind", "score"), ("--kind", "correct")
-REFS, UNTIL = ("--refs", "reference0.txt"), ("--until", "clusters=3")
 TUTORIAL = """
 [[tutorial]]
 source = "He go ."
@@ -44,66 +36,70 @@ outputs = ["He goes .", "He go go ."]
 worse = 2
 better = 1
 """
-SAID: dict[str, tuple[tuple[object, ...], str, tuple[object, ...]]] = {
-    "kind": (("--kind", "pair"), '"pair"', ()),
-    "outputs": (("--outputs-per-item", 3), "3", ()),
-    "sentences": (("--sampling", "uniform"), '"uniform"', ()),
-    "sample": (("--items", 20), "20", ()),
-    "strata": (("--strata", "equal"), '"equal"', ("--sampling", "strata")),
-    "judges": (("--judges", 3), "3", ()),
-    "quota": (("--quota", 200), "200", ()),
-    "overlap": (("--overlap", 0.5), "0.5", ()),
-    "judges_per_item": (("--judges-per-item", 3), "3", ("--judges", 4)),
-    "repeats": (("--repeats", 0.1), "0.1", ()),
-    "distance": (("--distance", 25), "25", ()),
-    "controls": (("--controls", 0.1), "0.1", ()),
-    "margin": (("--margin", 7), "7", SCORE),
-    "block": (("--block", "3 of 5"), '"3 of 5"', ()),
-    "policy": (("--policy", "random"), '"random"', ()),
-    "other_outputs": (("--other-outputs",), "true", ()),
-    "rankings": (("--rankings", 30), "30", ()),
-    "hours": (("--hours", 0.5), "0.5", ()),
-    "money": (("--money", 9.5), "9.5", ("--rate", 20)),
-    "rate": (("--rate", 20.0), "20.0", ()),
-    "seconds": (("--seconds", 9.0), "9.0", ()),
-    "until": (("--until", "eager>noisy", "--until", "clusters=3"),
-              '["eager>noisy", "clusters=3"]', ()),
-    "looks": (("--looks", 2), "2", UNTIL),
-    "alpha": (("--alpha", 0.1), "0.1", UNTIL),
-    "scales": (("--scale", "fluency:0-4:bad,good", "--scale", "meaning"),
-               '[{name = "fluency", high = 4, labels = ["bad", "good"]}, {name = "meaning"}]',
-               SCORE),
-    "side_by_side": (("--side-by-side",), "true", SCORE),
-    "instructions": (("--write", "minimal", "--write", "fluency"), '["minimal", "fluency"]',
-                     (*WRITE, "--judges", 2)),
-    "slots": (("--slots", 2), "2", (*WRITE, "--judges", 2)),
-    "marks": (("--no-marks",), "false", ()),
-    "marks_may_change": (("--no-marks-may-change",), "false", ()),
-    "context": (("--context", 2), "2", ("--documents", "source.txt")),
-    "attempts": (("--attempts", 3), "3", ()),
-    "pass_mark": (("--pass-mark", 0.5), "0.5", ()),
-    "blind": (("--blind",), "true", ()),
-    "lease": (("--lease", 600), "600", ()),
-    "reference_is_system": (("--reference-is-system",), "true", REFS),
-    "show_reference": (("--show-reference",), "true", REFS),
-    "seed": (("--design-seed", 5), "5", ()),
-}  # fmt: skip
+# A setting, its option, the value in a campaign file and the options that it needs.
+SETTING_CASES = """
+kind | --kind pair | "pair"
+outputs | --outputs-per-item 3 | 3
+sentences | --sampling uniform | "uniform"
+sample | --items 20 | 20
+strata | --strata equal | "equal" | --sampling strata
+judges | --judges 3 | 3
+quota | --quota 200 | 200
+overlap | --overlap 0.5 | 0.5
+judges_per_item | --judges-per-item 3 | 3 | --judges 4
+repeats | --repeats 0.1 | 0.1
+distance | --distance 25 | 25
+controls | --controls 0.1 | 0.1
+margin | --margin 7 | 7 | --kind score
+block | --block '3 of 5' | "3 of 5"
+policy | --policy random | "random"
+other_outputs | --other-outputs | true
+rankings | --rankings 30 | 30
+hours | --hours 0.5 | 0.5
+money | --money 9.5 | 9.5 | --rate 20
+rate | --rate 20.0 | 20.0
+seconds | --seconds 9.0 | 9.0
+until | --until eager>noisy --until clusters=3 | ["eager>noisy", "clusters=3"]
+looks | --looks 2 | 2 | --until clusters=3
+alpha | --alpha 0.1 | 0.1 | --until clusters=3
+scales | --scale fluency:0-4:bad,good | [{name = "fluency", high = 4, labels = ["bad", "good"]}]\
+ | --kind score
+side_by_side | --side-by-side | true | --kind score
+instructions | --write minimal --write fluency | ["minimal", "fluency"] | --kind correct --judges 2
+slots | --slots 2 | 2 | --kind correct --judges 2
+marks | --no-marks | false
+marks_may_change | --no-marks-may-change | false
+context | --context 2 | 2 | --documents source.txt
+attempts | --attempts 3 | 3
+pass_mark | --pass-mark 0.5 | 0.5
+blind | --blind | true
+lease | --lease 600 | 600
+reference_is_system | --reference-is-system | true | --refs reference0.txt
+show_reference | --show-reference | true | --refs reference0.txt
+seed | --design-seed 5 | 5
+"""
+SETTINGS_IN_BOTH = {
+    name: (option, value, *beside)
+    for line in SETTING_CASES.strip().splitlines()
+    for name, option, value, *beside in [line.split(" | ")]
+}
 
 
 def test_every_setting_has_an_option_and_a_case() -> None:
     names = {field.name for field in fields(Design)}
     assert set(SETTINGS) == names
-    assert set(SAID) == names
+    assert set(SETTINGS_IN_BOTH) == names
 
 
-@pytest.mark.parametrize("name", SAID)
+@pytest.mark.parametrize("name", SETTINGS_IN_BOTH)
 def test_settings_are_the_same_in_both_places(folder: Path, name: str) -> None:
-    option, written, beside = SAID[name]
+    option, value, *beside = SETTINGS_IN_BOTH[name]
     more = TUTORIAL if name in ("attempts", "pass_mark") else ""
     (folder / "a.toml").write_text(more)
-    (folder / "c.toml").write_text(f"{name} = {written}\n{more}")
-    collect(folder, "new", "a.db", *TEXTS, *beside, *option, "--campaign", "a.toml")
-    collect(folder, "new", "b.db", *TEXTS, *beside, "--campaign", "c.toml")
+    (folder / "c.toml").write_text(f"{name} = {value}\n{more}")
+    line = " ".join((*TEXTS, *beside))
+    run(f"collect new a.db {line} {option} --campaign a.toml", cwd=folder)
+    run(f"collect new b.db {line} --campaign c.toml", cwd=folder)
     assert design_in(folder, "a.db") == design_in(folder, "b.db")
     plain = json.loads(json.dumps(design_of({}).to_json()))
     assert design_in(folder, "a.db")[name] != plain[name]
@@ -169,6 +165,7 @@ def write_pilot(folder: Path, rankings: int = 60) -> None:
             file.write(json.dumps(row) + "\n")
 
 
+@pytest.mark.slow
 def test_a_pilot_sets_the_budget(folder: Path) -> None:
     write_pilot(folder)
     planned = json.loads(
@@ -196,54 +193,47 @@ def test_a_pilot_sets_the_budget(folder: Path) -> None:
     assert design_in(folder, "t.db") == design_in(folder)
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (("--separate", "eager", "noisy"), "--separate goes with --pilot"),
-        (("--pilot", "pilot.jsonl"), "a pilot serves to plan the budget, or to start adaptive"),
-        (("--pilot", "pilot.jsonl", "--separate", "eager", "X"), "names 'X', which is no system"),
-        (("--pilot", "other.jsonl", "--separate", "eager", "noisy"), "other.jsonl: no earlier"),
-        (("--pilot", "even.jsonl", "--separate", "eager", "noisy"), "by the pilot not even"),
-        (("--strata", "equal"), "--strata goes with --sampling strata"),
-        (("--looks", 3), "--looks goes with --until"),
-        (("--alpha", 0.1), "--alpha goes with --until"),
-        (("--margin", 3), "--margin goes with --kind score"),
-        (("--side-by-side",), "--side-by-side goes with --kind score"),
-        (("--distance", 30, "--repeats", 0), "--distance goes with --repeats"),
-        (("--judges-per-item", 3, "--overlap", 0), "--judges-per-item goes with --overlap"),
-        (("--block", "3 of 5", "--controls", 0), "--block goes with --controls"),
-        (("--context", 2), "--context goes with --documents"),
-        (("--attempts", 3), "--attempts goes with a [[tutorial]] in the campaign file"),
-        (("--show-reference",), "show_reference is set, and there is no reference"),
-        (("--until", "eager>X"), "names 'X', which is no system"),
-        (("--until", "eager"), "until='eager' is no stop rule"),
-        (("--money", 20), "a budget of money needs the rate of an hour"),
-        (("--block", "often"), "block='often' is no rule"),
-        (("--scale", "a:4-0", "--kind", "score"), "scale a goes from 4 to 0"),
-        (("--instructions", "de=how.md", "--instructions", "de=how.md"), "two files of"),
-        (("--instructions", "de=how.md", "--language", "en"), "no text of instructions in en"),
-        (
-            ("--instructions", "de=how.md", "--instructions", "en=how.md", "--consent", "how.md"),
-            "there is no text of consent in en",
-        ),
-    ],
-)
-def test_what_makes_no_design_is_refused(
-    folder: Path, words: tuple[object, ...], problem: str
-) -> None:
+def test_what_makes_no_design_is_refused(folder: Path) -> None:
     write_pilot(folder)
     pilot = (folder / "pilot.jsonl").read_text()
-    (folder / "other.jsonl").write_text(
-        pilot.replace("eager", "e").replace("noisy", "n").replace("fluent", "f")
-    )
+    other = pilot.replace("eager", "e").replace("noisy", "n").replace("fluent", "f")
+    (folder / "other.jsonl").write_text(other)
     even = [json.loads(line) | {"ranks": [1, 1, 1, 1]} for line in pilot.splitlines()]
     (folder / "even.jsonl").write_text("".join(json.dumps(row) + "\n" for row in even))
     (folder / "how.md").write_text("Words.\n")
-    done = collect(folder, "new", "p.db", *TEXTS, *words, code=2)
-    assert problem in done.stderr.splitlines()[-1]
+    cases = """
+        --separate eager noisy | --separate ... --pilot
+        --pilot pilot.jsonl | pilot
+        --pilot pilot.jsonl --separate eager X | 'X'
+        --pilot other.jsonl --separate eager noisy | other.jsonl
+        --pilot even.jsonl --separate eager noisy | pilot
+        --strata equal | --strata ... --sampling strata
+        --looks 3 | --looks ... --until
+        --alpha 0.1 | --alpha ... --until
+        --margin 3 | --margin ... --kind score
+        --side-by-side | --side-by-side ... --kind score
+        --distance 30 --repeats 0 | --distance ... --repeats
+        --judges-per-item 3 --overlap 0 | --judges-per-item ... --overlap
+        --block '3 of 5' --controls 0 | --block ... --controls
+        --context 2 | --context ... --documents
+        --attempts 3 | --attempts ... [[tutorial]]
+        --show-reference | show_reference
+        --until eager>X | 'X'
+        --until eager | until='eager'
+        --money 20 | rate
+        --block often | block='often'
+        --scale a:4-0 --kind score | from 4 to 0
+        --instructions de=how.md --instructions de=how.md | two files
+        --instructions de=how.md --language en | instructions ... en
+        --instructions de=how.md --instructions en=how.md --consent how.md | consent ... en
+    """
+    new = f"collect new p.db {' '.join(TEXTS)}"
+    wrong = refused("\n".join(f"{new} {each}" for each in cases.strip().splitlines()), folder)
+    assert not wrong, "\n".join(wrong)
     assert not (folder / "p.db").exists()
 
 
+@pytest.mark.slow
 def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     write_pilot(folder)
     adaptive = (*TEXTS, "--kind", "pair", "--policy", "adaptive", "--pilot", "pilot.jsonl")
@@ -257,13 +247,17 @@ def test_adaptive_pairs_start_from_earlier_judgments(folder: Path) -> None:
     with running(folder, "run", "p.db", *adaptive) as (server, said):
         assert judge(server, said["judge1"], 3) == 3
     assert len(collect(folder, "export", "p.db").stdout.splitlines()) == 3  # never merged
-    other = collect(folder, "run", "p.db", *adaptive[:-2], "--port", free_port(), code=2)
-    assert "the pilot: missing since the campaign was made" in other.stderr
     collect(folder, "new", "q.db", *TEXTS)
-    refused = collect(folder, "import", "q.db", "pilot.jsonl", "--earlier", code=2)
-    assert "only adaptive pairs start from earlier judgments" in refused.stderr
+    assert not refused(
+        f"""
+        collect run p.db {" ".join(adaptive[:-2])} --port {free_port()} | pilot: missing
+        collect import q.db pilot.jsonl --earlier | adaptive
+        """,
+        folder,
+    )
 
 
+@pytest.mark.slow
 def test_what_is_not_frozen_can_change(folder: Path) -> None:
     """Texts, quotas and budget, while it is served, by command and by the organiser's page."""
     (folder / "how.md").write_text("First.\n")
@@ -308,21 +302,20 @@ def test_what_is_not_frozen_can_change(folder: Path) -> None:
             folder, "SELECT kind, detail FROM event WHERE kind IN ('quota', 'budget', 'texts')"
         )
     ]
-    assert [kind for kind, _ in events] == [*["quota"] * 3, "texts", "budget", "budget"] + [
-        "quota",
-        "budget",
-        "texts",
-    ]
+    wanted = "quota quota quota texts budget budget quota budget texts"
+    assert [kind for kind, _ in events] == wanted.split()
     assert events[3][1]["before"]["instructions"] == "First.\n"
-    for words, problem in (
-        ((), "nothing to change"),
-        (("--hours", 2, "--rankings", 3), "hours and rankings are two budgets"),
-        (("--rankings", 3, "judge1"), "judges are named, and no quota"),
-        (("--quota", 3, "nobody"), "there is no judge 'nobody'"),
-        (("--quota", 77, "--money", 3), "a budget of money needs the rate of an hour"),
-        (("--quota", 77, "--instructions", "none.md"), "none.md"),
-    ):
-        assert problem in collect(folder, "change", "p.db", *words, code=2).stderr
+    assert not refused(
+        """
+        collect change p.db | nothing to change
+        collect change p.db --hours 2 --rankings 3 | hours and rankings
+        collect change p.db --rankings 3 judge1 | quota
+        collect change p.db --quota 3 nobody | 'nobody'
+        collect change p.db --quota 77 --money 3 | rate
+        collect change p.db --quota 77 --instructions none.md | none.md
+        """,
+        folder,
+    )
     assert kept(folder, "SELECT count(*) FROM judge WHERE quota = 77") == [(0,)]  # all or nothing
 
 
@@ -355,6 +348,7 @@ def test_hours_are_of_the_outputs_that_are_shown(folder: Path, systems: int, sec
     assert {row["figure"]: row["value"] for row in found}["seconds a task"] == seconds
 
 
+@pytest.mark.slow
 def test_judges_read_texts_in_their_language(folder: Path) -> None:
     for name, text in {"e": "Rank.", "d": "Ordne.", "ce": "Agree?", "cd": "Ja?"}.items():
         (folder / f"{name}.md").write_text(text + "\n")
@@ -390,25 +384,6 @@ def test_judges_read_texts_in_their_language(folder: Path) -> None:
         assert server.call("GET", "me", token=said["bo"])[1]["state"] == "working"
         collect(folder, "change", "p.db", "--consent", "en=ce.md", "--consent", "de=d.md")
         assert server.call("GET", "me", token=said["bo"])[1]["state"] == "consent"
-
-
-def test_the_reference_is_shown_where_the_campaign_says_so(folder: Path) -> None:
-    refs = ("--refs", "reference0.txt", "--show-reference")
-    references = (folder / "reference0.txt").read_text("utf-8").splitlines()
-    sources = (folder / "source.txt").read_text("utf-8").splitlines()
-    with running(folder, "run", "p.db", *TEXTS, *refs, "--controls", 0.2) as (server, said):
-        for _ in range(12):
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=said["judge1"])
-            (task,) = body["tasks"]
-            kept = [text for kind, text in task["reference"] if kind in ("same", "ins", "new")]
-            assert " ".join(kept) == references[sources.index(task["source"])]
-            assert judge(server, said["judge1"], 1) == 1
-    collect(folder, "new", "q.db", *TEXTS)
-    assert kept_references(folder, "q.db") == {""}
-
-
-def kept_references(folder: Path, place: str) -> set[str]:
-    return {row[0] for row in kept(folder, "SELECT reference FROM sentence", place)}
 
 
 @pytest.mark.parametrize(("set_", "own"), [("true", ""), ("false", "reference = 'He goes.'\n")])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from collecting import collect, running
-from command import errata_process
+from command import tables
 from errata.io.writers import read_writers
 from served import Server, free_port
 
@@ -48,11 +48,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 own = "" if task["source"] == SOURCES[0] else f" by {k}"
                 text = task["source"].replace("go", "goes") + own
                 answer(server, said[f"judge{k}"], task, {"text": text})
-    done = errata_process(
-        *("collect", "export", "writing.db", "--form", "texts", "-o", "refs/new", "--json"),
-        cwd=folder,
-    )
-    rows = json.loads(done.stdout)["tables"][0]["rows"]
+    line = "collect export writing.db --form texts -o refs/new"
+    ((_, table),) = tables(line, cwd=folder).items()
+    rows = table["rows"]
     assert [(row["file"], row["lines"]) for row in rows] == [
         *((slot, 6) for slot in SLOTS),
         (WRITERS, 12),
@@ -89,32 +87,27 @@ def reviewed(folder: Path, place: str, judges: int) -> dict[str, Counter[str]]:
     return met
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+@pytest.mark.slow
+def test_nobody_reviews_an_own_correction(folder: Path) -> None:
+    """Files are known by their place, a pattern, a folder, a name or, as copies, by their texts."""
+    (folder / "out").mkdir()
+    for k, slot in enumerate(SLOTS):
+        (folder / "out" / f"s{k}.txt").write_bytes((folder / slot).read_bytes())
+    for given in (
         SLOTS,  # found beside them
         (*SLOTS, WRITERS),  # as a pattern has it
-        ("refs",),  # as a folder has it
+        ("refs",),
         ("a=" + SLOTS[0], "b=" + SLOTS[1], "--writers", WRITERS),
-    ],
-)
-def test_nobody_reviews_an_own_correction(folder: Path, given: tuple[str, ...]) -> None:
-    done = errata_process("collect", "new", "r.db", *REVIEW, "--judges", 3, *given, cwd=folder)
-    # One of the 11 different texts is by two people.
-    assert done.stderr.count("refs/new.writers.jsonl says who wrote 11 of 11 texts") == 1
+        ("out/s0.txt", "out/s1.txt", "--writers", WRITERS),
+    ):
+        for file in folder.glob("r.db*"):
+            file.unlink()
+        done = collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *given)
+        # One of the 11 different texts is by two people.
+        assert done.stderr.count(f"{WRITERS} says who wrote 11 of 11 texts") == 1
     met = reviewed(folder, "r.db", 3)
     assert sum(met[name][name] for name in met) == 0
     assert sum(counted.total() for counted in met.values()) == 12
-
-
-def test_copies_under_other_names_are_known_by_their_texts(folder: Path) -> None:
-    (folder / "out").mkdir()
-    for k, slot in enumerate(SLOTS):
-        (folder / slot).rename(folder / "out" / f"s{k}.txt")
-    given = ("--judges", 3, "out/s0.txt", "out/s1.txt", "--writers", WRITERS)
-    assert "11 of 11 texts" in collect(folder, "new", "r.db", *REVIEW, *given).stderr
-    met = reviewed(folder, "r.db", 3)
-    assert sum(met[name][name] for name in met) == 0
 
 
 def test_a_campaign_file_names_the_writers(folder: Path) -> None:
@@ -137,28 +130,16 @@ def test_a_campaign_file_names_the_writers(folder: Path) -> None:
     assert "the writers: missing since the campaign was made" in refused
 
 
-def test_without_the_file_nothing_is_known(folder: Path) -> None:
+def test_without_writers_texts_are_reviewed_by_anybody(folder: Path) -> None:
+    """The file of writers is missing, or empty where all of them are forgotten."""
+    (folder / WRITERS).write_text("")
+    done = collect(folder, "new", "q.db", *REVIEW, "--judges", 3, *SLOTS)
+    assert f"{WRITERS} says who wrote 0 of 11 texts" in done.stderr
     (folder / WRITERS).unlink()
     assert "wrote" not in collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS).stderr
-    met = reviewed_by_anybody(folder)
-    assert met > 0
-
-
-def test_writers_who_are_all_forgotten_are_none(folder: Path) -> None:
-    """Their file is empty then, and the texts are reviewed all the same."""
-    (folder / WRITERS).write_text("")
-    done = collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS)
-    assert f"{WRITERS} says who wrote 0 of 11 texts" in done.stderr
-
-
-def reviewed_by_anybody(folder: Path) -> int:
-    """How many tasks the first judge gets."""
-    many = 0
-    with running(folder, "run", "r.db") as (server, said):
-        while tasks := tasks_of(server, said["judge1"]):
-            answer(server, said["judge1"], tasks[0], {"accept": True})
-            many += 1
-    return many
+    with running(folder, "run", "r.db") as (server, tokens):
+        (task,) = tasks_of(server, tokens["judge1"])
+        answer(server, tokens["judge1"], task, {"accept": True})
 
 
 def changed(folder: Path, name: str, old: str, new: str) -> None:

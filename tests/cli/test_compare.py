@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import command
 from command import errata
 from errata.data import Corpus
-from errata.datasets.sample import sample_file
 from errata.io.slices import MOST_VALUES, NO_VALUE, read_slices
 
 FEW = ("--resamples", "20", "--trials", "20")
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("compare")
-    for name in ("gold.m2", "source.txt", "cautious.txt", "eager.txt", "fluent.txt"):
-        with sample_file(name) as path:
-            (folder / name).write_bytes(path.read_bytes())
-    return folder
-
-
 def tables(folder: Path, *arguments: object) -> dict[str, Any]:
-    done = errata("compare", *arguments, "--json", cwd=folder)
-    return {each["name"]: each for each in json.loads(done.stdout)["tables"]}
-
-
-def test_keys_that_programs_rely_on(files: Path) -> None:
-    """As docs/compare.md lists them."""
-    found = tables(files, "--gold", "gold.m2", "cautious.txt", "v2=eager.txt", "-m", "gleu", *FEW)
-    drawn = ["old", "new", "difference", "95 % interval", "p (Holm)", "p"]
-    moves = ["gained", "lost", "new alarms", "alarms gone"]
-    assert {name: table["columns"] for name, table in found.items()} == {
-        "v2_metrics": ["metric", *drawn],
-        "v2_rates": ["figure", *drawn],
-        "v2_changes": ["change", "edits"],
-        "v2_kinds": ["kind", *moves[:2], *drawn, "errors", *moves[2:]],
-        "v2_difficulty": ["errors that are", "difficulty", "errors"]
-        + ["old right", "new right", "gained", "lost"],
-        "v2_slices": ["slice", "value", *moves[:2], *drawn, "sentences", *moves[2:]],
-        "v2_kind_figures": ["kind", "figure", *drawn],
-        "v2_slice_figures": ["slice", "value", "figure", *drawn],
-        "v2_better": ["sentence", "gain", "gleu", "old to new", "source"],
-        "v2_worse": ["sentence", "gain", "gleu", "old to new", "source"],
-    }
-    assert [row["figure"] for row in found["v2_rates"]["rows"]] == [
-        "alarms per 1,000 words",
-        "clean sentences touched",
-        "sentences changed",
-        "mean F0.5 of kinds",
-    ]
-    figures = {row["figure"] for row in found["v2_kind_figures"]["rows"]}
-    assert figures == {"P", "R", "F0.5", "success", "false alarms"}
-    assert "trials:20" in found["v2_metrics"]["signature"]
-    plain = tables(files, "--source", "source.txt", "cautious.txt", "eager.txt", *FEW)
-    assert [*plain] == [
-        *("eager_rates", "eager_kinds", "eager_slices", "eager_kind_figures"),
-        *("eager_slice_figures", "eager_apart"),
-    ]
-    assert "no references" in plain["eager_rates"]["caption"]
+    return command.tables("compare", *arguments, cwd=folder)
 
 
 def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None:
@@ -88,49 +42,33 @@ def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None
     assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
 
 
-def test_several_systems_against_a_base(files: Path) -> None:
+def test_several_systems_against_a_base(sample: Path) -> None:
     outputs = ("cautious.txt", "eager.txt", "fluent.txt")
     some = ("--gold", "gold.m2", "-m", "m2", *FEW)
-    found = tables(files, *some, *outputs, "--old", "eager")
+    found = tables(sample, *some, *outputs, "--old", "eager")
     metrics = [name for name in found if name.endswith("_metrics")]
     assert metrics == ["cautious_metrics", "fluent_metrics"]
-    turned = tables(files, *some, "cautious.txt", "eager.txt")
+    turned = tables(sample, *some, "cautious.txt", "eager.txt")
     back, forth = (t["rows"][0]["difference"] for t in (found[metrics[0]], turned["eager_metrics"]))
     assert back == -forth
-    bare = tables(files, *some[:4], *outputs, "--resamples", "0", "--trials", "0")
+    bare = tables(sample, *some[:4], *outputs, "--resamples", "0", "--trials", "0")
     assert bare["eager_metrics"]["columns"] == ["metric", "old", "new", "difference"]
 
 
-def test_sentences_keep_their_numbers_where_some_are_left_out(files: Path) -> None:
+def test_sentences_keep_their_numbers_where_some_are_left_out(sample: Path) -> None:
     alone = ("--gold", "gold.m2", "--annotator", "0", "-m", "edits")
     some = (*alone, "cautious.txt", "eager.txt", "--by-edit", *FEW)
-    every, left = (tables(files, *some, *skip) for skip in ((), ("--skip-sentences", "1-3,9")))
+    every, left = (tables(sample, *some, *skip) for skip in ((), ("--skip-sentences", "1-3,9")))
     numbers, known = ({row["sentence"] for row in t["eager_edits"]["rows"]} for t in (left, every))
     assert numbers == known - {1, 2, 3, 9}
 
 
-def test_the_score_behind_a_difference_can_be_verified(files: Path) -> None:
-    found = tables(files, "--gold", "gold.m2", "-m", "m2", "cautious.txt", "eager.txt", *FEW)
+def test_the_score_behind_a_difference_can_be_verified(sample: Path) -> None:
+    found = tables(sample, "--gold", "gold.m2", "-m", "m2", "cautious.txt", "eager.txt", *FEW)
     table = found["eager_metrics"]
     signature = table["signature"].split("\n")[0]
     claim = f"{signature} = {table['rows'][0]['new']}"
-    errata("verify", claim, "--gold", "gold.m2", "eager.txt", cwd=files)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--gold", "gold.m2", "eager.txt"), "one output is nothing to compare"),
-        (("--gold", "gold.m2", "eager.txt", "cautious.txt", "--old", "v1"), "no system 'v1'"),
-        (("--source", "source.txt", "eager.txt", "cautious.txt", "--by-edit"), "no edit is right"),
-        (("--source", "source.txt", "eager.txt", "cautious.txt", "-m", "m2"), "no references"),
-        (("--sample", "-m", "m2", "-m", "edits", "-m", "edits"), "is given twice"),
-        (("--sample", "--slices", "source.txt"), "2 cells under 1 columns"),
-    ],
-)
-def test_what_is_refused(files: Path, arguments: tuple[str, ...], said: str) -> None:
-    done = errata("compare", *arguments, *FEW, cwd=files, code=2)
-    assert said in done.stderr
+    errata("verify", claim, "--gold", "gold.m2", "eager.txt", cwd=sample)
 
 
 def test_slices_are_read(tmp_path: Path) -> None:

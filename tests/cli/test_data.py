@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,8 +12,6 @@ import pytest
 import command
 from command import Done
 from data_server import DataServer, make_folder, serve
-
-FORMS = ("table", "json", "tsv", "latex", "markdown")
 
 
 @dataclass
@@ -50,32 +47,15 @@ def rows(text: str) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("arguments", "form"),
-    [
-        *((arguments, form) for arguments in (("list", "toy"), ("path", "toy")) for form in FORMS),
-        (("list",), "tsv"),
-        (("check",), "markdown"),
-        (("get", "toy"), "latex"),
-    ],
-)
-def test_every_form(errata: Shell, arguments: tuple[str, ...], form: str) -> None:
-    done = errata(*arguments, "--format", form)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert ("toy" if arguments == ("list",) else "small.txt") in done.stdout
-    if form == "json":
-        assert rows(done.stdout)
-        assert errata(*arguments, "--json").stdout == done.stdout
-    elif form == "tsv":
-        lines = list(csv.reader(done.stdout.splitlines(), delimiter="\t"))
-        assert len({len(line) for line in lines}) == 1
-    elif form == "latex":
-        assert done.stdout.count(r"\toprule") == 1
-    elif form == "markdown":
-        assert "| --- |" in done.stdout
+def test_every_form(errata: Shell) -> None:
+    for arguments in (("list", "toy"), ("path", "toy"), ("check",), ("get", "toy")):
+        for form in ("table", "json", "tsv", "latex", "markdown"):
+            done = errata(*arguments, "--format", form)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "small.txt" in done.stdout
 
 
-def test_list_says_what_is_on_disk(errata: Shell) -> None:
+def test_list_shows_what_is_on_disk(errata: Shell) -> None:
     def state(**settings: str) -> object:
         return rows(errata("list", "--json", **settings).stdout)[0]["on disk"]
 
@@ -85,13 +65,6 @@ def test_list_says_what_is_on_disk(errata: Shell) -> None:
     assert errata("get", "--all").returncode == 0
     assert state() == "cache"
     assert state(ERRATA_DATA=str(errata.folder / "origin")) == "ERRATA_DATA"
-
-
-def test_list_of_a_set_shows_licence_and_citation(errata: Shell) -> None:
-    output = errata("list", "toy").stdout
-    assert "Licence: CC0" in output
-    assert "Cite: Nobody. 2025. Nothing." in output
-    assert "some-one/some.thing at 0123456789abcdef" in output
 
 
 def test_path_is_one_line_for_the_shell(errata: Shell) -> None:
@@ -122,44 +95,24 @@ def test_check_finds_a_spoilt_file(errata: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("line", "words"),
     [
-        (("get", "nothing"), "errata: no data set 'nothing'; known are: toy"),
+        ("get nothing", "'nothing' ... toy"),
+        ("path toy none", "'none' ... small.txt, deep #1/large.bin"),
+        ("get", "--all"),
+        ("get toy --all", "--all"),
+        ("path sample none", "'none' ... source.txt"),
         (
-            ("path", "toy", "none"),
-            "errata: data set toy has no files 'none'; it has: small.txt, deep #1/large.bin",
-        ),
-        (("get",), "errata: say what to fetch; name sets (see errata data list), or --all"),
-        (
-            ("get", "toy", "--all"),
-            "errata: say what to fetch; name sets (see errata data list), or --all",
-        ),
-        (("path", "sample", "none"), "errata: the sample has no file 'none'; it has: source.txt"),
-        (
-            ("get", "toy", "--base-url", "http://127.0.0.1:9"),
-            "errata: cannot fetch small.txt of toy from http://127.0.0.1:9: no connection; set "
-            "ERRATA_DATA",
+            "get toy --base-url http://127.0.0.1:9",
+            "small.txt ... http://127.0.0.1:9 ... ERRATA_DATA",
         ),
     ],
 )
-def test_errors_are_one_line_with_a_remedy(
-    errata: Shell, arguments: tuple[str, ...], says: str
-) -> None:
-    done = errata(*arguments)
+def test_errors_are_one_line_with_a_remedy(errata: Shell, line: str, words: str) -> None:
+    done = errata(*line.split())
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(says)
+    assert all(word in done.stderr for word in words.split(" ... "))
     assert done.stderr.count("\n") == 1
-
-
-def test_an_interrupted_download_goes_on(errata: Shell) -> None:
-    errata.server.cuts = [100_000, 0]
-    done = errata("path", "toy", "large.bin")
-    assert done.returncode == 2
-    assert "the next try goes on from there" in done.stderr
-    errata.server.cuts = []
-    assert errata("path", "toy", "large.bin").returncode == 0
-    assert errata.server.requests[-1][2] == 206
-    assert errata("check").returncode == 0
 
 
 def test_the_sample_has_a_path(errata: Shell) -> None:
@@ -176,10 +129,3 @@ def test_the_real_catalogue_works_on_a_users_folder(errata: Shell, data_sets: Pa
     done = errata("list", own=False, ERRATA_DATA=str(data_sets))
     assert "conll14-outputs" in done.stdout
     assert not errata.server.requests
-
-
-@pytest.mark.parametrize("arguments", [(), ("list",), ("get",), ("path",), ("check",)])
-def test_help_has_an_example(errata: Shell, arguments: tuple[str, ...]) -> None:
-    done = errata(*arguments, "--help")
-    assert done.returncode == 0
-    assert "Example:" in done.stdout

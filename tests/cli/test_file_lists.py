@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from errata.errors import DataWarning
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def texts(tmp_path: Path) -> Path:
     for name, text in (
         ("t.src", "He go .\nI am .\n"),
         ("t.ref0", "He goes .\nI am .\n"),
@@ -34,9 +35,9 @@ REFS = ("--refs", "t.ref0", "t.ref1", "t.ref2")
 
 
 @pytest.mark.parametrize("name", ["score", "refs", "difficulty", "check"])
-def test_references_as_a_shell_expands_them(folder: Path, name: str) -> None:
+def test_references_as_a_shell_expands_them(texts: Path, name: str) -> None:
     more = ["-m", "gleu"] if name in ("score", "refs") else []
-    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=folder)
+    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=texts)
     tables = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
     assert "2 more files are taken for --refs" in done.stderr
     if name == "check":
@@ -48,9 +49,8 @@ def test_references_as_a_shell_expands_them(folder: Path, name: str) -> None:
         assert "ref1" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("given", "taken"),
-    [
+def test_which_files_are_references() -> None:
+    for given, taken in (
         ("--refs a/r0.txt a/r1.txt a/out.txt", 1),
         ("--refs r0.txt r1.txt x.txt r2.txt", 1),
         ("--refs=r0 r10 r2", 2),
@@ -63,12 +63,11 @@ def test_references_as_a_shell_expands_them(folder: Path, name: str) -> None:
         ("--refs r0.txt b/r1.txt", 0),
         ("--refs r0.txt -- r1.txt", 0),
         ("out1.txt --refs r0.txt", 0),
-    ],
-)
-def test_which_files_are_references(given: str, taken: int) -> None:
-    done = with_repeated_refs(given.split())
-    assert len(done) - len(given.split()) == taken
-    assert [a for a in done if a != "--refs"] == [a for a in given.split() if a != "--refs"]
+    ):
+        words = given.split()
+        done = with_repeated_refs(words)
+        assert len(done) - len(words) == taken, given
+        assert [a for a in done if a != "--refs"] == [a for a in words if a != "--refs"], given
 
 
 def test_a_group_of_commands_has_the_options_of_its_commands() -> None:
@@ -78,68 +77,64 @@ def test_a_group_of_commands_has_the_options_of_its_commands() -> None:
     assert with_repeated_refs(given, train) == given
 
 
-@pytest.mark.parametrize(
-    ("given", "doubtful"),
-    [
-        (
-            "--refs refs/alice.txt refs/bob.txt refs/carol.txt sys.txt",
-            "refs/bob.txt, refs/carol.txt",
-        ),
-        ("sys.txt --refs=refs/alice.txt refs/bob.txt", "refs/bob.txt"),
-        ("--refs people/alice.txt people/bob.txt -m gleu out/sys.txt", "people/bob.txt"),
-        ("--refs references/alice.txt references/bob.txt", "references/bob.txt"),
-        ("--refs alice.txt bob.txt out/sys.txt", "bob.txt"),
-        ("--refs alice.txt sys.txt ours.txt -m x/m.py:f --json", ""),
-        ("--refs data/alice.txt data/sys.txt --source texts/s.txt", ""),
-        ("--refs data/alice.txt data/sys.txt data/ours.txt", ""),
-        ("--refs refs/alice.txt bob=refs/bob.txt sys.txt", ""),
-        ("--source d/s.txt --refs d/r.txt d/s.txt out/sys.txt", ""),
-        ("--refs refs/alice.txt out/A.txt refs/bob.txt", ""),
-        ("--refs refs/alice.txt --refs refs/bob.txt sys.txt", ""),
-        ("--refs d/t.ref0 d/out d/t.ref1", "d/t.ref1"),
-        ("--refs t.ref0 -m gleu t.ref1 out", "t.ref1"),
-        ("t.ref2 --refs t.ref0 t.ref1 out", "t.ref2"),
-        ("--refs t.ref0 -m gleu people=t.ref1 out", ""),
-        ("--refs t.ref0 --refs t.ref1 out t.ref1", ""),
-    ],
-)
-def test_which_outputs_may_be_references(given: str, doubtful: str) -> None:
-    command = score.command
-    if not doubtful:
-        with_repeated_refs(given.split(), command)
-        return
-    with pytest.warns(DataWarning, match="right after --refs") as seen:
-        with_repeated_refs(given.split(), command)
-    said = str(seen[0].message)
-    assert said.startswith(f"{doubtful} ")
-    assert "write --refs FILE --refs FILE" in said
+DOUBTFUL = """
+--refs refs/alice.txt refs/bob.txt refs/carol.txt sys.txt   | refs/bob.txt, refs/carol.txt
+sys.txt --refs=refs/alice.txt refs/bob.txt                  | refs/bob.txt
+--refs people/alice.txt people/bob.txt -m gleu out/sys.txt  | people/bob.txt
+--refs references/alice.txt references/bob.txt              | references/bob.txt
+--refs alice.txt bob.txt out/sys.txt                        | bob.txt
+--refs alice.txt sys.txt ours.txt -m x/m.py:f --json        |
+--refs data/alice.txt data/sys.txt --source texts/s.txt     |
+--refs data/alice.txt data/sys.txt data/ours.txt            |
+--refs refs/alice.txt bob=refs/bob.txt sys.txt              |
+--source d/s.txt --refs d/r.txt d/s.txt out/sys.txt         |
+--refs refs/alice.txt out/A.txt refs/bob.txt                |
+--refs refs/alice.txt --refs refs/bob.txt sys.txt           |
+--refs d/t.ref0 d/out d/t.ref1                              | d/t.ref1
+--refs t.ref0 -m gleu t.ref1 out                            | t.ref1
+t.ref2 --refs t.ref0 t.ref1 out                             | t.ref2
+--refs t.ref0 -m gleu people=t.ref1 out                     |
+--refs t.ref0 --refs t.ref1 out t.ref1                      |
+"""
 
 
-def test_a_reference_scored_as_a_system_is_warned_of(folder: Path) -> None:
-    (folder / "people").mkdir()
+def test_outputs_that_may_be_references_cause_a_warning() -> None:
+    for line in DOUBTFUL.strip().splitlines():
+        given, _, doubtful = (part.strip() for part in line.partition("|"))
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", DataWarning)
+            with_repeated_refs(given.split(), score.command)
+        assert len(seen) == bool(doubtful), line
+        for warning in seen:
+            assert str(warning.message).startswith(f"{doubtful} "), line
+            assert "write --refs FILE --refs FILE" in str(warning.message)
+
+
+def test_a_reference_scored_as_a_system_is_warned_of(texts: Path) -> None:
+    (texts / "people").mkdir()
     for name in ("alice", "bob"):
-        (folder / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
+        (texts / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
     run = ("score", "--source", "t.src", "-m", "gleu", "--refs", "people/alice.txt")
-    done = errata(*run, "people/bob.txt", "out", cwd=folder)
+    done = errata(*run, "people/bob.txt", "out", cwd=texts)
     assert done.stderr.startswith("warning: people/bob.txt is scored as a system")
-    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=folder).stderr
+    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=texts).stderr
 
 
-def test_folders_of_outputs(folder: Path) -> None:
+def test_folders_of_outputs(texts: Path) -> None:
     run = ("--source", "t.src", "--refs", "t.ref0")
     for name in ("score", "difficulty", "check"):
         more = ["-m", "gleu"] if name == "score" else []
-        one = errata(name, *run, "out", *more, cwd=folder)
-        assert one.stdout == errata(name, *run, "out/A.txt", "out/B.txt", *more, cwd=folder).stdout
-    (folder / "empty").mkdir()
-    done = errata("score", *run, "empty", code=2, cwd=folder)
+        one = errata(name, *run, "out", *more, cwd=texts)
+        assert one.stdout == errata(name, *run, "out/A.txt", "out/B.txt", *more, cwd=texts).stdout
+    (texts / "empty").mkdir()
+    done = errata("score", *run, "empty", code=2, cwd=texts)
     assert "no file in the folder" in done.stderr
-    done = errata("score", *run, "ours=out", code=2, cwd=folder)
+    done = errata("score", *run, "ours=out", code=2, cwd=texts)
     assert "cannot have the name of one" in done.stderr
 
 
-def test_folders_inside_a_folder_are_named(folder: Path) -> None:
-    (folder / "out" / "more").mkdir()
+def test_folders_inside_a_folder_are_named(texts: Path) -> None:
+    (texts / "out" / "more").mkdir()
     line = ("score", "--source", "t.src", "--refs", "t.ref0", "out", "-m", "gleu", "--resamples", 0)
-    said = errata(*line, cwd=folder).stderr
+    said = errata(*line, cwd=texts).stderr
     assert "warning: out: not read, being no files: more; name a folder inside it" in said

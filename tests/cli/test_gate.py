@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -12,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import errata
+from command import refused, run, tables
 from errata.data import apply_edits
 from errata.datasets import sample_corpus, sample_systems
 from errata.io.runs import read_run
@@ -21,12 +20,11 @@ from errata.studies.edit_states import judged_edits
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "src" / "errata" / "datasets" / "sample"
-FEW = ("-m", "m2", "-m", "edits", "--resamples", 60, "--trials", 20)
 KIND = "R:INFL"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The output of a system, and the same with every right edit of one kind undone."""
     path = tmp_path_factory.mktemp("gate")
     corpus = sample_corpus()
@@ -53,50 +51,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+COMPARE = "compare --gold gold.m2 -m m2 -m edits --resamples 60 --trials 20"
 CONDITIONS = (
-    "--fail-if",
-    "m2 < -0.005",
-    "--fail-if",
-    f"{KIND} recall < 0.8",
-    "--fail-if",
-    "new false alarms > 0 on clean.txt",
+    *("--fail-if", "m2 < -0.005", "--fail-if", f"{KIND} recall < 0.8"),
+    *("--fail-if", "new false alarms > 0 on clean.txt"),
 )
 
 
-def test_a_regression_of_one_kind_fails_and_no_change_passes(folder: Path) -> None:
-    run = ("compare", "--gold", "gold.m2", "old.txt", *CONDITIONS, *FEW, "--json")
-    same = errata(*run, "same.txt", cwd=folder, code=0)
-    rows = json.loads(same.stdout)["tables"][0]["rows"]
-    assert [row["verdict"] for row in rows] == ["passed"] * 3
-    worse = errata(*run, "worse.txt", cwd=folder, code=1)
-    table = json.loads(worse.stdout)["tables"][0]
-    assert table["name"] == "gate"
-    assert [row["verdict"] for row in table["rows"]] == ["FAILED", "FAILED", "passed"]
-    assert table["rows"][1]["value"] == 0.0
+def test_a_regression_of_one_kind_fails_and_no_change_passes(gate: Path) -> None:
+    same = tables(f"{COMPARE} old.txt same.txt", *CONDITIONS, cwd=gate)["gate"]["rows"]
+    assert [row["verdict"] for row in same] == ["passed"] * 3
+    worse = tables(f"{COMPARE} old.txt worse.txt", *CONDITIONS, cwd=gate, code=1)
+    assert next(iter(worse)) == "gate"
+    rows = worse["gate"]["rows"]
+    assert [row["verdict"] for row in rows] == ["FAILED", "FAILED", "passed"]
+    assert rows[1]["value"] == 0.0
 
 
-def test_no_difference_is_said_once(folder: Path) -> None:
-    run = ("compare", "--gold", "gold.m2", "old.txt", "same.txt", *FEW)
-    text = errata(*run, cwd=folder).stdout
+def test_no_difference_is_printed_once(gate: Path) -> None:
+    text = run(f"{COMPARE} old.txt same.txt", cwd=gate).stdout
     assert "no sentence differs" in text
     assert len(text.split("\n\n")) == 1
-    assert len(json.loads(errata(*run, "--json", cwd=folder).stdout)["tables"]) > 5
+    assert len(tables(f"{COMPARE} old.txt same.txt", cwd=gate)) > 5
 
 
-def test_what_build_servers_read(folder: Path, tmp_path: Path) -> None:
-    files = {name: tmp_path / f"{name}.out" for name in ("junit", "summary")}
-    done = errata(
-        *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *CONDITIONS, *FEW),
-        *("--junit", files["junit"], "--markdown", files["summary"], "--annotate"),
-        cwd=folder,
-        code=1,
-    )
-    suite = ElementTree.parse(files["junit"]).getroot()
+def test_what_build_servers_read(gate: Path, tmp_path: Path) -> None:
+    files = f"--junit {tmp_path}/junit --markdown {tmp_path}/summary --annotate"
+    done = run(f"{COMPARE} old.txt worse.txt {files}", *CONDITIONS, cwd=gate, code=1)
+    suite = ElementTree.parse(tmp_path / "junit").getroot()
     assert suite.attrib == {"tests": "3", "failures": "2", "errors": "0"}
     cases = suite.findall("testsuite/testcase")
     assert next(case.get("name") for case in cases) == "m2 < -0.005"
     assert [case.find("failure") is not None for case in cases] == [True, True, False]
-    text = files["summary"].read_text("utf-8")
+    text = (tmp_path / "summary").read_text("utf-8")
     assert text.startswith("## Errata: failed\n")
     assert "| FAILED | m2 \\< -0.005 | worse |" in text
     lines = [line for line in done.stderr.splitlines() if line.startswith("::")]
@@ -104,103 +91,49 @@ def test_what_build_servers_read(folder: Path, tmp_path: Path) -> None:
     assert f"{KIND} recall is 0" in lines[1]
 
 
-def test_a_baseline_is_stored_compared_with_and_renewed(folder: Path, tmp_path: Path) -> None:
+def test_a_baseline_is_stored_compared_with_and_renewed(gate: Path, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
-    run = ("compare", "--gold", "gold.m2", "--baseline", base, *FEW)
-    missing = errata(*run, "old.txt", cwd=folder, code=2)
-    assert "there is no baseline yet" in missing.stderr
+    line = f"{COMPARE} --baseline {base}"
+    assert not refused(f"{line} old.txt | no baseline", gate)
     level = ("--fail-if", f"{KIND} recall < 0.8", "--junit", tmp_path / "first.xml")
-    bad = errata(*run, "worse.txt", *level, "--update-baseline", cwd=folder, code=1)
+    bad = run(f"{line} worse.txt --update-baseline", *level, cwd=gate, code=1)
     assert "compared with itself" in bad.stderr
     assert not base.exists()
     assert b'failures="1"' in (tmp_path / "first.xml").read_bytes()
-    first = errata(*run, "old.txt", "--update-baseline", "--json", cwd=folder)
-    assert "old is stored in" in first.stderr
-    metrics = next(t for t in json.loads(first.stdout)["tables"] if t["name"] == "old_metrics")
-    assert {row["difference"] for row in metrics["rows"]} == {0.0}
+    first = tables(f"{line} old.txt --update-baseline", cwd=gate)
+    assert {row["difference"] for row in first["old_metrics"]["rows"]} == {0.0}
     assert base.stat().st_size < 20_000
-    whole = errata(
-        *("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *FEW, "--json"), cwd=folder
-    ).stdout
-    stored = errata(*run, "worse.txt", "--json", cwd=folder).stdout
-    assert json.loads(stored) == json.loads(whole)
-    two = errata(*run, "same.txt", "worse.txt", "--json", cwd=folder).stdout
-    assert {"same_metrics", "worse_metrics"} <= {t["name"] for t in json.loads(two)["tables"]}
-    several = errata(*run, "same.txt", "worse.txt", "--update-baseline", cwd=folder, code=2)
-    assert "a baseline is one system" in several.stderr
-    failed = errata(*run, *CONDITIONS, "worse.txt", "--update-baseline", cwd=folder, code=1)
+    stored = tables(f"{line} worse.txt", cwd=gate)
+    assert stored == tables(f"{COMPARE} old.txt worse.txt", cwd=gate)
+    two = f"{line} same.txt worse.txt"
+    assert {"same_metrics", "worse_metrics"} <= tables(two, cwd=gate).keys()
+    assert not refused(f"{two} --update-baseline | one system", gate)
+    failed = run(f"{line} worse.txt --update-baseline", *CONDITIONS, cwd=gate, code=1)
     assert "is stored" not in failed.stderr
     assert read_run(base).system == "old"
-    errata(*run, "worse.txt", "--update-baseline", cwd=folder)
+    assert "is stored" in run(f"{line} worse.txt --update-baseline", cwd=gate).stderr
     renewed = read_run(base)
     assert renewed.system == "worse"
-    scores = json.loads(
-        errata(
-            "score",
-            "--gold",
-            "gold.m2",
-            "worse.txt",
-            "-m",
-            "m2",
-            "--resamples",
-            60,
-            "--json",
-            cwd=folder,
-        ).stdout
-    )["tables"][0]
+    scores = tables("score --gold gold.m2 worse.txt -m m2 --resamples 60", cwd=gate)["m2"]
     figure = renewed.figures[0]
     assert (figure.signature, figure.value) == (scores["signature"], scores["rows"][0]["F0.5"])
 
 
-def test_a_baseline_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
-    base = tmp_path / "base.json"
-    errata(
-        *("compare", "--gold", "gold.m2", "--baseline", base, "old.txt", "--update-baseline"),
-        *FEW,
-        cwd=folder,
-    )
-    done = errata(
-        *("compare", "--gold", "gold.m2", "--annotator", 0, "--baseline", base, "old.txt"),
-        *FEW,
-        cwd=folder,
-        code=2,
-    )
-    assert "other references" in done.stderr
-
-
-def test_a_locked_baseline_stays(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_baseline_of_another_corpus_is_refused_and_a_locked_one_stays(
+    gate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = tmp_path / "base.json"
-    run = ("compare", "--gold", "gold.m2", "--baseline", base, "--update-baseline", *FEW)
-    errata(*run, "old.txt", cwd=folder)
+    line = f"{COMPARE} --baseline {base} --update-baseline"
+    run(f"{line} old.txt", cwd=gate)
     before = base.read_bytes()
+    assert not refused(f"{line} --annotator 0 old.txt | references", gate)
     monkeypatch.setattr("os.access", lambda path, mode: Path(path) != base)
-    done = errata(*run, "worse.txt", cwd=folder, code=2)
-    assert "it is read-only" in done.stderr
-    assert done.stdout == ""  # said before the work
+    assert not refused(f"{line} worse.txt | read-only", gate)
     assert base.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (("--fail-if", "m2 < 0 on nowhere.txt"), "nowhere.txt"),
-        (("--fail-if", "m2 < 0 on length=9"), "no sentence has 'length=9'"),
-        (("--fail-if", "m2 << 0"), "cannot read the condition"),
-        (("--junit", "x.xml"), "goes with --fail-if"),
-        (("--update-baseline",), "goes with --baseline"),
-        (("--fail-if", "m2 < 0 on old.txt"), "old.txt:1: the line is no source sentence"),
-    ],
-)
-def test_a_gate_that_cannot_be_held_is_no_gate(
-    folder: Path, more: tuple[str, ...], said: str
-) -> None:
-    run = ("compare", "--gold", "gold.m2", "old.txt", "worse.txt", *FEW, *more)
-    assert said in errata(*run, cwd=folder, code=2).stderr
-
-
-def test_the_script_of_the_action(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_script_of_the_action(gate: Path, tmp_path: Path) -> None:
     """The script that action.yml runs, as a real process with its inputs in the environment."""
     bin = tmp_path / "bin"
     bin.mkdir()
@@ -209,10 +142,10 @@ def test_the_script_of_the_action(folder: Path, tmp_path: Path) -> None:
     summary = tmp_path / "step summary.md"
     summary.write_text("before\n")
 
-    def run(new: str, **given: str) -> subprocess.CompletedProcess[str]:
+    def action(new: str, **given: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", str(ROOT / ".github" / "gate.sh")],
-            cwd=folder,
+            cwd=gate,
             env=os.environ
             | {
                 "PATH": f"{bin}:{os.environ['PATH']}",
@@ -229,8 +162,8 @@ def test_the_script_of_the_action(folder: Path, tmp_path: Path) -> None:
             check=False,
         )
 
-    assert run("same.txt").returncode == 0
-    failed = run("worse.txt", GATE_JUNIT=str(tmp_path / "j.xml"))
+    assert action("same.txt").returncode == 0
+    failed = action("worse.txt", GATE_JUNIT=str(tmp_path / "j.xml"))
     assert failed.returncode == 1
     assert failed.stderr.count("::error ") == 2
     assert (tmp_path / "j.xml").exists()
@@ -238,9 +171,9 @@ def test_the_script_of_the_action(folder: Path, tmp_path: Path) -> None:
     assert told.startswith("before\n")
     assert "## Errata: passed" in told
     assert "## Errata: failed" in told
-    hostile = run("same.txt", GATE_FAIL_IF="$(touch pwned) < 0")
+    hostile = action("same.txt", GATE_FAIL_IF="$(touch pwned) < 0")
     assert hostile.returncode == 2
-    assert not (folder / "pwned").exists()
+    assert not (gate / "pwned").exists()
 
 
 def test_the_action_names_every_input_of_its_script() -> None:
@@ -254,33 +187,25 @@ def test_the_action_names_every_input_of_its_script() -> None:
     assert len(given) == 11
 
 
-def test_the_plug_in_fails_a_test(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_plug_in_fails_a_test(gate: Path, tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         f"""
-FILES = dict(gold={str(folder / "gold.m2")!r}, old={str(folder / "old.txt")!r})
+FILES = dict(gold={str(gate / "gold.m2")!r}, old={str(gate / "old.txt")!r})
 FAIL_IF = ["m2 < -0.005", "{KIND} recall < 0.8", "lost edits > 2"]
 
 def test_same(errata_gate):
-    found = errata_gate(new={str(folder / "same.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
+    found = errata_gate(new={str(gate / "same.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
     assert [each.failed for each in found] == [False] * 3
 
 def test_worse(errata_gate):
-    errata_gate(new={str(folder / "worse.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
+    errata_gate(new={str(gate / "worse.txt")!r}, fail_if=FAIL_IF, resamples=50, **FILES)
 """
     )
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    plugin = [] if _registered() else ["-p", "errata.pytest_plugin"]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            *([] if _registered() else ["-p", "errata.pytest_plugin"]),
-            str(tmp_path),
-        ],
+        [sys.executable, "-m", "pytest", *options, *plugin, str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from command import errata
+from command import run, tables
 
 SOURCES = ["He go home .", "I is fine .", "All good .", "Same here ."]
 OUTPUTS = ["He goes home .", "I am fine .", "All goods .", "Same here ."]
@@ -25,22 +25,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def logs(*arguments: object, cwd: Path, code: int = 0) -> dict:
-    done = errata("logs", *arguments, "--json", cwd=cwd, code=code)
-    return {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
+LINE = "--source in-*.txt.gz out-*.txt --marked marks.tsv --by locale"
+
+
+def logs(line: str, cwd: Path) -> dict[str, Any]:
+    return {name: table["rows"] for name, table in tables(f"logs {line}", cwd=cwd).items()}
 
 
 def test_texts_with_marks(folder: Path) -> None:
-    found = logs(
-        "--source",
-        "in-*.txt.gz",
-        "out-*.txt",
-        "--marked",
-        "marks.tsv",
-        "--by",
-        "locale",
-        cwd=folder,
-    )
+    found = logs(LINE, folder)
     values = {row["figure"]: row["value"] for row in found["logs"]}
     assert values == {
         "sentences": 4,
@@ -64,7 +57,7 @@ def test_texts_with_marks(folder: Path) -> None:
     assert len(found["logs_by_slice_and_kind"]) == 3
 
 
-def test_parquet_says_the_same(folder: Path) -> None:
+def test_parquet_gives_the_same(folder: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
 
@@ -77,49 +70,8 @@ def test_parquet_says_the_same(folder: Path) -> None:
         "locale": ["de", "en", "en", None],
     }
     write_table(pa.table(columns), folder / "logs.parquet", row_group_size=3)
-    texts = logs(
-        "--source",
-        "in-*.txt.gz",
-        "out-*.txt",
-        "--marked",
-        "marks.tsv",
-        "--by",
-        "locale",
-        cwd=folder,
-    )
-    found = logs("--parquet", "logs.parquet", "--for", "ours", "--by", "locale", cwd=folder)
-    assert found == texts
-    done = errata("logs", "--parquet", "logs.parquet", cwd=folder, code=2)
-    assert "logs.parquet: which of the systems?; --for is one of: ours, theirs" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "no logs given"),
-        (["--source", "in-*.txt.gz", "out-9.txt"], "different numbers of files"),
-        (["--source", "in-9.txt.gz", "out-10.txt"], "out-10.txt: 1 line, but in-9.txt.gz"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--by", "x"], "--by needs columns"),
-        (["--parquet", "x", "--source", "y"], "--source"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--for", "x"], "--for"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "marks.tsv"],
-         "marks.tsv: more rows than the 3 sentences"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "marks.tsv", "--by", "local"],
-         "marks.tsv:1: there is no column 'local' to slice by; did you mean 'locale'"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "few.tsv"],
-         "few.tsv: 1 rows below the names of columns, and more sentences"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "odd.tsv"],
-         "odd.tsv:3: clean is 'maybe', neither yes nor no"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "wide.tsv"],
-         "wide.tsv:2: 2 cells below 1 names of columns"),
-        (["--source", "in-9.txt.gz", "out-9.txt", "--marked", "same.tsv"],
-         "same.tsv:1: a column has no name, or the name of another"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(folder: Path, arguments: list[str], message: str) -> None:
-    (folder / "few.tsv").write_text("clean\nyes\n")
-    (folder / "odd.tsv").write_text("clean\nyes\nmaybe\nno\n")
-    (folder / "wide.tsv").write_text("clean\nyes\tno\nyes\nno\n")
-    (folder / "same.tsv").write_text("clean\tclean\n")
-    done = errata("logs", *arguments, cwd=folder, code=2)
-    assert message in done.stderr
+    texts = logs(LINE, folder)
+    assert logs("--parquet logs.parquet --for ours --by locale", folder) == texts
+    done = run("logs --parquet logs.parquet", cwd=folder, code=2)
+    for word in ("logs.parquet", "--for", "ours, theirs"):
+        assert word in done.stderr

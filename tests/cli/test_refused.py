@@ -1,77 +1,160 @@
-"""What a command refuses, option by option, and the smaller things it says."""
+"""What cannot be done is refused in one line that names the file, the value or the option.
+
+The cases are in ``refused.txt``: a command and, behind the bar, words of the message. Options that
+would change nothing are refused, not ignored.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import types
 from pathlib import Path
 
 import pytest
 
-from command import errata
+from collecting import fill_with_sample
+from command import errata, refused, run
 from errata.cli.running import _fault
 from errata.cli.score_files import split_names
-from errata.datasets import sample_corpus, sample_systems
-from errata.datasets.sample import sample_file
 from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics import parse
-from errata.report.tables.scores import summary_table, told_apart
 
-GOLD = "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
+NINES = "9" * 5000
+SCORED = "meta --human h.tsv --scores ter=lo.tsv"
+WORDS = {
+    "SCORED": SCORED,
+    "GATE": "compare --gold gold.m2 eager.txt noisy.txt --resamples 20 --trials 0",
+}
+GENERATED = {
+    "limits": "\n".join(
+        f"{command} --resamples {many} | more than 1,000,000 ... --no-limits"
+        for command in ("rank --sample", "score --sample", "meta --sample", "refs --sample")
+        + ("stress gleu", "difficulty --sample")
+        for many in ("1000001", "99999999999999999999")
+    ),
+    "odd values": "\n".join(
+        f"{command} --seed -1 | --seed"
+        for command in ("score --sample", "rank --sample", "stress gleu", "difficulty --sample")
+        + ("meta --sample", "plan --sample", "refs --sample")
+    )
+    + f"""
+        score --sample -m gleu --confidence nan | --confidence
+        rank --sample --confidence nan | --confidence
+        plan --sample --confidence nan | --confidence
+        plan --sample --power nan | --power
+        difficulty --sample --annotator {NINES} | annotator
+        difficulty --sample --terminal --sentences {NINES} | sentences
+        score --sample --seed {NINES} | --seed
+        score --sample --resamples {NINES} | --resamples
+        score --sample -m m2(beta={{[]}}) | beta
+        score --sample -m m2(beta=1{"0" * 400}) | beta
+        score --sample -m m2(beta={NINES}) | beta
+        score --sample -m m2(beta=1e999) | beta
+        score --sample -m 'errant(extractor=aligned, only=(1,2))' | only
+        score --sample -m errant(only=(1,2)) | only
+        score --sample -m difficulty(ignore=([],)) | ignore
+        score --sample -m m2\udce9 | m2
+        score --sample -m gleu({"(" * 3000}) | gleu
+        score --gold no\udce9such.m2 x | such.m2
+        data get --all --base-url http://[::1 | http://
+        reproduce no\x1bsuch | no\\x1bsuch
+        no\x1b]0;such | such
+        score --sam\x1b]0;ple | ple
+    """,
+}
 
 
-@pytest.mark.parametrize(
-    "option",
-    [("--annotator", 0), ("--only-source",), ("--copy-missing",), ("--missing", "X")],
-    ids=lambda option: option[0],
-)
-def test_edits_or_texts(option: tuple[object, ...], tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text(GOLD)
-    (tmp_path / "a.txt").write_text("He goes home .\n")
-    arguments = ("convert", "gold.m2", "--extract", "aligned", *option)
-    assert "the other options make texts" in errata(*arguments, cwd=tmp_path, code=2).stderr
-    if option[0] != "--missing":
-        texts = ("convert", "--source", "a.txt", "--refs", "a.txt", *option)
-        assert "belong to M2 to text" in errata(*texts, cwd=tmp_path, code=2).stderr
+def cases() -> dict[str, str]:
+    """The lines of refused.txt by section, and those that are generated."""
+    text = Path(__file__).with_name("refused.txt").read_text("utf-8")
+    for word, meaning in WORDS.items():
+        text = text.replace(f"\n{word} ", f"\n{meaning} ")
+    _, *parts = re.split(r"^\[(.+)\]$", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True)) | GENERATED
 
 
-def test_new_edits_go_where_they_are_sent(tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text(GOLD)
-    arguments = ("convert", "gold.m2", "--extract", "aligned")
-    printed = errata(*arguments, cwd=tmp_path).stdout
-    done = errata(*arguments, "-o", "x.m2", cwd=tmp_path)
-    assert (tmp_path / "x.m2").read_text() == printed
-    assert printed.startswith("S He go home .\nA 1 2|||")
-    assert "x.m2" in done.stdout
+REFUSED = cases()
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = fill_with_sample(tmp_path_factory.mktemp("refused"))
+    long = " ".join(map(str, range(9000)))
+    ties = {"judge": "a", "systems": ["A", "B"], "ranks": [1, 1]}
+    for name, text in {
+        "one-line.txt": "He goes home .\n",
+        "alien.txt": "Nothing of this .\n" * 72,
+        "two.m2": "S a\n\nx\n",
+        "other.m2": (folder / "gold.m2").read_text("utf-8").replace("S ", "S You ", 1),
+        "wide.txt": "a " * 100_000 + "\n",
+        "wide2.txt": "b " * 100_000 + "\n",
+        "long.txt": f"He go .\n{long}\n",
+        "longer.txt": f"He goes .\n{long} .\n",
+        "out1": "1\n73\n",
+        "out2": "1\n70-99",
+        "out3": "x\n",
+        "out4": "3\n9-7\n",
+        "out5": "0\n",
+        "out6": "# none\n",
+        "out7": "1-72\n",
+        "h.tsv": "A\t3\nB\t2\nC\t1\nD\t0\n",
+        "lo.tsv": "A\t0.2\nB\t0.1\nC\t0.9\nD\t0.4\n",
+        "gleu.json": run("score --sample -m gleu --resamples 0 --json").stdout,
+        "people.json": run("rank --sample --resamples 40 --json").stdout,
+        "bad.jsonl": '{"judge": "ann", "sentence": 0, "groups": [["A"]], "ranks": [0]}\n',
+        "one.jsonl": json.dumps(ties | {"sentence": 0, "ranks": [1, 2]}) + "\n",
+        "ties.jsonl": "".join(json.dumps(ties | {"sentence": s}) + "\n" for s in range(3)),
+        "claims.txt": "m2 = 0.5\nm2 is good\n",
+        "no-claims.txt": "# none\n",
+        "three.txt": "a\nb\nc\n",
+        "more.tsv": "clean\nyes\n\n1\n0\nno\n",
+        "few.tsv": "clean\nyes\n",
+        "odd.tsv": "clean\tlocale\nyes\tx\nmaybe\tx\nno\tx\n",
+        "broad.tsv": "clean\nyes\tno\nyes\nno\n",
+        "same.tsv": "clean\tclean\n",
+    }.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    run("convert --source source.txt --refs eager.txt -o own.m2", cwd=folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_commands_refuse_in_one_line(inputs: Path, name: str) -> None:
+    wrong = refused(REFUSED[name], inputs)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_used_is_taken(inputs: Path) -> None:
+    run(f"{SCORED} --common", cwd=inputs)
+    run("score --sample --resamples 0 -m edits --by-type --tier 1")
+    run("rank ties.jsonl --ranker bradley_terry(ties=half)", cwd=inputs)
+    run("stress gleu --gold gold.m2 --attack alien.txt --resamples 0", cwd=inputs)
+    assert repr(parse("m2(version=3.2)")) == repr(parse("m2(version='3.2')"))
 
 
 def test_where_a_failure_comes_from() -> None:
-    bad = ("score", "--gold", "nowhere.m2", "x.txt")
-    assert "Traceback" not in errata(*bad, code=2).stderr
-    assert "Traceback" in errata("--traceback", *bad, code=2).stderr
-    assert "Traceback" in errata(*bad, code=2, env={"ERRATA_TRACEBACK": "1"}).stderr
-    assert "Traceback" not in errata(*bad, code=2).stderr  # of the next run nothing is said
+    bad = "score --gold nowhere.m2 x.txt"
+    assert "Traceback" in run(f"--traceback {bad}", code=2).stderr
+    assert "Traceback" in run(bad, code=2, env={"ERRATA_TRACEBACK": "1"}).stderr
+    assert "Traceback" not in run(bad, code=2).stderr  # nothing stays set
 
 
 def test_names_are_a_list_or_a_file(tmp_path: Path) -> None:
     (tmp_path / "names").write_text("A \nB\n")
     assert split_names(None) == []
     assert split_names("A, B") == split_names(str(tmp_path / "names")) == ["A", "B"]
-    with pytest.raises(InputError, match="has an empty name"):
+    with pytest.raises(InputError, match="empty name"):
         split_names("A,,B")
 
 
-def test_verbose_says_how_long_it_took() -> None:
-    said = errata("metrics", "-v").stderr
-    seconds = re.search(r"; (\d+\.\d) s$", said.strip())
+def test_verbose_reports_how_long_it_took() -> None:
+    seconds = re.search(r"; (\d+\.\d) s$", errata("metrics", "-v").stderr.strip())
     assert seconds is not None
-    assert float(seconds[1]) < 60
 
 
 @pytest.mark.parametrize(
-    ("module", "whose"),
-    [("their_metric", "the plug-in their_metric failed (x.py:2)"), ("__main__", "fault of Errata")],
+    ("module", "whose"), [("their_metric", "plug-in their_metric"), ("__main__", "fault of Errata")]
 )
 def test_whose_fault_it_is(module: str, whose: str, tmp_path: Path) -> None:
     place = tmp_path / "x.py"
@@ -80,96 +163,28 @@ def test_whose_fault_it_is(module: str, whose: str, tmp_path: Path) -> None:
     exec(compile(place.read_text(), str(place), "exec"), theirs.__dict__)
     with pytest.raises(ZeroDivisionError) as caught:
         theirs.fail()
-    inside = caught.tb.tb_next  # without the frame of this test
-    said = _fault(caught.value.with_traceback(inside))
-    assert whose in said
-    assert "ZeroDivisionError: division by zero" in said
+    message = _fault(caught.value.with_traceback(caught.tb.tb_next))  # without this test's frame
+    assert whose in message
+    assert ("x.py:2" in message) == (module != "__main__")
+    assert "ZeroDivisionError: division by zero" in message
 
 
 @pytest.mark.parametrize("level", ["sentence", "both", "system"])
-def test_scores_of_systems_alone_are_judged_as_such(level: str, tmp_path: Path) -> None:
+def test_scores_of_systems_alone_are_judged_as_such(inputs: Path, level: str) -> None:
+    code = 2 if level == "sentence" else 0
+    line = f"meta --judgments judgments.jsonl --scores m.tsv --level {level} --resamples 0"
     names = ("eager", "cautious", "fluent", "noisy", "nothing")
-    rows = "".join(f"{name}\t{k / 7}\n" for k, name in enumerate(names))
-    (tmp_path / "m.tsv").write_text(f"system\tm\n{rows}", encoding="utf-8")
-    with sample_file("judgments.jsonl") as judgments:
-        given = ("--judgments", judgments, "--scores", "m.tsv", "--level", level)
-        code = 2 if level == "sentence" else 0
-        done = errata("meta", *given, "--resamples", 0, cwd=tmp_path, code=code)
-    alone = "no sentence scores of m"
-    assert (alone in done.stderr) == (level != "system")
-    assert ("judged at system level only" in done.stderr) == (level == "both")
+    (inputs / "m.tsv").write_text("".join(f"{name}\t{k / 7}\n" for k, name in enumerate(names)))
+    done = run(line, cwd=inputs, code=code)
+    assert ("no sentence scores of m" in done.stderr) == (level != "system")
     assert ("system level" in done.stdout) == (level != "sentence")
     assert "sentence level" not in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ("--by-type --compare -m edits", "--compare goes with scores of systems"),
-        ("--by-type --by-sentence -m edits", "--by-sentence goes with scores of systems"),
-        ("--json --format tsv -m gleu", "--json and --format tsv are given"),
-        ("--format table --json -m gleu", "--json and --format table are given"),
-        ("--annotator 0 --annotator all -m gleu", "--annotator all and --annotator 0 are given"),
-        ("-m m2 -m m2(beta=0.5)", "m2 is given twice"),
-        ("-m edits -m errant(extractor=aligned,gold=as_is)", "edits is given twice"),
-    ],
-)
-def test_options_that_contradict_each_other(options: str, problem: str) -> None:
-    done = errata("score", "--sample", "--resamples", 100, *options.split(), code=2)
-    assert problem in done.stderr
+@pytest.mark.parametrize("body", ["1 / 0", "'good'"])
+def test_a_function_that_fails_is_a_fault(body: str, tmp_path: Path) -> None:
+    text = f"def broken(source, hypothesis, references):\n    return {body}\n"
+    (tmp_path / "own_metric.py").write_text(text)
+    done = run("score --sample -m own_metric.py:broken", cwd=tmp_path, code=70)
+    assert "own_metric.py:broken " in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_options_that_say_the_same_twice() -> None:
-    run = ("score", "--sample", "--resamples", 0, "-m", "gleu")
-    wanted = errata(*run, "--json").stdout
-    assert errata(*run, "--json", "--format", "json").stdout == wanted
-    assert errata(*run, "--json", "--annotator", "all", "--annotator", "all").stdout == wanted
-
-
-def test_a_number_where_a_word_is_wanted() -> None:
-    assert repr(parse("m2(version=3.2)")) == repr(parse("m2(version='3.2')"))
-    with pytest.raises(InputError, match=r"version=3\.3 should be a str"):
-        parse("m2(version=3.3)")
-
-
-def test_columns_of_one_name_are_numbered() -> None:
-    scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
-    table = summary_table([scores, scores, scores])
-    assert table.columns == ("system", "GLEU", "GLEU [2]", "GLEU [3]")
-    assert [each.label for each in told_apart([scores] * 2)] == ["gleu", "gleu [2]"]
-
-
-BROKEN = """
-def fails(source, hypothesis, references):
-    return 1 / 0
-def words(source, hypothesis, references):
-    return "good"
-"""
-
-
-@pytest.mark.parametrize("name", ["fails", "words"])
-def test_a_plug_in_that_fails_is_a_fault(name: str, tmp_path: Path) -> None:
-    (tmp_path / "broken_metric.py").write_text(BROKEN)
-    done = errata("score", "--sample", "-m", f"broken_metric.py:{name}", cwd=tmp_path, code=70)
-    assert f"broken_metric.py:{name} " in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_lines_too_long_to_align_are_named(tmp_path: Path) -> None:
-    long = " ".join(map(str, range(9000)))
-    (tmp_path / "s.txt").write_text(f"He go .\n{long}\n")
-    (tmp_path / "r.txt").write_text(f"He goes .\n{long}\n")
-    (tmp_path / "ours.txt").write_text(f"He goes .\n{long} .\n")
-    run = ("score", "--source", "s.txt", "-m", "edits", "--resamples", 0)
-    said = errata(*run, "--refs", "r.txt", "ours.txt", cwd=tmp_path, code=2).stderr
-    assert "sentence 2 of ours has 9001 tokens, its source 9000: too long to align" in said
-    said = errata(*run, "--refs", "ours.txt", "ours=r.txt", cwd=tmp_path, code=2).stderr
-    assert "reference 0 of sentence 2 has 9001 tokens" in said
-
-
-def test_two_sentences_in_a_paragraph_name_the_option(tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text("S a\nS b\n")
-    (tmp_path / "a.txt").write_text("a\n")
-    said = errata("score", "--gold", "gold.m2", "a.txt", cwd=tmp_path, code=2).stderr
-    assert "--compatible (in Python compatible=True)" in said

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
-import shutil
-from collections.abc import Iterator
-from html.parser import HTMLParser
+import shlex
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from command import errata
+from command import errata, run, tables
+from errata import evaluate
+from errata.datasets import sample_corpus, sample_systems
+from errata.datasets.sample import SAMPLE_SYSTEMS
+from errata.io.runs import run_of, write_run
 from errata.report.cells import as_data
 
 FEW = ("--resamples", 60)
-RATED = ("cautious", "eager", "fluent", "noisy", "nothing")
-SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 
 
 class Shown(NamedTuple):
@@ -28,55 +29,27 @@ class Shown(NamedTuple):
     rows: list[list[tuple[str, str | None]]]
 
 
-class Tables(HTMLParser):
-    """Reads every table of a page by the name that its copies have."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: dict[str, list[Shown]] = {}
-        self.table: Shown | None = None
-        self.cell: list[Any] | None = None
-        self.head = self.data = False
-        self.copies = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag == "table":
-            self.table = Shown([], [])
-        elif tag == "thead":
-            self.head = True
-        elif tag == "tr" and self.table is not None and not self.head:
-            self.table.rows.append([])
-        elif tag in ("td", "th") and self.table is not None:
-            self.cell = ["", given.get("data-v")]
-        elif tag == "script" and given.get("class") == "data":
-            self.data, self.copies = True, ""
-
-    def handle_data(self, data: str) -> None:
-        if self.cell is not None:
-            self.cell[0] += data
-        if self.data:
-            self.copies += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th") and self.cell is not None and self.table is not None:
-            if self.head:
-                self.table.heads.append(self.cell[0])
-            else:
-                self.table.rows[-1].append((self.cell[0], self.cell[1]))
-            self.cell = None
-        elif tag == "thead":
-            self.head = False
-        elif tag == "script" and self.data:
-            self.data = False
-            assert self.table is not None
-            self.found.setdefault(json.loads(self.copies)["name"], []).append(self.table)
+TABLE = re.compile(r"<table.*?</table>|<script[^>]*class=\"?data\"?[^>]*>.*?</script>", re.DOTALL)
+CELL = re.compile(
+    r"<t[dh](?:\s[^>]*?)?(?:\sdata-v=\"([^\"]*)\"[^>]*)?>(.*?)(?=</?t[dhr])", re.DOTALL
+)
 
 
 def tables_of(page: str) -> dict[str, list[Shown]]:
-    parser = Tables()
-    parser.feed(page)
-    return parser.found
+    """Every table of a page by the name in the data that follows it."""
+    found: dict[str, list[Shown]] = {}
+    last = Shown([], [])
+    for part in TABLE.findall(page):
+        if part.startswith("<script"):
+            name = json.loads(part.partition(">")[2].rpartition("<")[0])["name"]
+            found.setdefault(name, []).append(last)
+            continue
+        heads, *rows = (
+            [(html.unescape(re.sub("<[^>]*>", "", text)), value or None) for value, text in row]
+            for row in map(CELL.findall, part.split("<tr")[1:])
+        )
+        last = Shown([text for text, _ in heads], rows)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -88,23 +61,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Shown
     return tables_of(page), page, json.loads(done.stdout)
 
 
+# The command behind a section, and the tables of it that a report does not show.
 COMMANDS = {
-    "score": ("score", "--sample", *FEW),
-    "by type": ("score", "--sample", "--by-type"),
-    "rank": ("rank", "--sample", *FEW, "--head-to-head"),
-    "agree": ("agree", "--sample"),
-    "meta": ("meta", "--sample", *FEW, "--matrix"),
-    "difficulty": ("difficulty", "--sample", *FEW),
-    "compare": ("compare", "--sample", *FEW, "--old", "eager"),
-    "refs": ("refs", "--sample", *FEW, "-m", "gleu"),
-}
-# What a command prints and a report does not show; what is missing besides is a fault.
-LEFT_OUT = {
-    "score": ("verdicts", "leads"),
-    "by type": ("_aimed", "touched"),  # what a reader meets of it is in the comparison
-    "meta": ("leave_one_out", "_confusion"),
-    "compare": ("_figures",),
-    "refs": ("annotators_as_systems", "self_check", "_curve"),
+    "score --resamples 60": ("verdicts", "leads"),
+    "score --by-type": ("_aimed", "touched"),  # a reader finds these in the comparison
+    "rank --resamples 60 --head-to-head": (),
+    "agree": (),
+    "meta --resamples 60 --matrix": ("leave_one_out", "_confusion"),
+    "difficulty --resamples 60": (),
+    "compare --resamples 60 --old eager": ("_figures",),
+    "refs --resamples 60 -m gleu": ("annotators_as_systems", "self_check", "_curve"),
 }
 
 
@@ -118,18 +84,16 @@ def exact(cell: Any) -> list[float]:
     return [number for each in inner for number in exact(each)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_numbers_are_those_of_the_command(made: Any, name: str) -> None:
+@pytest.mark.parametrize("line", COMMANDS)
+def test_numbers_are_those_of_the_command(made: Any, line: str) -> None:
     shown = made[0]
-    printed = json.loads(errata(*COMMANDS[name], "--json").stdout)["tables"]
     compared = 0
-    for table in printed:
-        if table["name"].endswith(LEFT_OUT.get(name, ("-",))):
-            continue
-        assert table["name"] in shown, (name, table["name"], sorted(shown))
-        fitting = [each for each in shown[table["name"]] if len(each.rows) == len(table["rows"])]
-        assert any(_same(table, each) for each in fitting), (name, table["name"])
-        compared += 1
+    for name, table in tables(f"{line} --sample").items():
+        if not name.endswith(COMMANDS[line] or ("-",)):
+            assert name in shown, sorted(shown)
+            fitting = [each for each in shown[name] if len(each.rows) == len(table["rows"])]
+            assert any(_same(table, each) for each in fitting), name
+            compared += 1
     assert compared
 
 
@@ -148,16 +112,16 @@ def _same(table: dict[str, Any], shown: Shown) -> bool:
     return True
 
 
-def test_what_it_prints_are_the_tables_of_the_page(made: Any) -> None:
+def test_it_prints_the_tables_of_the_page(made: Any) -> None:
     shown, _, printed = made
-    contents, *tables = printed["tables"]
+    contents, *others = printed["tables"]
     assert contents["rows"][0]["section"] == "answer"
     assert {row["section"] for row in contents["rows"]} >= {
         "leaderboard", "changes", "people", "metrics", "kinds", "difficulty", "sentences",
         "references", "made",
     }  # fmt: skip
-    assert len(tables) == sum(row["tables"] for row in contents["rows"])
-    assert sum(map(len, shown.values())) == len(tables)
+    assert len(others) == sum(row["tables"] for row in contents["rows"])
+    assert sum(map(len, shown.values())) == len(others)
 
 
 def test_every_chart_has_words(made: Any) -> None:
@@ -171,165 +135,106 @@ def test_every_chart_has_words(made: Any) -> None:
     assert len(set(titles)) == len(titles)
 
 
-def folder_with_sample(folder: Path) -> Path:
-    for file in SAMPLE.iterdir():
-        if file.is_file():
-            shutil.copy(file, folder)
-    return folder
+BUILD = "--gold gold.m2 eager.txt noisy.txt -m gleu --resamples 60 --old eager"
 
 
-def sections(folder: Path, *arguments: object) -> list[str]:
-    done = errata("report", *arguments, "--json", "--force", cwd=folder)
-    return [row["section"] for row in json.loads(done.stdout)["tables"][0]["rows"]]
+def sections(folder: Path, line: str) -> list[str]:
+    found = tables(f"report --resamples 60 --force {line}", cwd=folder)
+    return [row["section"] for row in found["report"]["rows"]]
 
 
-def test_any_part_of_what_there_is_is_told(tmp_path: Path) -> None:
-    folder = folder_with_sample(tmp_path)
-    only = ("--resamples", 60)
-    assert sections(folder, "--judgments", "judgments.jsonl", *only) == ["answer", "people", "made"]
-    assert sections(folder, "--source", "source.txt", "eager.txt", *only) == [
-        "answer", "sentences", "findings", "made",
-    ]  # fmt: skip
-    found = sections(
-        folder, "--source", "source.txt", "eager.txt", "noisy.txt", "--old", "noisy", *only
-    )
-    assert "changes" in found
-    refused = errata("report", "--force", cwd=folder, code=2)
-    assert "nothing to report on" in refused.stderr
-    refused = errata("report", "--sample", "--old", "nobody", "--force", cwd=folder, code=2)
-    assert "there is no system 'nobody'" in refused.stderr
+def page_of(folder: Path) -> str:
+    return (folder / "report.html").read_text("utf-8")
 
 
-def test_files_have_fingerprints_and_a_command_that_makes_it_again(tmp_path: Path) -> None:
-    import hashlib
+def test_any_part_of_the_inputs_makes_a_report(folder: Path) -> None:
+    texts = "--source source.txt eager.txt"
+    assert sections(folder, "--judgments judgments.jsonl") == ["answer", "people", "made"]
+    assert sections(folder, texts) == ["answer", "sentences", "findings", "made"]
+    assert "changes" in sections(folder, f"{texts} noisy.txt --old noisy")
 
-    folder = folder_with_sample(tmp_path)
+
+def test_files_have_fingerprints_and_a_command_that_makes_it_again(folder: Path) -> None:
     arguments = ("report", "--gold", "gold.m2", "o&<b>.txt=eager.txt", "-m", "gleu", *FEW)
-    errata(*arguments, "-o", "r.html", cwd=folder)
-    page = (folder / "r.html").read_text("utf-8")
-    shown = tables_of(page)["digests"][0]
-    known = {row[0][0]: row[2][0] for row in shown.rows}
+    arguments += ("-o", "report.html")
+    errata(*arguments, cwd=folder)
+    page = page_of(folder)
+    known = {row[0][0]: row[2][0] for row in tables_of(page)["digests"][0].rows}
     assert known == {
         name: hashlib.sha256((folder / name).read_bytes()).hexdigest()
         for name in ("gold.m2", "eager.txt")
     }
     command = html.unescape(re.search(r"<pre><code>(.*?)</code>", page)[1])  # type: ignore[index]
-    assert command == (
-        "errata report --gold gold.m2 'o&<b>.txt=eager.txt' -m gleu --resamples 60 -o r.html"
-    )
+    assert command == f"errata {shlex.join(map(str, arguments))}"
     assert "o&<b>" not in page
-    again = errata(*arguments, "-o", "r.html", cwd=folder, code=2)
-    assert "exists" in again.stderr
-    before = (folder / "r.html").read_bytes()
-    errata(*arguments, "-o", "r.html", "--force", cwd=folder)
-    changed = (folder / "r.html").read_bytes().replace(b" --force", b"")
-    assert changed == before  # the same command makes the same page, byte for byte
+    assert "exists" in errata(*arguments, cwd=folder, code=2).stderr
+    errata(*arguments, "--force", cwd=folder)
+    assert page_of(folder).replace(" --force", "") == page  # the same command, the same page
 
 
-def test_what_is_wrong_with_the_files_stands_on_top(tmp_path: Path) -> None:
-    folder = folder_with_sample(tmp_path)
+def test_findings_of_the_file_check_come_first(folder: Path) -> None:
     lines = (folder / "eager.txt").read_text("utf-8").split("\n")
     lines[3] = ""
     (folder / "eager.txt").write_text("\n".join(lines), "utf-8")
-    found = sections(folder, "--gold", "gold.m2", "eager.txt", "-m", "gleu", *FEW)
-    assert found[0] == "findings"
-    page = (folder / "report.html").read_text("utf-8")
-    assert "line 4: the line is empty" in page
-    assert 'href="#findings">1 finding of the file check' in page
+    assert sections(folder, "--gold gold.m2 eager.txt -m gleu")[0] == "findings"
+    assert "line 4: the line is empty" in page_of(folder)
+    assert 'href="#findings">1 finding' in page_of(folder)
 
 
-def test_a_condition_that_fails_ends_the_command_and_the_page_says_so(tmp_path: Path) -> None:
-    folder = folder_with_sample(tmp_path)
-    build = ("--gold", "gold.m2", "eager.txt", "noisy.txt", "-m", "gleu", *FEW, "--old", "eager")
-    for condition, code, word in (("gleu < -0.9", 0, "✓ Pass"), ("gleu < -0.01", 1, "✗ Fail")):
-        told = ("report", *build, "--fail-if", condition, "--force", "--json")
-        done = errata(*told, cwd=folder, code=code)
-        page = (folder / "report.html").read_text("utf-8")
-        assert word in page
-        (gate,) = (t for t in json.loads(done.stdout)["tables"] if t["name"] == "gate")
-        held = errata("compare", *build, "--fail-if", condition, "--json", cwd=folder, code=code)
-        assert gate["rows"] == json.loads(held.stdout)["tables"][0]["rows"]
-    refused = errata("report", "--sample", "--fail-if", "m2 < 0", "--force", cwd=folder, code=2)
-    assert "--fail-if goes with --old" in refused.stderr
+@pytest.mark.parametrize(
+    ("condition", "code", "word"), [("gleu<-0.9", 0, "✓ Pass"), ("gleu<-0.01", 1, "✗ Fail")]
+)
+def test_a_failed_condition_is_on_the_page_and_in_the_exit_code(
+    folder: Path, condition: str, code: int, word: str
+) -> None:
+    line = f"{BUILD} --fail-if {condition}"
+    reported = tables(f"report --force {line}", cwd=folder, code=code)
+    assert word in page_of(folder)
+    compared = tables(f"compare {line}", cwd=folder, code=code)
+    assert reported["gate"]["rows"] == compared["gate"]["rows"]
 
 
-def test_slices_are_those_of_compare_and_filter_the_sentences(tmp_path: Path) -> None:
-    folder = folder_with_sample(tmp_path)
-    size = len((folder / "source.txt").read_text("utf-8").splitlines())
-    (folder / "levels.tsv").write_text("level\n" + "A1\nB2\n" * (size // 2))
-    build = ("--gold", "gold.m2", "eager.txt", "noisy.txt", "-m", "gleu", *FEW, "--old", "eager")
-    told, held = (
-        {t["name"]: t for t in json.loads(errata(*command, cwd=folder).stdout)["tables"]}
-        for command in (
-            ("report", *build, "--slices", "levels.tsv", "--force", "--json"),
-            ("compare", *build, "--slices", "levels.tsv", "--json"),
-        )
-    )
-    rows = told["noisy_slices"]["rows"]
-    assert rows == held["noisy_slices"]["rows"]
+@pytest.mark.slow
+def test_slices_are_those_of_compare_and_filter_the_sentences(folder: Path) -> None:
+    (folder / "levels.tsv").write_text("level\n" + "A1\nB2\n" * 36)
+    line = f"{BUILD} --slices levels.tsv"
+    fail = ("--fail-if", "gleu score < 0.01 on level=B2")
+    reported = tables(f"report --force {line}", *fail, cwd=folder)
+    compared = tables(f"compare {line}", *fail, cwd=folder)
+    for name in ("noisy_slices", "gate"):
+        assert reported[name]["rows"] == compared[name]["rows"]
+    rows = reported["noisy_slices"]["rows"]
     assert {row["value"] for row in rows if row["slice"] == "level"} == {"A1", "B2"}
-    page = (folder / "report.html").read_text("utf-8")
-    assert 'name="slice:length"' in page
-    assert 'name="slice:level"' in page
-    value = rows[-1]["value"]
-    on = (
-        "--slices",
-        "levels.tsv",
-        "--fail-if",
-        f"gleu score < 0.01 on {rows[-1]['slice']}={value}",
-    )
-    gates = [
-        next(
-            t for t in json.loads(errata(*run, cwd=folder).stdout)["tables"] if t["name"] == "gate"
-        )
-        for run in (
-            ("report", *build, *on, "--force", "--json"),
-            ("compare", *build, *on, "--json"),
-        )
-    ]
-    assert gates[0]["rows"] == gates[1]["rows"]
-    people = ("--judgments", "judgments.jsonl", "--slices", "levels.tsv")
-    refused = errata("report", *people, "--force", cwd=folder, code=2)
-    assert "--slices goes with outputs to score" in refused.stderr
+    for name in ("slice:length", "slice:level"):
+        assert f'name="{name}"' in page_of(folder)
 
 
-def test_ratings_of_outputs_are_those_of_meta(tmp_path: Path) -> None:
-    folder = folder_with_sample(tmp_path)
-    rated = ("--gold", "gold.m2", *(f"{name}.txt" for name in RATED), "-m", "gleu", *FEW)
-    people = ("--human", "ratings.csv")
-    errata("report", *rated, *people, cwd=folder)
-    shown = tables_of((folder / "report.html").read_text("utf-8"))
-    printed = json.loads(errata("meta", *rated, *people, "--json", cwd=folder).stdout)["tables"]
-    for table in printed:
-        if table["name"] != "leave_one_out":
-            assert any(_same(table, each) for each in shown[table["name"]]), table["name"]
+def test_ratings_of_outputs_are_those_of_meta(folder: Path) -> None:
+    outputs = " ".join(f"{name}.txt" for name in SAMPLE_SYSTEMS)
+    line = f"--gold gold.m2 {outputs} -m gleu --resamples 60 --human ratings.csv"
+    run(f"report {line}", cwd=folder)
+    shown = tables_of(page_of(folder))
+    for name, table in tables(f"meta {line}", cwd=folder).items():
+        if name != "leave_one_out":
+            assert any(_same(table, each) for each in shown[name]), name
 
 
 def test_runs_are_drawn_over_time(tmp_path: Path) -> None:
-    from errata import evaluate
-    from errata.datasets import sample_corpus, sample_systems
-    from errata.io.runs import run_of, write_run
-
     corpus, systems = sample_corpus(), sample_systems()
-    runs = tmp_path / "runs"
-    runs.mkdir()
+    (tmp_path / "runs").mkdir()
     for day, system in enumerate(systems[:3], 1):
         scores = evaluate("gleu", corpus, system, resamples=20)
-        run = run_of(corpus, system, [scores], when=f"2026-01-0{day}T00:00:00Z")
-        write_run(runs / f"{day}.json", run)
-    assert "trend" in sections(tmp_path, "--runs", "runs")
-    shown = tables_of((tmp_path / "report.html").read_text("utf-8"))["runs"][0]
+        stored = run_of(corpus, system, [scores], when=f"2026-01-0{day}T00:00:00Z")
+        write_run(tmp_path / "runs" / f"{day}.json", stored)
+    assert "trend" in sections(tmp_path, "--runs runs")
+    shown = tables_of(page_of(tmp_path))["runs"][0]
     first = evaluate("gleu", corpus, systems[0], resamples=0)
     assert float(shown.rows[0][2][1] or 0) == as_data(first.values[0].item())
 
 
-def every_cell(shown: dict[str, list[Shown]]) -> Iterator[str]:
-    for several in shown.values():
-        for table in several:
-            for row in table.rows:
-                yield from (text for text, _ in row)
-
-
 def test_no_number_is_shown_as_nan(made: Any) -> None:
-    assert not [text for text in every_cell(made[0]) if re.search(r"\b(nan|inf)\b", text)]
+    cells = [
+        text for several in made[0].values() for t in several for row in t.rows for text, _ in row
+    ]
+    assert not [text for text in cells if re.search(r"\b(nan|inf)\b", text)]
     assert not re.search(r'="(nan|inf)', made[1])

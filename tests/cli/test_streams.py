@@ -34,30 +34,24 @@ def on_terminal() -> Iterator[Terminal]:
         yield stream
 
 
-def _drawn(*, after: float = 0.0) -> str:
+def drawn(*, after: float = 0.0) -> str:
     with on_terminal() as terminal, ProgressBar("gleu [b]", after=after) as progress:
         progress(1, 4)
         progress(3, 4)
     return terminal.getvalue()
 
 
-def test_a_bar_says_what_is_done_and_goes() -> None:
-    text = _drawn()
-    assert "gleu [b]" in text  # no markup
-    assert "3/4" in text
-    assert "━" in text
-    assert "/s" in text
+def test_a_bar_shows_what_is_done_and_goes() -> None:
+    text = drawn()
+    for part in ("gleu [b]", "3/4", "━", "/s"):  # no markup
+        assert part in text
     assert text.endswith("\x1b[2K")  # nothing of it stays
-
-
-def test_quick_work_has_no_bar() -> None:
-    assert _drawn(after=60) == ""
-    assert ProgressBar("x").after == 2
+    assert ProgressBar("a\x1bb").label == r"a\x1bb"
 
 
 def test_a_bar_is_shown_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter((10.0, 11.9, 12.0))
-    clock = mock.Mock(monotonic=lambda: next(now))
+    assert drawn(after=60) == ""
+    clock = mock.Mock(monotonic=mock.Mock(side_effect=(10.0, 11.9, 12.0)))
     monkeypatch.setattr("errata.cli.output.time", clock)
     with on_terminal() as terminal, ProgressBar("x") as progress:
         progress(1, 4)
@@ -66,15 +60,12 @@ def test_a_bar_is_shown_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -
     assert "2/4" in terminal.getvalue()
 
 
-def test_who_wants_quiet_gets_no_bar() -> None:
+def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     token = loudness.set(-1)
     try:
-        assert _drawn() == ""
+        assert drawn() == ""
     finally:
         loudness.reset(token)
-
-
-def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     with ProgressBar("x", after=0) as progress:
@@ -82,10 +73,6 @@ def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stderr", None)
         progress(2, 2)
     assert stream.getvalue() == ""
-
-
-def test_a_bar_steers_no_terminal() -> None:
-    assert ProgressBar("a\x1bb").label == r"a\x1bb"
 
 
 def test_closed_streams_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,20 +131,19 @@ def test_only_numbers_out_of_range_are_explained(
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
 @pytest.mark.parametrize(
-    ("arguments", "code"),
+    ("line", "code"),
     [
-        (["rank", "nowhere.jsonl"], 2),
-        (["rank", "--seed", "-1"], 2),
-        (["rank", "--sample", "--resamples", "5", "--unit", "judges"], 0),  # which is warned of
+        ("rank nowhere.jsonl", 2),
+        ("rank --sample --resamples 5 --unit judges", 0),  # which causes a warning
     ],
 )
-def test_messages_that_nobody_can_read_change_no_exit_code(arguments: list[str], code: int) -> None:
-    """Where standard error is full or its reader gone: 1 would say that a check did not hold."""
+def test_messages_that_nobody_can_read_change_no_exit_code(line: str, code: int) -> None:
+    """Where standard error is full or its reader gone: 1 would mean that a check failed."""
     reader, writer = os.pipe()
     os.close(reader)
     with open("/dev/full", "wb") as full, open(writer, "wb") as gone:
         for stream in (full, gone):
-            command = [sys.executable, "-m", "errata", *arguments]
+            command = [sys.executable, "-m", "errata", *line.split()]
             done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stream, check=False)
             assert done.returncode == code
             assert bool(done.stdout) == (code == 0)

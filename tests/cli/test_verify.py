@@ -114,36 +114,6 @@ def test_several_claims_and_systems(m2: Any, tmp_path: Path) -> None:
     )
     failing = errata("verify", claims, "--sample", "--for", "noisy", code=1).stdout
     assert failing.count(" yes") == 2
-    several = errata("verify", "m2 = 1.0", "--sample", code=2)
-    assert "of which of 5 systems" in several.stderr
-    assert (
-        "there is no system 'us'"
-        in errata("verify", "m2 = 1", "--sample", "--for", "us", code=2).stderr
-    )
-
-
-@pytest.mark.parametrize(
-    ("claim", "said"),
-    [
-        ("m2 = high", "is not a signature and a value"),
-        ("m3() | sentences:72 = 0.4", "there is no metric 'm3'"),
-        ("trueskill() | sentences:72 = 0.4", "errata rank ranks judgments again"),
-        ("m2() | resamples:many | seed:0 = 0.4 ± 0.1", "no interval can be drawn again"),
-        ("nowhere.txt", "nowhere.txt"),
-    ],
-)
-def test_what_cannot_be_read(claim: str, said: str) -> None:
-    done = errata("verify", claim, *FILES, code=2)
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_bad_line_is_named(tmp_path: Path) -> None:
-    claims = tmp_path / "claims.txt"
-    claims.write_text("m2 = 0.5\nm2 is good\n", encoding="utf-8")
-    assert "claims.txt:2" in errata("verify", claims, *FILES, code=2).stderr
-    claims.write_text("# none\n", encoding="utf-8")
-    assert "there is no claim" in errata("verify", claims, *FILES, code=2).stderr
 
 
 @pytest.mark.parametrize("form", ["json", "tsv"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,38 +12,25 @@ import pytest
 
 from command import errata, errata_process
 from errata.cli import COMMANDS, cli
-from errata.datasets.sample import SAMPLE_FILES, sample_file
 
+TWO = "--gold gold.m2 eager.txt noisy.txt"
 # Every command that writes files: its arguments, and the option that names a file of this form.
-WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
-    "convert": (["gold.m2", "--annotator", "0", "--copy-missing"], "-o", "o.txt"),
-    "convert M2": (["--source", "source.txt", "--refs", "reference0.txt"], "-o", "o.m2"),
-    "difficulty": (
-        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--annotator", "0"],
-        "--write-weights",
-        "w.txt",
-    ),
-    "difficulty map": (
-        ["--gold", "gold.m2", "eager.txt", "x=noisy.txt", "--resamples", "20"],
-        "--figure",
-        "m.html",
-    ),
-    "difficulty figure": (
-        ["--gold", "gold.m2", "eager.txt", "noisy.txt", "--resamples", "20", "--sentences", "1-2"],
-        "--figure",
-        "f.svg",
-    ),
-    "judge": (["--source", "source.txt", "eager.txt", "noisy.txt"], "-o", "j.jsonl"),
-    "rank": (["judgments.jsonl", "--resamples", "20"], "--figure", "r.svg"),
+WRITERS: dict[str, tuple[str, str, str]] = {
+    "convert": ("gold.m2 --annotator 0 --copy-missing", "-o", "o.txt"),
+    "convert M2": ("--source source.txt --refs reference0.txt", "-o", "o.m2"),
+    "difficulty": (f"{TWO} --annotator 0", "--write-weights", "w.txt"),
+    "difficulty map": (f"{TWO} --resamples 20", "--figure", "m.html"),
+    "difficulty figure": (f"{TWO} --resamples 20 --sentences 1-2", "--figure", "f.svg"),
+    "judge": ("--source source.txt eager.txt noisy.txt", "-o", "j.jsonl"),
+    "rank": ("judgments.jsonl --resamples 20", "--figure", "r.svg"),
     "stress": (
-        ["gleu", "--source", "source.txt", "--refs", "reference0.txt", "--resamples", "20"],
+        "gleu --source source.txt --refs reference0.txt --resamples 20",
         "--figure",
         "s.svg",
     ),
     "meta": (
-        ["--judgments", "judgments.jsonl", "--gold", "gold.m2", "-m", "gleu", "--resamples", "20"]
-        + ["--level", "system", "nothing.txt", "eager.txt", "noisy.txt", "cautious.txt"]
-        + ["fluent.txt"],
+        "--judgments judgments.jsonl --gold gold.m2 -m gleu --resamples 20 --level system"
+        " nothing.txt eager.txt noisy.txt cautious.txt fluent.txt",
         "--figure",
         "scatter=c.svg",
     ),
@@ -52,12 +38,7 @@ WRITERS: dict[str, tuple[Sequence[str], str, str]] = {
 MANY = pytest.mark.parametrize("name", WRITERS)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, chat_server: object) -> Path:
-    for name in SAMPLE_FILES:
-        with sample_file(name) as path:
-            (tmp_path / name).write_bytes(path.read_bytes())
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("chat_server")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -80,15 +61,14 @@ def test_no_input_is_overwritten(folder: Path, name: str) -> None:
     kind, equals, usual = given.rpartition("=")
     form = Path(usual).suffix if option == "--figure" else ""
     before = contents(folder)
-    words = [word.rpartition("=")[2] for word in arguments]
-    inputs = [word for word in words if (folder / word).is_file()]
+    inputs = [word for word in arguments.split() if (folder / word).is_file()]
     assert inputs
     for number, file in enumerate(inputs):
         soft, hard = f"soft{number}{form}", f"hard{number}{form}"
         (folder / soft).symlink_to(file)
         os.link(folder / file, folder / hard)
         for target in (soft, hard) if form else (file, soft, hard):
-            run = (name.split()[0], *arguments, option, kind + equals + target, "--force")
+            run = (name.split()[0], *arguments.split(), option, kind + equals + target, "--force")
             done = errata(*run, code=2, cwd=folder)
             assert done.stderr.startswith(f"errata: {target}: the file is an input"), done.stderr
             assert not done.stdout
@@ -108,7 +88,7 @@ def test_an_input_is_refused_before_the_work(folder: Path) -> None:
 def test_what_exists_is_overwritten_only_by_force(folder: Path, name: str) -> None:
     arguments, option, given = WRITERS[name]
     target = given.rpartition("=")[2]
-    run = (name.split()[0], *arguments, option, given)
+    run = (name.split()[0], *arguments.split(), option, given)
     errata(*run, cwd=folder)
     made = (folder / target).read_bytes()
     (folder / target).write_bytes(b"precious")

@@ -282,7 +282,7 @@ def _tsv(tables: Sequence[Table], safe: bool) -> str:
     columns = dict.fromkeys(several)
     for name, table in zip(names, tables, strict=True):
         head, lines = table.flat()
-        own = list(told_apart_names(head))
+        own = list(told_apart_names([*several, *head]))[len(several) :]
         columns |= dict.fromkeys(own)
         rows += ({"table": name, **dict(zip(own, line, strict=True))} for line in lines)
     shown = sorted(columns, key="signature".__eq__)  # the longest stands last
