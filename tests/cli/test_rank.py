@@ -86,7 +86,7 @@ def test_missing_matplotlib_names_what_to_install(tmp_path: Path) -> None:
     env = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
     line = "rank --sample --figure x.svg"
     result = errata_process(*line.split(), cwd=tmp_path, env=env, code=2)
-    assert "pip install 'errata[plot]'" in result.stderr
+    assert "pip install 'errata-gec[plot]'" in result.stderr
 
 
 def test_rank_refuses_shifted_labels() -> None:
