@@ -106,12 +106,17 @@ class Cluster:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def new_database(self, name: str) -> str:
-        """A new database; gives its address."""
+        """Create a database and return its address."""
+        self.execute(f"CREATE DATABASE {name}")
+        return f"{self.address}/{name}"
+
+    def execute(self, *statements: str) -> None:
+        """Run statements outside a transaction."""
         import psycopg
 
         with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
-        return f"{self.address}/{name}"
+            for each in statements:
+                connection.execute(each)  # type: ignore[call-overload]
 
 
 def children(parent: int) -> list[int]:
@@ -145,17 +150,10 @@ def cluster(*settings: str) -> Iterator[Cluster]:
         port = int(free.getsockname()[1])
     found = Cluster(place, port, settings)
     try:
-        found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8")
+        found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8", "--no-sync")
         found.start()
         yield found
     finally:
         found.stop()
         time.sleep(0.1)
         shutil.rmtree(place, ignore_errors=True)
-
-
-@contextmanager
-def server(*settings: str) -> Iterator[str]:
-    """A server with an empty cluster; gives its address, without a database."""
-    with cluster(*settings) as found:
-        yield found.address
