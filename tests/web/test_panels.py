@@ -196,9 +196,10 @@ def test_from_the_link_to_the_code(make_sqlite: Make) -> None:
             assert ("code" in body) == (k == 2)
         body = call("POST", "tasks", {}, token=token).json()
         assert (body["state"], body.get("code", "C0DE")) == ("finished", "C0DE")
-        me = call("GET", "me", token=token).json()
-        assert (me["state"], me["code"]) == ("finished", "C0DE")
-        assert me["back"] == "https://example.org/done?cc=C0DE"
+        if many == 3:
+            me = call("GET", "me", token=token).json()
+            assert (me["state"], me["code"]) == ("finished", "C0DE")
+            assert me["back"] == "https://example.org/done?cc=C0DE"
     assert body["code"] == "C0DE"  # no answer had it
     assert [(row["external id"], row["finished"], row["code"]) for row in people(made)] == [
         ("p-one", "yes", "C0DE"),
