@@ -54,9 +54,7 @@ SIGNS: dict[type[ast.operator], str] = {
 # Keywords that no output can show: wording, layout of memory, what only a type checker reads.
 UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "remedy", "slots")
 # Tests that read or start the package instead of running its lines: options and declarations.
-OF_DECLARATIONS = (
-    "tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",
-)
+OF_DECLARATIONS = ("tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt")
+PATIENCE = 60  # seconds: bounds a hang
 OTHER_USERS = ("postgres", "nobody")
 
 
@@ -117,6 +118,19 @@ class Cluster:
         with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
             for each in statements:
                 connection.execute(each)  # type: ignore[call-overload]
+
+    def change(self, setting: str, value: str) -> None:
+        """Change a setting of the running server, and wait until new connections have it."""
+        import psycopg
+
+        self.execute(f"ALTER SYSTEM SET {setting} = {value}", "SELECT pg_reload_conf()")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
+                if connection.execute(f"SHOW {setting}").fetchone() == (value,):  # type: ignore[call-overload]
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"{setting} is not {value}")
 
 
 def children(parent: int) -> list[int]:

@@ -127,7 +127,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for area in sys.argv[1:] or MODULES:
-            for group, cases in run_path(str(here / area / "test_recorded.py"))[
-                "GROUPS"
-            ].items():
+            for group, cases in run_path(str(here / area / "test_recorded.py"))["GROUPS"].items():
                 record(group, cases)

@@ -128,7 +128,9 @@ def test_limits_end_with_their_minute() -> None:
     for kind, most in (("join", 10), ("failure", 20), ("call", 240)):
         now = [0.0]
         limiter = Limiter(clock=lambda now=now: now[0])
-        assert [limiter.allowed(kind, "one") for _ in range(most + 2)] == [True] * most + [False] * 2
+        assert [limiter.allowed(kind, "one") for _ in range(most + 2)] == [True] * most + [
+            False
+        ] * 2
         assert limiter.allowed(kind, "another")
         now[0] = 61.0
         assert limiter.allowed(kind, "one")

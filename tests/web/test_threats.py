@@ -186,7 +186,10 @@ def test_writer_of_a_text_reaches_no_browser(make_sqlite: Make) -> None:
     for part in ("status", "ranking", "judges", "items"):
         sent.append(call("GET", f"admin/{part}", who=0).text)
     assert len(sent) > 24
-    sent += [*export_lines(campaign.database, "details"), *export_lines(campaign.database, "people")]
+    sent += [
+        *export_lines(campaign.database, "details"),
+        *export_lines(campaign.database, "people"),
+    ]
     assert "Wilhelmina" not in repr(sent)
     assert "S0" in repr(sent)  # which the organiser may know
 
