@@ -154,10 +154,12 @@ class LocalServer(Server):
             database.close()
 
     def kill(self) -> None:
-        self._uvicorn.should_exit = self._uvicorn.force_exit = True
-        self._thread.join()
+        self._uvicorn.force_exit = True
+        self.stop()
 
-    stop = kill
+    def stop(self) -> None:
+        self._uvicorn.should_exit = True
+        self._thread.join()
 
 
 @contextmanager

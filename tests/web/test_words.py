@@ -75,7 +75,7 @@ def test_depth_is_not_fooled_by_strings() -> None:
 
 
 def test_unsafe_addresses_are_refused() -> None:
-    for given, problem in (
+    for settings, problem in (
         ({"host": "0.0.0.0"}, "without encryption"),
         ({"host": "192.0.2.1"}, "without encryption"),
         ({"certificate": "c.pem"}, "go together"),
@@ -84,7 +84,7 @@ def test_unsafe_addresses_are_refused() -> None:
         ({"port": 70000}, "no port"),
     ):
         with pytest.raises(InputError, match=problem):
-            Address(**given)  # type: ignore[arg-type]
+            Address(**settings)  # type: ignore[arg-type]
 
 
 def test_addresses_that_are_taken() -> None:
