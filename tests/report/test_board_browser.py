@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_the_front_page(browser: Any, site: Path) -> None:
+def test_journey_through_a_leaderboard(browser: Any, site: Path) -> None:
     opened(browser, site / "index.html")
     assert_quiet(browser)
     assert_accessible(browser)
@@ -59,10 +59,7 @@ def test_the_front_page(browser: Any, site: Path) -> None:
     assert not css(browser, "script:not([src]) ~ b")
     assert browser.title == "The sample's leaderboard"
 
-
-def test_tables_sort_and_systems_are_linked(browser: Any, site: Path) -> None:
-    opened(browser, site / "index.html")
-
+    # Tables are sorted, and systems have pages.
     def names() -> list[str]:
         return [each.text for each in css(browser, "#t-board-1 tbody th")]
 
@@ -80,9 +77,7 @@ def test_tables_sort_and_systems_are_linked(browser: Any, site: Path) -> None:
     screenshot(browser, "board-system", whole=True)
     css(browser, "#card a")[0].click()
     assert browser.current_url.endswith("index.html")
-
-
-def test_hostile_cards_are_text(browser: Any, site: Path) -> None:
+    # A card that tries to do harm is text.
     (page,) = [p for p in (site / "systems").iterdir() if "odd" in p.name]
     opened(browser, page)
     assert browser.title == "<b>odd & ends"
