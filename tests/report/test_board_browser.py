@@ -8,17 +8,7 @@ from typing import Any
 import pytest
 
 from board_sample import sample_board, submit
-from browser import (
-    assert_accessible,
-    assert_fits,
-    assert_quiet,
-    css,
-    dark,
-    narrow,
-    opened,
-    printing,
-    screenshot,
-)
+from browser import assert_accessible, assert_fits, assert_quiet, css, dark, narrow, opened
 from command import errata
 
 pytest.importorskip("jinja2")
@@ -47,15 +37,10 @@ def test_journey_through_a_leaderboard(browser: Any, site: Path) -> None:
     assert_quiet(browser)
     assert_accessible(browser)
     assert_fits(browser)
-    screenshot(browser, "board-light", whole=True)
     with dark(browser):
         assert_accessible(browser)
-        screenshot(browser, "board-dark", whole=True)
     with narrow(browser):
         assert_fits(browser)
-        screenshot(browser, "board-narrow", whole=True)
-    with printing(browser):
-        screenshot(browser, "board-print", whole=True)
     assert not css(browser, "script:not([src]) ~ b")
     assert browser.title == "The sample's leaderboard"
 
@@ -74,7 +59,6 @@ def test_journey_through_a_leaderboard(browser: Any, site: Path) -> None:
     assert browser.title == sorted(before, key=str.casefold)[1]
     assert_quiet(browser)
     assert_accessible(browser)
-    screenshot(browser, "board-system", whole=True)
     css(browser, "#card a")[0].click()
     assert browser.current_url.endswith("index.html")
     # A card that tries to do harm is text.

@@ -18,7 +18,6 @@ from browser import (
     opened,
     press,
     printing,
-    screenshot,
     until,
 )
 from errata.data import Corpus, Hypotheses
@@ -140,12 +139,9 @@ def test_journey_through_a_map(page: Any) -> None:
 
 @pytest.mark.long
 def test_page_in_every_light_and_in_print(page: Any) -> None:
-    screenshot(page, "heatmap")
     with narrow(page):
-        screenshot(page, "heatmap-narrow")
         assert_accessible(page)
     with dark(page):
-        screenshot(page, "heatmap-dark")
         assert_accessible(page)
     weight, correction, alarm = (css(page, each)[0] for each in ("#s1 sup", "#s1 i", "#s4 .alarm"))
     with printing(page):

@@ -18,7 +18,6 @@ from browser import (
     opened,
     press,
     printing,
-    screenshot,
     until,
 )
 from errata.data import Corpus, Hypotheses, Judgment
@@ -126,7 +125,6 @@ def test_every_section_is_there_and_the_page_is_quiet(page: Any, made: Any) -> N
     text = made[0].read_text("utf-8")  # without scripts everything is there to read
     assert "<noscript>" in text
     assert text.count("<table>") == len(made[1].tables)
-    screenshot(page, "report-light", whole=True)
 
 
 @pytest.mark.long
@@ -134,9 +132,6 @@ def test_it_is_readable_for_everybody(page: Any) -> None:
     with dark(page):
         for part in ("header", "nav", "#findings", "#answer", "#gate", "#leaderboard", "#people"):
             assert_accessible(page, part)
-        screenshot(page, "report-dark", whole=True)
-    with narrow(page):
-        screenshot(page, "report-narrow", whole=True)
     with printing(page):
         folded = css(page, "details:not([open]) > summary")
         assert folded
@@ -149,7 +144,6 @@ def test_it_is_readable_for_everybody(page: Any) -> None:
     with printing(page):
         assert_fits(page)
         assert not css(page, "nav")[0].is_displayed()
-        screenshot(page, "report-print", whole=True)
     assert_quiet(page)
 
 

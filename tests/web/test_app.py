@@ -286,6 +286,24 @@ def test_organiser_calls(make_sqlite: Make) -> None:
     assert call("GET", "me").status_code == 401
 
 
+def test_blind_campaign_names_no_system_until_it_is_closed(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(judges=2, quota=4, blind=True))
+    call = Client(made)
+    for who in (1, 2):
+        while task := call.claim(who):
+            assert call.answer(task, who=who).status_code == 201
+
+    def shown(part: str) -> str:
+        call.dashboard.refresh()
+        return call("GET", f"admin/{part}", who=0).text
+
+    for part in ("status", "ranking", "judges", "items"):
+        assert not any(f'"S{k}"' in shown(part) for k in range(5))
+    assert "Blind" in shown("ranking")
+    change_state(made.database, "closed", now=1)
+    assert '"S0"' in shown("ranking")
+
+
 def test_several_changes_are_made_together_or_not_at_all(call: Client) -> None:
     def change(**sent: Any) -> int:
         return call("PATCH", "admin/campaign", sent, who=0).status_code

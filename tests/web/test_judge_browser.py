@@ -18,7 +18,6 @@ from browser import (
     press,
     save_into,
     saved,
-    screenshot,
     until,
 )
 from campaigns import material
@@ -125,15 +124,11 @@ def fine_everywhere(browser: Any, one: ServedCampaign, name: str) -> None:
     """The page as it is now: wide, narrow, zoomed and dark."""
     # A link that does not work is a call that is refused, which the browser itself notes.
     assert_fine(browser, one.server, refused=None)
-    screenshot(browser, f"state-{name}")
     for height in (640, 256):
         with narrow(browser, 320, height):
             assert_fits(browser)
-    with narrow(browser):
-        screenshot(browser, f"state-{name}-narrow")
     with dark(browser):
         assert_accessible(browser)
-        screenshot(browser, f"state-{name}-dark")
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browser import assert_fits, css, dark, narrow, press, screenshot, until
+from browser import assert_fits, css, dark, narrow, press, until
 from errata.collect.items import CampaignTexts
 from judge_pages import (
     KINDS,
@@ -119,9 +119,7 @@ def test_kind_by_keys_in_every_size_and_for_a_screen_reader(
             assert browser.execute_script(MEASURED) == []
     with dark(browser):
         assert_fine(browser, one.server)
-        screenshot(browser, f"kind-{kind}-dark")
     assert_fine(browser, one.server)
-    screenshot(browser, f"kind-{kind}", whole=True)
     texts = css(browser, ".source .text, .card .text")
     assert all(t.get_attribute("dir") == "auto" and t.get_attribute("lang") for t in texts)
     spoken = browser.execute_script(
@@ -356,7 +354,6 @@ def test_letters_for_the_tools(browser: Any, campaigns_of: Any) -> None:
         press(browser, key)
         assert css(browser, "dialog h2")[0].text == title
         assert_fine(browser, one.server)
-        screenshot(browser, f"dialog-{title.lower()}")
         press(browser, Keys.ESCAPE)
         assert css(browser, "dialog") == []
         assert focused(browser) == "rank-A-3"  # where it was

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,7 @@ from browser import (
     press,
     save_into,
     saved,
-    screenshot,
     until,
-    until_saved,
 )
 from campaigns import material
 from errata.web.schema import judges
@@ -113,7 +110,6 @@ def test_every_part_is_shown_and_saved(
     assert "<b>cut</b> here" in css(browser, "#items")[0].text
     forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
     assert forms == ["jsonl", "appraise", "pairwise", "details", "people"]
-    screenshot(browser, "organiser", whole=True)
     save_into(browser, tmp_path)
     click_named(browser, "jsonl")
     status(browser, "judgments.jsonl saved")
@@ -128,32 +124,8 @@ def test_every_part_is_shown_and_saved(
     with narrow(browser):
         assert_fits(browser)
         assert_accessible(browser)
-        screenshot(browser, "organiser-narrow")
     with dark(browser):
         assert_accessible(browser)
-        screenshot(browser, "organiser-dark")
-
-
-@pytest.mark.long
-def test_texts_are_saved_as_one_file(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("correct", 1)) as one:
-        own = one.server.token(1)
-        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
-        sent = {"revision": 1, "answer": {"text": "A better one ."}}
-        assert one.server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=own)[0] == 201
-        organiser(browser, one)
-        until(browser, "document.querySelector('.forms li:not([hidden])') !== null")
-        forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
-        assert forms == ["texts", "details", "people"]
-        save_into(browser, tmp_path)
-        click_named(browser, "texts")
-        archive = tmp_path / "texts.zip"
-        until_saved(archive)
-        with zipfile.ZipFile(archive) as found:
-            assert found.namelist() == ["minimal.0", "writers.jsonl"]
-            assert b"A better one .\n" in found.read("minimal.0")
-            assert json.loads(found.read("writers.jsonl"))["judge"] == "j0"
-        assert_fine(browser, one.server)
 
 
 @pytest.mark.long
@@ -209,7 +181,6 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
             == 200
         )
         assert_fine(browser, server)
-        screenshot(browser, "organiser-links")
         click_named(browser, "Show all links")
         until(browser, "document.querySelectorAll('.links li').length === 5")
         css(browser, "#new-judges")[0].send_keys("ana\n")  # is there already
@@ -227,8 +198,6 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
         ):
             click_named(browser, words)
             assert_accessible(browser)
-            if words.startswith("Forget"):
-                screenshot(browser, "organiser-forget")
             css(browser, "dialog button")[1].click()  # no
             assert after not in [x for row in names() for x in row]
             click_named(browser, words)
@@ -248,23 +217,6 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
                 css(browser, "dialog button.main")[0].click()
             until(browser, "document.querySelector('.state').textContent === arguments[0]", state)
         assert_fine(browser, server, refused=None)
-
-
-@pytest.mark.long
-def test_blind_until_it_is_closed(browser: Any, tmp_path: Path) -> None:
-    design = design_for("rank", 2, blind=True)
-    with campaign_served(tmp_path, design) as one:
-        _answers(one, 1, 4)
-        _answers(one, 2, 4)
-        organiser(browser, one)
-        until(browser, "document.querySelector('#systems .note') !== null")
-        assert "Blind" in css(browser, "#systems")[0].text
-        for part in ("status", "ranking", "judges", "items"):  # what is sent, not what is shown
-            _, body = one.server.call("GET", f"admin/{part}", token=one.server.admin)
-            assert not any(f'"{name}"' in json.dumps(body) for name in ("S0", "S1", "S2", "S3"))
-        one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
-        until(browser, "document.querySelector('#systems table') !== null")
-        assert "S0" in css(browser, "#systems")[0].text
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from browser import css, narrow, screenshot, until
+from browser import css, narrow, until
 from errata.collect.design import Design
 from errata.collect.panel import Panel
 from errata.web.people import change_state
@@ -52,7 +52,6 @@ def test_tutorial_leads_to_work_or_ends(browser: Any, tmp_path: Path, passes: bo
             told = rank(browser, right=True, words="That is how we see it too")
             assert "stands there twice <b>." in told
             assert_fine(browser, one.server)
-            screenshot(browser, "collect-feedback")
             with narrow(browser):
                 assert_fine(browser, one.server)
             go_on(browser)
@@ -91,7 +90,6 @@ def test_from_the_panels_link_to_the_code(browser: Any, tmp_path: Path) -> None:
         link = css(browser, "section.screen a")[0]
         assert link.get_attribute("href") == "https://example.org/done?cc=C0DE-77"
         assert_fine(browser, server)
-        screenshot(browser, "collect-finished")
         browser.refresh()  # the code is there tomorrow too
         headed(browser, "Thank you")
         assert css(browser, ".code output")[0].text == "C0DE-77"

@@ -99,6 +99,25 @@ def test_campaign_of_every_kind_is_finished(make: Make, kind: Any) -> None:
     assert made.rows(missing) == []
 
 
+def test_judges_share_items_evenly_in_orders_of_their_own(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(judges=3, overlap=0.5, controls=0, repeats=0), material(60, 6, 1))
+    orders: dict[str, dict[int, str]] = defaultdict(dict)
+    working = {judge.id: made.tasks(judge.id) for judge in made.judges}
+    while working:
+        for judge in list(working):
+            task, body = next(working[judge], (0, {}))
+            if not body:
+                del working[judge]
+                continue
+            made.submit(judge, task, ranked_alike(body))
+            orders[body["source"]][judge] = str([text_of(o) for o in body["outputs"]])
+    pairs = Counter(tuple(sorted(each)) for each in orders.values() if len(each) == 2)
+    assert set(pairs) == {(1, 2), (1, 3), (2, 3)}
+    assert max(pairs.values()) - min(pairs.values()) <= 4
+    both = [set(each.values()) for each in orders.values() if len(each) == 2]
+    assert sum(len(each) == 1 for each in both) < len(both) / 4
+
+
 def random_events(made: Made, seed: int, steps: int) -> None:
     """Claims, answers, skips, returns, expiry, late answers, revisions, blocks, at random."""
     rng = np.random.default_rng(seed)
@@ -387,9 +406,13 @@ def test_single_scores_are_compared_with_the_usual_ones(make: Make) -> None:
 def test_repeat_waits_for_an_answer_that_is_old_enough(make: Make) -> None:
     """A judge who skipped all early tasks has nothing to repeat that lies 20 tasks back."""
     made = make(Design(quota=60, repeats=0.3, controls=0), material(120, 4))
-    for task in range(60):
-        sent = {"skip": "undecided"} if task < 25 else {}
-        assert work(made, 1, made.store.rng, **sent) is not None
+    shown: dict[str, list[list[str]]] = defaultdict(list)
+    for number, (task, body) in enumerate(made.tasks()):
+        made.submit(1, task, None if number < 25 else ranked_alike(body))
+        shown[body["source"]].append([text_of(output) for output in body["outputs"]])
+    again = [each for each in shown.values() if len(each) == 2]
+    assert all(sorted(first) == sorted(second) for first, second in again)
+    assert [each for each in again if each[0] != each[1]]  # in a new order
     check_invariants(made)
     given = select(items.c.purpose).join(assignments, assignments.c.item == items.c.id)
     purposes = made.scalars(given.order_by(assignments.c.id))

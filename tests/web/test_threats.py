@@ -247,38 +247,6 @@ def test_forged_answers_or_times(standing: tuple[Made, Client], body: dict[str, 
         assert value is None or 0 <= value <= 60 * 60 * 1000
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    way=st.sampled_from(["fair", "fair", "odd", "short", "long"]),
-    ranks=st.lists(st.integers(0, 8), min_size=9, max_size=9),
-    odd=st.sampled_from([0, -1, 10, True, 1.0, "1", None, [1]]),
-    revision=st.sampled_from([1, 1, 1, 0, 2]),
-    active=st.sampled_from([0, 10**11, 10**12, -1, 1e300, None]),
-)
-def test_answers_made_of_almost_good_parts(
-    standing: tuple[Made, Client], way: str, ranks: list[int], odd: Any, revision: int, active: Any
-) -> None:
-    campaign, call = standing
-    task = call.task()
-    keys = [o["key"] for o in task["outputs"]]
-    answer: dict[str, Any] = {
-        key: 1 + rank % len(keys) for key, rank in zip(keys, ranks, strict=False)
-    }
-    if way == "odd":
-        answer[keys[ranks[0] % len(keys)]] = odd
-    elif way == "short":
-        del answer[keys[0]]
-    elif way == "long":
-        answer["Z"] = 1
-    good = way == "fair" and revision == 1 and (active is None or 0 <= active < 10**12)
-    status = call.answer(task, answer, revision=revision, active=active).status_code
-    assert status == (201 if good else 422)
-    if good:
-        new = kept(campaign)[-1]
-        assert new.flagged == (active == 10**11)
-        assert new.active_ms is None or new.active_ms < 10**11  # cut to what is possible
-
-
 # --- huge, slow, broken requests
 
 
