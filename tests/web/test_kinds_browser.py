@@ -93,8 +93,30 @@ STORED = {
 }
 
 
+def click_answers(browser: Any, kind: str) -> None:
+    """Answer what is shown with the pointer alone, and send it."""
+    if kind == "rank":
+        for k, card in enumerate(css(browser, ".card")):
+            click(browser, f"label[for=rank-{card.get_attribute('data-key')}-{k + 1}]")
+    elif kind == "pair":
+        click(browser, ".card[data-key=B]")
+        assert answered(browser) == ["pair-B"]
+        click(browser, "label[for=pair-equal]")
+    elif kind == "score":
+        click(browser, ".slider input[type=range]")
+        click(browser, ".scale label[for$='-4']")
+    elif kind == "edits":
+        for card in css(browser, ".card"):
+            click(browser, f"label[for=edit-{card.get_attribute('data-key')}-unsure]")
+    elif kind == "correct":
+        click(browser, "#unchanged")
+    else:
+        click(browser, "#accept")
+    click(browser, ".submit .main")
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_kind_by_keys_in_every_size_and_for_a_screen_reader(
+def test_kind_by_keys_and_clicks_in_every_size_and_for_a_screen_reader(
     browser: Any, campaigns_of: Any, kind: str
 ) -> None:
     """No person with a screen reader was at hand: the tree that Chromium gives it is checked."""
@@ -130,68 +152,12 @@ def test_kind_by_keys_in_every_size_and_for_a_screen_reader(
     control_enter(browser)
     submit_done(browser, 1)
     stored(browser)
-    (row,) = one.answers(judge)
-    assert STORED[kind] in row.answer or json.loads(STORED[kind]) == json.loads(row.answer)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_by_pointer_and_by_finger(browser: Any, campaigns_of: Any, kind: str) -> None:
-    """The same taps, once as a mouse gives them and once as a finger does, on a telephone."""
-    one = campaigns_of(kind)
-    judge = at_work(browser, one)
-    _tap_answers(browser, kind, click)
-    submit_done(browser, 1)
-    browser.execute_cdp_cmd(
-        "Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1}
-    )
-    try:
-        with narrow(browser, 390, 700):
-            _tap_answers(browser, kind, _touch)
-            submit_done(browser, 2)
-    finally:
-        browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    click_answers(browser, kind)
+    submit_done(browser, 2)
     stored(browser)
-    assert [row.skip for row in one.answers(judge)] == [None, None]
-
-
-def _tap_answers(browser: Any, kind: str, tap: Any) -> None:
-    before = browser.execute_script("return document.querySelector('.source .text').textContent")
-    if kind == "rank":
-        for k, card in enumerate(css(browser, ".card")):
-            tap(browser, f"label[for=rank-{card.get_attribute('data-key')}-{k + 1}]")
-    elif kind == "pair":
-        tap(browser, ".card[data-key=B]")
-        assert answered(browser) == ["pair-B"]
-        tap(browser, "label[for=pair-equal]")
-    elif kind == "score":
-        tap(browser, ".slider input[type=range]")
-        tap(browser, ".scale label[for$='-4']")
-    elif kind == "edits":
-        for card in css(browser, ".card"):
-            tap(browser, f"label[for=edit-{card.get_attribute('data-key')}-unsure]")
-    elif kind == "correct":
-        tap(browser, "#unchanged")
-    else:
-        tap(browser, "#accept")
-    tap(browser, ".submit .main")
-    until(
-        browser,
-        "document.querySelector('.source .text')?.textContent !== arguments[0]"
-        " || document.querySelector('.counted').textContent.startsWith('2')",
-        before,
-    )
-
-
-def _touch(browser: Any, selector: str) -> None:
-    found = css(browser, selector)[0]
-    x, y = browser.execute_script(
-        "arguments[0].scrollIntoView({block: 'center'}); const r = "
-        "arguments[0].getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]",
-        found,
-    )
-    at = [{"x": x, "y": y}]
-    for name, points in (("touchStart", at), ("touchEnd", [])):
-        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": name, "touchPoints": points})
+    row, other = one.answers(judge)
+    assert other.skip is None
+    assert STORED[kind] in row.answer or json.loads(STORED[kind]) == json.loads(row.answer)
 
 
 # The table of keys: what is pressed, what is chosen then, and what has the focus (None: whatever).
