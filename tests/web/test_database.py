@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, insert, inspect, select, text, update
+from sqlalchemy.exc import OperationalError
 
 import postgres
 from campaigns import material
@@ -26,7 +27,6 @@ from errata.collect.design import Design
 from errata.errors import InputError
 from errata.web import database as databases
 from errata.web import founding, schema
-from errata.web.answering import SentAnswer
 from errata.web.clock import SteadyClock
 from errata.web.database import backup, create_database, holds_campaign, open_database, serving
 from errata.web.founding import PlannedCampaign, design_campaign, store_campaign
@@ -49,16 +49,21 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 
 
-def pragma(path: Path, name: str) -> Any:
-    with closing(open_database(str(path))) as database, database.reading() as connection:
-        return connection.execute(text(f"PRAGMA {name}")).scalar_one()
+def read(place: object, query: Any, **options: Any) -> list[Any]:
+    """Open a database, read from it and close it."""
+    with (
+        closing(open_database(str(place), **options)) as database,
+        database.reading() as connection,
+    ):
+        return list(connection.execute(query).all())
 
 
 def test_sqlite_is_set_up_to_lose_nothing(make_sqlite: Make) -> None:
     path = make_sqlite(Design()).database.path
     assert path is not None
     names = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout")
-    assert [pragma(path, name) for name in names] == ["wal", 2, 1, 1, 5000]
+    settings = [read(path, text(f"PRAGMA {name}"))[0][0] for name in names]
+    assert settings == ["wal", 2, 1, 1, 5000]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -96,6 +101,10 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
         open_database("mysql://host/x")
     with pytest.raises(InputError, match="no address"):
         open_database("://")
+    pytest.importorskip("psycopg")
+    with pytest.raises(InputError) as refused:
+        open_database("postgresql://me:secret@127.0.0.1:9/none")
+    assert "secret" not in str(refused.value)
 
 
 @BOTH_DATABASES
@@ -165,13 +174,6 @@ def test_postgres_that_may_lose_answers_is_refused(
         cluster.change("fsync", "on")
 
 
-def test_no_password_in_messages() -> None:
-    pytest.importorskip("psycopg")
-    with pytest.raises(InputError) as refused:
-        open_database("postgresql://me:secret@127.0.0.1:9/none")
-    assert "secret" not in str(refused.value)
-
-
 def _add_column(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE campaign ADD COLUMN mood TEXT"))
 
@@ -181,31 +183,24 @@ def test_older_schemas_are_migrated_after_a_backup(make_sqlite: Make) -> None:
     assert path is not None
     now, new = schema.VERSION, schema.VERSION + 1
     steps = {**schema.MIGRATIONS, new: _add_column}
-    database = open_database(str(path), steps=steps)
-    with database.reading() as connection:
-        assert connection.execute(text("SELECT mood FROM campaign")).scalar_one() is None
-        assert connection.execute(select(schema.schemas.c.version)).scalar_one() == new
-    database.close()
-    open_database(str(path), steps=steps).close()
+    for _ in range(2):
+        assert read(path, text("SELECT mood FROM campaign"), steps=steps) == [(None,)]
+        assert read(path, select(schema.schemas.c.version), steps=steps) == [(new,)]
     open_database(f"{path}.schema{now}").close()  # the copy is of the old schema, and whole
     with pytest.raises(InputError, match=f"schema {new}, and this program knows {now}"):
         open_database(str(path))
 
 
-def _fails(connection: Connection) -> None:
-    connection.execute(text("ALTER TABLE campaign ADD COLUMN mood TEXT"))
-    raise RuntimeError("no")
+def test_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
+    def fails(connection: Connection) -> None:
+        _add_column(connection)
+        raise RuntimeError("no")
 
-
-def test_a_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
     path = make_sqlite(Design()).database.path
     with pytest.raises(RuntimeError):
-        open_database(str(path), steps={**schema.MIGRATIONS, schema.VERSION + 1: _fails})
-    database = open_database(str(path))
-    with database.reading() as connection:
-        columns = connection.execute(text("SELECT * FROM campaign")).keys()
-    assert "mood" not in columns
-    database.close()
+        open_database(str(path), steps={**schema.MIGRATIONS, schema.VERSION + 1: fails})
+    with pytest.raises(OperationalError, match="mood"):
+        read(path, text("SELECT mood FROM campaign"))
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("schema-*.sql")), ids=lambda path: path.stem)
@@ -230,50 +225,33 @@ def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
     database.close()
 
 
-def reviewing(make: Make) -> Made:
-    """Reviews of texts by a judge who is called like a system, and by nobody known."""
-    texts = material(6, 2, sharing=0)
-    texts = texts._replace(systems={"j0": texts.systems["S0"], "x": texts.systems["S1"]})
-    return make(Design(kind="review", judges=1, overlap=0, repeats=0), texts)
-
-
 @BOTH_DATABASES
 def test_reviews_of_the_first_schema_are_kept_from_the_same_judges(make: Make, place: str) -> None:
-    """Before there were writers, a judge who was called like a system wrote its texts."""
-    before = reviewing(make).database
-    with before.writing() as connection:
-        rows = connection.execute(select(schema.writers.c.output, schema.writers.c.name)).all()
+    """Before there were writers, a judge with the name of a system wrote its texts."""
+    texts = material(6, 2, sharing=0)
+    texts = texts._replace(systems={"j0": texts.systems["S0"], "x": texts.systems["S1"]})
+    before = make(Design(kind="review", judges=1, overlap=0, repeats=0), texts)
+    writers = select(schema.writers.c.output, schema.writers.c.name)
+    rows = before.rows(writers)
+    with before.database.writing() as connection:
         schema.writers.drop(connection)
         connection.execute(update(schema.schemas).values(version=1))
-    before.close()
-    database = open_database(place)
-    with database.reading() as connection:
-        after = connection.execute(select(schema.writers.c.output, schema.writers.c.name)).all()
-        assert sorted(after) == sorted(rows)
-        assert {row.name for row in after} == {"j0", "x"}
-    store = Store(database, rng=np.random.default_rng(0))
-    tasks = 0
-    while isinstance(held := store.claim(1), Holding):
-        store.submit(1, held.assignment, SentAnswer(1, {"accept": True}))
-        tasks += 1
-    assert tasks == 6
-    database.close()
+    before.database.close()
+    after = Made(open_database(place), texts, before.judges)
+    assert sorted(after.rows(writers)) == sorted(rows)
+    assert {row.name for row in rows} == {"j0", "x"}
+    tasks = [after.submit(1, task, {"accept": True}).status for task, _ in after.tasks()]
+    assert tasks == [201] * 6
+    after.database.close()
 
 
 @BOTH_DATABASES
-def test_the_first_step_still_makes_the_first_schema(place: str) -> None:
-    database = create_database(place, steps={1: schema.MIGRATIONS[1]})
-    with database.reading() as connection:
-        found = set(inspect(connection).get_table_names())
-    database.close()
-    assert found == set(metadata.tables) - {"writer"}
-    database = open_database(place)
-    with database.reading() as connection:
-        assert set(inspect(connection).get_table_names()) == set(metadata.tables)
-    database.close()
-
-
-def test_a_schema_is_kept_for_every_version() -> None:
+def test_first_step_still_makes_the_first_schema(place: str) -> None:
+    create_database(place, steps={1: schema.MIGRATIONS[1]}).close()
+    with closing(open_database(place, steps={1: schema.MIGRATIONS[1]})) as first:
+        assert set(inspect(first.engine).get_table_names()) == set(metadata.tables) - {"writer"}
+    with closing(open_database(place)) as now:
+        assert set(inspect(now.engine).get_table_names()) == set(metadata.tables)
     assert len(list(GOLDEN.glob("schema-*.sql"))) == schema.VERSION == max(schema.MIGRATIONS)
 
 
@@ -317,10 +295,7 @@ def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> N
         assert snapshots.take_if_due(k * EVERY_MS) is not None
     kept = snapshots_of(path)
     assert len(kept) == 3
-    copy = open_database(str(kept[-1]))
-    with copy.reading() as connection:
-        assert len(connection.execute(select(judgments)).all()) == 5
-    copy.close()
+    assert len(read(kept[-1], select(judgments))) == 5
     assert stat.S_IMODE(kept[-1].stat().st_mode) == 0o600
 
 
@@ -430,10 +405,7 @@ def test_a_backup_is_whole_and_replaces_nothing_by_half(make_sqlite: Make, tmp_p
     answered(made, 1)
     to = tmp_path / "copy.db"
     backup(made.database, to)
-    copy = open_database(str(to))
-    with copy.reading() as connection:
-        assert len(connection.execute(select(judgments)).all()) == 1
-    copy.close()
+    assert len(read(to, select(judgments))) == 1
     assert not list(tmp_path.glob(".copy*"))
 
 
@@ -453,21 +425,11 @@ def test_no_other_text_is_a_token(words: str, place: int, character: str) -> Non
     assert read_token(KEY, words) is None
     changed = token[:place] + character + token[place + 1 :]
     assert changed == token or read_token(KEY, changed) is None
-
-
-def test_tokens_have_one_spelling_and_128_bits() -> None:
-    token = token_for(KEY, "judge", 12, 3)
-    tag = token.rpartition(".")[2]
-    assert len(tag) == 22  # 16 bytes in base64
-    for other in (
-        token.replace("j12", "j012"),
-        token.replace(".3.", ".03."),
-        f"{token}=",
-        f"{token}\n",
-    ):
-        assert read_token(KEY, other) is None
+    assert len(token.rpartition(".")[2]) == 22  # 16 bytes in base64
     admin = token_for(KEY, "admin", 12, 3)
-    assert read_token(KEY, "j" + admin[1:]) is None
+    spellings = (token.replace("j12", "j012"), token.replace(".3.", ".03."), f"{token}=")
+    for other in (*spellings, f"{token}\n", "j" + admin[1:]):
+        assert read_token(KEY, other) is None
 
 
 def test_the_key_is_for_its_owner_alone(tmp_path: Path) -> None:
