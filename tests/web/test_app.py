@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from sqlalchemy.exc import OperationalError
 from called import KEY, Client
 from campaigns import material
 from errata.collect.design import Design
+from errata.collect.panel import Panel
 from errata.web import app as web
 from errata.web.address import Address
 from errata.web.changing import change_budget, change_texts
@@ -279,11 +281,31 @@ def test_organiser_calls(make_sqlite: Make) -> None:
         ("POST", "judges", {"names": ["new"]}, 422),
         ("POST", "judges", {"names": 3}, 422),
         ("POST", "judges/dance", {"names": ["j0"]}, 404),
+        ("PATCH", "campaign", {"colour": "red"}, 422),
+        ("PATCH", "campaign", {"budget": {"rankings": 9}}, 200),
+        ("PATCH", "campaign", {"budget": {"rankings": 9, "hours": 1}}, 422),
+        ("PATCH", "campaign", {"quota": {"tasks": 0}}, 422),
     ):
         assert call(method, f"admin/{path}", body, who=0).status_code == status, (path, body)
     assert call("GET", "me").json()["state"] == "paused"
     assert call("POST", "admin/judges/rotate", {"names": ["j0"]}, who=0).status_code == 200
     assert call("GET", "me").status_code == 401
+
+
+def test_organiser_gets_texts_and_the_link_of_a_panel(make_sqlite: Make) -> None:
+    panel = Panel("sona", 2).to_json()
+    call = Client(make_sqlite(Design(kind="correct", judges=1), words={"panel": panel}))
+    answer = call("GET", "admin/export?form=texts", who=0)
+    assert (answer.status_code, answer.content[:2]) == (200, b"PK")
+    door, *judges = call("POST", "admin/links", {"names": []}, who=0).json()["links"]
+    assert door["link"].endswith(f"join/{join_key(KEY)}")
+    assert len(judges) == 1
+
+
+def test_pages_are_not_sent_again_unchanged(call: Client) -> None:
+    first = call("GET", "http://x/static/judge.js")
+    again = call("GET", "http://x/static/judge.js", if_none_match=first.headers["etag"])
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
 
 
 def test_blind_campaign_names_no_system_until_it_is_closed(make_sqlite: Make) -> None:
@@ -373,6 +395,10 @@ def test_health_is_measured_and_remembered(
         assert health() == 503
     ailing.clear()
     over.set()
+    call.served.health = (0.0, False)
+    with monkeypatch.context() as patched:  # a page may fit where an answer does not
+        patched.setattr(web.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+        assert health() == 503
     call.served.health = (0.0, False)
     assert health() == 200
     assert call("POST", "tasks", {}).status_code == 200

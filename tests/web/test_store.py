@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
+import errata.web.store as store_module
 from campaigns import material
 from errata.collect.answers import AnswerError
 from errata.collect.assigning import Holding, Nothing
@@ -20,6 +22,7 @@ from errata.collect.items import Example
 from errata.collect.policies import standing_of
 from errata.errors import InputError
 from errata.human.counts import Counts
+from errata.web import answering
 from errata.web.answering import SentAnswer, controls_of
 from errata.web.claims import SqlReader
 from errata.web.people import (
@@ -34,7 +37,7 @@ from errata.web.progress import may_come_back, without_reviewers
 from errata.web.schema import assignments, campaigns, events, items, judges, judgments, sentences
 from errata.web.standing import judge_standing
 from errata.web.store import ForbiddenError
-from stored_campaigns import BOTH_DATABASES, Made, Make, answer_to, ranked_alike, text_of
+from stored_campaigns import BOTH_DATABASES, Made, Make, answer_to, made, ranked_alike, text_of
 
 MINUTE = 60_000
 ALONE = {"overlap": 0, "controls": 0, "repeats": 0}
@@ -574,6 +577,42 @@ def test_same_answer_from_many_threads_is_stored_once(make: Make) -> None:
         jobs = [pool.submit(made.submit, 1, task, ranks) for _ in range(12)]
         statuses = Counter(job.result().status for job in jobs)
     assert statuses == {201: 1, 200: 11}
+
+
+def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
+    """So many answers side by side, each before any is stored: constraints are the only guard."""
+    plain = select(store_module.judges).where(
+        store_module.judges.c.id == store_module.bindparam("judge")
+    )
+    patch.setattr(store_module, "_JUDGE", plain)
+    # Nor for the sign of life, which is written to the judge's row.
+    nobody = store_module._SEEN.where(store_module.judges.c.id < 0)
+    patch.setattr(store_module, "_SEEN", nobody)
+    together = Barrier(many, timeout=60)
+
+    values = answering._values
+
+    def when_all_have_read(*given: Any) -> dict[str, Any]:
+        together.wait()
+        return values(*given)
+
+    patch.setattr(answering, "_values", when_all_have_read)
+
+
+@pytest.mark.postgres
+def test_same_answer_is_stored_once_where_only_the_constraint_guards(
+    postgres_place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In PostgreSQL alone: writers of SQLite queue."""
+    campaign = made(postgres_place, Design())
+    task = campaign.claim()
+    ranks = ranked_alike(campaign.store.task(1, task).body)
+    nobody_waits(monkeypatch, 4)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(campaign.submit, 1, task, ranks) for _ in range(4)]
+        assert sorted(job.result().status for job in jobs) == [200] * 3 + [201]
+    assert len(campaign.rows(judgments)) == 1
+    campaign.database.close()
 
 
 def test_links_and_names(make: Make) -> None:
