@@ -34,9 +34,7 @@ def campaign(place: str, judges: int, sentences: int) -> None:
     made(place, design, material(sentences, 5)).database.close()
 
 
-def killed(
-    place: str, judges: int, kills: int, program: str = PROGRAM, pause: float = 0.5
-) -> Noted:
+def killed(place: str, judges: int, kills: int, *, pause: float = 0.5) -> Noted:
     """Let judges work with a server that is killed and started again; return what they noted."""
     with served_by_process(place) as server:
 
