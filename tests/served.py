@@ -121,10 +121,17 @@ class Server:
 
 @dataclass
 class LocalServer(Server):
-    """A server in a thread of this process: it starts at once, and ends at once."""
+    """A server in a thread of this process: it starts at once, and ends at once.
+
+    Port 0 is any that is free, and is kept for the next start.
+    """
 
     def start(self) -> LocalServer:
         ready = threading.Event()
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", self.port))
+        self.port = int(self._socket.getsockname()[1])
         self._thread = threading.Thread(target=self._run, args=(ready,))
         self._thread.start()
         assert ready.wait(PATIENCE), "the server does not start"
@@ -148,9 +155,10 @@ class LocalServer(Server):
             app, dashboard = application_of(shared, address)
             self._uvicorn = Announced(_config(app, address))
             with background(store, dashboard):
-                self._uvicorn.run()
+                self._uvicorn.run([self._socket])
         finally:
             ready.set()
+            self._socket.close()
             database.close()
 
     def kill(self) -> None:
@@ -165,7 +173,7 @@ class LocalServer(Server):
 @contextmanager
 def served(place: str, **options: Any) -> Iterator[LocalServer]:
     """Serve a database that is there already from a thread of this process."""
-    server = LocalServer(place, free_port(), **options).start()
+    server = LocalServer(place, 0, **options).start()
     try:
         yield server
     finally:
