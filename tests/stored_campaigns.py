@@ -26,7 +26,9 @@ LESSONS = tuple(
 
 # For a test whose SQL differs: PostgreSQL is part of the standard tier, not only of the long one.
 BOTH_DATABASES = pytest.mark.parametrize(
-    "place", ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+    "place",
+    ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])],
+    indirect=True,
 )
 
 

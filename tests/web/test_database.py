@@ -157,6 +157,7 @@ def test_log_that_cannot_be_emptied_is_reported(
     assert not any(b"Wilhelmina" in path.read_bytes() for path in tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_postgres_that_may_lose_answers_is_refused(
     cluster: postgres.Cluster, postgres_place: str
@@ -327,6 +328,7 @@ def named_in(files: Iterable[Path]) -> set[bytes]:
     return {word for file in files for word in FORGOTTEN if word in file.read_bytes()}
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize("erase", [False, True])
 def test_forgotten_judge_is_in_no_table_of_postgres(

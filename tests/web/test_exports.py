@@ -140,6 +140,7 @@ def test_ranks_go_to_the_systems_that_wrote_the_outputs(make: Make, kind: Any) -
     assert several > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "outputs"), [("rank", 4), ("pair", 2)])
 def test_page_has_the_numbers_of_the_commands_unrounded(
     make_sqlite: Make, tmp_path: Path, kind: Any, outputs: int

@@ -47,6 +47,7 @@ def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool)
         campaign.submit(who, task, answer, revision=revision, active_ms=active)
 
 
+@pytest.mark.slow
 @BOTH_DATABASES
 @pytest.mark.parametrize("few", [gathering.FEW_ITEMS, 0])
 def test_figures_hold_what_is_stored_whatever_happens(

@@ -599,6 +599,7 @@ def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
     patch.setattr(answering, "_values", when_all_have_read)
 
 
+@pytest.mark.slow
 @pytest.mark.postgres
 def test_same_answer_is_stored_once_where_only_the_constraint_guards(
     postgres_place: str, monkeypatch: pytest.MonkeyPatch
