@@ -4,14 +4,12 @@ The fixture `browser` (known to every test through ``conftest.py``) starts Chrom
 packages once, without a screen, and skips where there is none. A test opens a page with `opened`,
 and asks `assert_quiet` (nothing on the console, no request but for the page itself) and
 `assert_accessible` (axe-core finds no violation). Dark mode, a narrow window and print are context
-managers. With ``ERRATA_SCREENSHOTS=folder`` every `screenshot` is kept there, to be looked at.
+managers.
 """
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -216,16 +214,3 @@ def assert_fits(browser: Any) -> None:
         "const d = document.documentElement; return [d.scrollWidth, d.clientWidth]"
     )
     assert wide <= room
-
-
-def screenshot(browser: Any, name: str, *, whole: bool = False) -> None:
-    """Keep a picture of the window, or the whole page, in ``$ERRATA_SCREENSHOTS``, if it is set."""
-    folder = os.environ.get("ERRATA_SCREENSHOTS")
-    if not folder:
-        return
-    taken = browser.execute_cdp_cmd(
-        "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": whole}
-    )
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    (path / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))

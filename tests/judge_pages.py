@@ -97,13 +97,69 @@ def at_work(browser: Any, served_campaign: ServedCampaign, judge: int | None = N
     return judge
 
 
-def assert_fine(browser: Any, server: Server, *, console: bool = True) -> None:
-    """axe-core finds nothing, the console is empty, and no other host was asked for anything."""
+def assert_fine(browser: Any, server: Server, *, refused: int | None = 0) -> None:
+    """axe-core finds nothing, no other host was asked for anything, and the console is empty.
+
+    The browser notes each call that was ``refused``; None where it does not matter how many.
+    """
     assert_accessible(browser)
-    if console:
-        assert browser.get_log("browser") == []
+    noted = browser.get_log("browser")
+    assert all("Failed to load resource" in line["message"] for line in noted), noted
+    assert refused is None or len(noted) == refused, noted
     own = (server.address, "about:", "data:", f"blob:{server.address}")
     assert [asked for asked in requests(browser) if not asked.startswith(own)] == []
+
+
+def click(browser: Any, selector: str) -> None:
+    """Click something, in the middle of the window, where no line of the page covers it."""
+    found = css(browser, selector)[0]
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
+    found.click()
+
+
+@contextmanager
+def network(browser: Any, *, offline: bool = False, latency: int = 0) -> Iterator[None]:
+    """Cut the network off, or make it slow."""
+
+    def emulate(offline: bool, latency: int) -> None:
+        conditions = {"offline": offline, "latency": latency}
+        conditions |= {"downloadThroughput": -1, "uploadThroughput": -1}
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
+    browser.execute_cdp_cmd("Network.enable", {})
+    emulate(offline, latency)
+    try:
+        yield
+    finally:
+        emulate(False, 0)
+
+
+@contextmanager
+def scripted(browser: Any, source: str) -> Iterator[None]:
+    """Run a script in every new page before its own."""
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+    try:
+        yield
+    finally:
+        browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+        browser.get("about:blank")
+
+
+def fetched_ahead(browser: Any) -> None:
+    """Wait until the page has asked for the task after the one it shows."""
+    asked = "performance.getEntriesByType('resource').filter(e => e.name.endsWith('/tasks'))"
+    until(browser, f"{asked}.length > 1")
+
+
+def stored(browser: Any) -> None:
+    """Wait until the line at the bottom says that everything is stored."""
+    until(browser, "document.getElementById('status').textContent === 'Stored'")
+
+
+def submit(browser: Any, kind: str = "rank") -> None:
+    """Answer what is shown with keys alone, and send it."""
+    answer_by_keys(browser, kind)
+    control_enter(browser)
 
 
 def status(browser: Any, text: str) -> None:

@@ -17,11 +17,8 @@ from served import Server
 from simulated_judges import Noted, SimulatedJudge, all_at_work
 
 
-def broken_promises(place: str, noted: Noted | None = None, now: int | None = None) -> list[str]:
-    """What was called stored and is not, or is stored twice; items above wanted; stuck leases.
-
-    ``now`` is the time of the last claim, by the clock of the leases: none may have outlived it.
-    """
+def broken_promises(place: str, noted: Noted) -> list[str]:
+    """What was called stored and is not, or is stored twice; items above wanted."""
     database = open_database(place)
     try:
         with database.reading() as connection:
@@ -30,11 +27,7 @@ def broken_promises(place: str, noted: Noted | None = None, now: int | None = No
             wanted = connection.execute(select(items.c.id, items.c.wanted, items.c.given)).all()
     finally:
         database.close()
-    found = [*_lost_or_twice(rows, noted or Noted()), *_miscounted(given, wanted)]
-    for row in given if now is not None else ():
-        if row.state == "open" and row.expires < now:
-            found.append(f"assignment {row.id} is open after its lease")
-    return found
+    return [*_lost_or_twice(rows, noted), *_miscounted(given, wanted)]
 
 
 def _lost_or_twice(rows: Any, noted: Noted) -> list[str]:

@@ -1,10 +1,8 @@
-"""A campaign of 100,000 judgments, 15 systems and 300 judges: what does a request cost?"""
+"""A campaign of 100,000 judgments, 15 systems and 300 judges."""
 
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -13,14 +11,11 @@ from sqlalchemy import insert, update
 
 from campaigns import material
 from errata.collect.answers import content_digest
-from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.collect.items import build_items
-from errata.web.answering import SentAnswer
 from errata.web.database import Database, create_database
 from errata.web.people import add_judges, change_state, fill_campaign
 from errata.web.schema import assignments, items, judgments
-from errata.web.store import Store
 
 
 def large_campaign(
@@ -84,49 +79,3 @@ def large_campaign(
             connection.execute(update(items).where(items.c.id == k).values(given=done))
     change_state(database, "open", now=1)
     return database
-
-
-def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[float]]:
-    """Processor milliseconds of claims, of reading tasks and of answers, by different judges."""
-    store = Store(database, rng=np.random.default_rng(1))
-    store.rehearse()
-    from errata.web.people import invited
-
-    with database.reading() as connection:
-        judges = [judge.id for judge in invited(connection)]
-    found: dict[str, list[float]] = {"claim": [], "task": [], "submit": []}
-
-    def timed(what: str, start: float) -> None:
-        found[what].append((time.process_time() - start) * 1000)
-
-    for k in range(requests):
-        judge = judges[k * 7 % len(judges)]
-        start = time.process_time()
-        held = store.claim(judge)
-        timed("claim", start)
-        assert isinstance(held, Holding), held
-        start = time.process_time()
-        task = store.task(judge, held.assignment)
-        timed("task", start)
-        ranks = {output["key"]: 1 for output in task.body["outputs"]}
-        start = time.process_time()
-        store.submit(judge, held.assignment, SentAnswer(task.revision, ranks, active_ms=9000))
-        timed("submit", start)
-    return found
-
-
-def main() -> None:
-    path = Path(sys.argv[1])
-    start = time.process_time()
-    if not path.exists():
-        large_campaign(path)
-        print(f"made in {time.process_time() - start:.1f} s")
-    from errata.web.database import open_database
-
-    for what, times in cost_of_requests(open_database(str(path))).items():
-        middle, most = np.median(times), np.quantile(times, 0.95)
-        print(f"{what}: {middle:.2f} ms (95 %: {most:.2f}, largest {max(times):.2f})")
-
-
-if __name__ == "__main__":
-    main()

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 PLACES = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt")
+PATIENCE = 60  # seconds: bounds a hang
 OTHER_USERS = ("postgres", "nobody")
 
 
@@ -106,12 +107,30 @@ class Cluster:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def new_database(self, name: str) -> str:
-        """A new database; gives its address."""
+        """Create a database and return its address."""
+        self.execute(f"CREATE DATABASE {name}")
+        return f"{self.address}/{name}"
+
+    def execute(self, *statements: str) -> None:
+        """Run statements outside a transaction."""
         import psycopg
 
         with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")  # type: ignore[call-overload]
-        return f"{self.address}/{name}"
+            for each in statements:
+                connection.execute(each)  # type: ignore[call-overload]
+
+    def change(self, setting: str, value: str) -> None:
+        """Change a setting of the running server, and wait until new connections have it."""
+        import psycopg
+
+        self.execute(f"ALTER SYSTEM SET {setting} = {value}", "SELECT pg_reload_conf()")
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
+                if connection.execute(f"SHOW {setting}").fetchone() == (value,):  # type: ignore[call-overload]
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"{setting} is not {value}")
 
 
 def children(parent: int) -> list[int]:
@@ -145,17 +164,10 @@ def cluster(*settings: str) -> Iterator[Cluster]:
         port = int(free.getsockname()[1])
     found = Cluster(place, port, settings)
     try:
-        found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8")
+        found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8", "--no-sync")
         found.start()
         yield found
     finally:
         found.stop()
         time.sleep(0.1)
         shutil.rmtree(place, ignore_errors=True)
-
-
-@contextmanager
-def server(*settings: str) -> Iterator[str]:
-    """A server with an empty cluster; gives its address, without a database."""
-    with cluster(*settings) as found:
-        yield found.address

@@ -1,4 +1,4 @@
-"""A campaign served by a process of its own, to be called, killed and started again."""
+"""A campaign served by a thread of this process, or by a process that can be killed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -15,6 +16,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from errata.web.address import Address
+from errata.web.calls import Served
+from errata.web.database import open_database
+from errata.web.participants import panel_in
+from errata.web.serving import _config, application_of, background
+from errata.web.store import Store
 from errata.web.tokens import token_for
 
 PATIENCE = 60  # seconds for a server to start: no test fails by the clock
@@ -112,9 +119,70 @@ class Server:
             return error.code, json.loads(text) if text else None
 
 
+@dataclass
+class LocalServer(Server):
+    """A server in a thread of this process: it starts at once, and ends at once.
+
+    Port 0 is any that is free, and is kept for the next start.
+    """
+
+    def start(self) -> LocalServer:
+        ready = threading.Event()
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", self.port))
+        self.port = int(self._socket.getsockname()[1])
+        self._thread = threading.Thread(target=self._run, args=(ready,))
+        self._thread.start()
+        assert ready.wait(PATIENCE), "the server does not start"
+        assert self._thread.is_alive(), "the server ended"
+        return self
+
+    def _run(self, ready: threading.Event) -> None:
+        import uvicorn
+
+        class Announced(uvicorn.Server):
+            async def startup(self, sockets: Any = None) -> None:
+                await super().startup(sockets)
+                ready.set()
+
+        database = open_database(self.place)
+        try:
+            store, address = Store(database), Address(port=self.port)
+            panel = panel_in(store.campaign().texts)
+            shared = Served(store, bytes.fromhex(self.key), panel.frame if panel else "")
+            shared.limiter.limits["call"] = self.calls
+            app, dashboard = application_of(shared, address)
+            self._uvicorn = Announced(_config(app, address))
+            with background(store, dashboard):
+                self._uvicorn.run([self._socket])
+        finally:
+            ready.set()
+            self._socket.close()
+            database.close()
+
+    def kill(self) -> None:
+        self._uvicorn.force_exit = True
+        self.stop()
+
+    def stop(self) -> None:
+        self._uvicorn.should_exit = True
+        self._thread.join()
+
+
 @contextmanager
-def served(place: str, **options: Any) -> Iterator[Server]:
-    """A server over a database that is there already."""
+def served(place: str, **options: Any) -> Iterator[LocalServer]:
+    """Serve a database that is there already from a thread of this process."""
+    server = LocalServer(place, 0, **options).start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def served_by_process(place: str, **options: Any) -> Iterator[Server]:
+    """Serve a database that is there already from another process."""
     server = Server(place, free_port(), **options).start()
     try:
         yield server
@@ -123,7 +191,7 @@ def served(place: str, **options: Any) -> Iterator[Server]:
 
 
 def eventually(server: Server, status: int) -> bool:
-    """Whether health comes to say so; it is remembered for some seconds."""
+    """Wait until health has this status; it is remembered for some seconds."""
     end = time.monotonic() + PATIENCE
     while server.call("GET", "health")[0] != status:
         if time.monotonic() > end:

@@ -1,18 +1,21 @@
 """Judges as a program: many at once, with pauses, retries and lost connections.
 
-A client of our own, on asyncio alone: what it notes as stored is exactly what the server called
-stored, which the tests hold against the database. It talks to loopback only.
+What a judge notes as stored is exactly what the server called stored, which the tests compare with
+the database.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import random
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
+
+CONTEXT = ssl.create_default_context()  # made once: nothing here is encrypted
 PATIENCE = 20.0  # seconds for an answer, after which a call counts as lost
 
 
@@ -20,51 +23,28 @@ class Lost(Exception):
     """The connection broke, or no answer came: nothing is known of the call."""
 
 
-@dataclass
 class Connection:
-    """One kept-alive connection to a server on loopback."""
+    """A kept-alive connection to a server on loopback."""
 
-    port: int
-    token: str
-    reader: asyncio.StreamReader | None = None
-    writer: asyncio.StreamWriter | None = None
+    def __init__(self, port: int, token: str) -> None:
+        self.client = httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}/api/v1/",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=PATIENCE,
+            trust_env=False,
+            verify=CONTEXT,
+        )
 
     async def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """The status and the JSON of an answer; `Lost` where there is none."""
+        """Return the status and the JSON of an answer; raise `Lost` where there is none."""
         try:
-            async with asyncio.timeout(PATIENCE):
-                return await self._call(method, path, body)
-        except (OSError, asyncio.IncompleteReadError, TimeoutError, ValueError) as error:
-            self.close()
+            answer = await self.client.request(method, path, json=body)
+            return answer.status_code, answer.json() if answer.content else None
+        except (httpx.TransportError, OSError, ValueError) as error:
             raise Lost(str(error)) from None
 
-    async def _call(self, method: str, path: str, body: Any) -> tuple[int, Any]:
-        fresh = self.writer is None
-        if fresh:
-            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
-        assert self.reader is not None
-        assert self.writer is not None
-        content = b"" if body is None else json.dumps(body).encode()
-        head = (
-            f"{method} /api/v1/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            f"Authorization: Bearer {self.token}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(content)}\r\n\r\n"
-        )
-        self.writer.write(head.encode() + content)
-        await self.writer.drain()
-        start = await self.reader.readuntil(b"\r\n\r\n")
-        lines = start.decode("latin-1").split("\r\n")
-        status = int(lines[0].split()[1])
-        headers = dict(line.lower().split(": ", 1) for line in lines[1:] if ": " in line)
-        text = await self.reader.readexactly(int(headers.get("content-length", "0")))
-        if headers.get("connection") == "close":
-            self.close()
-        return status, json.loads(text) if text else None
-
-    def close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-        self.reader = self.writer = None
+    async def close(self) -> None:
+        await self.client.aclose()
 
 
 @dataclass
@@ -132,7 +112,7 @@ class SimulatedJudge:
                     await self._answer(connection, task, stop, rng)
                     done += 1
         finally:
-            connection.close()
+            await connection.close()
 
     async def _answer(
         self, connection: Connection, task: dict[str, Any], stop: Callable[[], bool], rng: Any

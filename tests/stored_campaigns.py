@@ -1,15 +1,19 @@
-"""Campaigns stored in a database, open, with judges and a clock that is set by hand."""
+"""Campaigns in a database, open, with judges, answers and a clock that is set by hand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
+from sqlalchemy import select
 
 from campaigns import material
+from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.collect.items import CampaignTexts, Example, build_items
+from errata.web.answering import Receipt, SentAnswer
 from errata.web.database import Database, create_database
 from errata.web.people import InvitedJudge, add_judges, change_state, fill_campaign
 from errata.web.store import Store
@@ -18,6 +22,13 @@ WHY = "A *word* stands there twice <b>."
 _EXPECTED = {"worse": 1, "better": 0, "why": WHY}
 LESSONS = tuple(
     Example(f"He go {k} .", (f"He goes {k} .", f"He go go {k} ."), _EXPECTED) for k in range(2)
+)
+
+# For a test whose SQL differs: PostgreSQL is part of the standard tier, not only of the long one.
+BOTH_DATABASES = pytest.mark.parametrize(
+    "place",
+    ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])],
+    indirect=True,
 )
 
 
@@ -42,6 +53,60 @@ class Made:
         self.store = Store(
             database, rng=np.random.default_rng(0), steady=self.clock, wall=self.clock
         )
+
+    def claim(self, judge: int = 1, **options: Any) -> int:
+        """Claim a task, which there must be; return its number."""
+        held = self.store.claim(judge, **options)
+        assert isinstance(held, Holding), held
+        return held.assignment
+
+    def submit(
+        self, judge: int, task: int, answer: Any = None, *, revision: int = 1, **sent: Any
+    ) -> Receipt:
+        """Send an answer; without one, skip the task as undecided."""
+        if answer is None:
+            sent = {"skip": "undecided"} | sent
+        return self.store.submit(judge, task, SentAnswer(revision, answer, **sent))
+
+    def tasks(self, judge: int = 1) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Claim tasks until none is left; the caller must answer each before the next."""
+        while isinstance(held := self.store.claim(judge), Holding):
+            yield held.assignment, self.store.task(judge, held.assignment).body
+
+    def rows(self, query: Any) -> list[Any]:
+        """Return the rows of a table or of a query."""
+        with self.database.reading() as connection:
+            found = select(query) if hasattr(query, "insert") else query
+            return list(connection.execute(found).all())
+
+    def scalars(self, query: Any) -> list[Any]:
+        """Return the first column of a query."""
+        return [row[0] for row in self.rows(query)]
+
+
+def answer_to(body: dict[str, Any], design: Design, rng: np.random.Generator) -> Any:
+    """Return a random valid answer to a task."""
+    if design.kind == "rank":
+        many = len(body["outputs"])
+        return {o["key"]: int(rng.integers(1, many + 1)) for o in body["outputs"]}
+    if design.kind == "pair":
+        return str(rng.choice(["A", "B", "equal", "bad"]))
+    if design.kind == "score":
+        scales = {s.name: int(rng.integers(s.low, s.high + 1)) for s in design.scales}
+        return {o["key"]: scales for o in body["outputs"]} if design.side_by_side else scales
+    if design.kind == "edits":
+        return {e["key"]: str(rng.choice(["good", "good", "bad", "unsure"])) for e in body["edits"]}
+    return {"text": body["source"] + " ."} if design.kind == "correct" else {"accept": True}
+
+
+def ranked_alike(body: dict[str, Any]) -> dict[str, int]:
+    """Rank every output first."""
+    return {output["key"]: 1 for output in body["outputs"]}
+
+
+def text_of(output: dict[str, Any]) -> str:
+    """Return the text that an output of a task shows."""
+    return " ".join(text for kind, text in output["segments"] if kind not in ("old", "del"))
 
 
 Make = Callable[..., Made]

@@ -85,19 +85,36 @@ BAD: list[tuple[Design, Shown, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("design", "shown", "answer"), GOOD)
-def test_a_valid_answer_is_kept_as_it_is(design: Design, shown: Shown, answer: Any) -> None:
-    assert checked_reply(design, shown, answer, None, "fine").answer == answer
+def test_valid_answers_are_kept_as_they_are() -> None:
+    for design, shown, answer in GOOD:
+        assert checked_reply(design, shown, answer, None, "fine").answer == answer
+    text = {"text": "x" * (4 * len(SOURCE) + 1000)}  # the longest
+    assert checked_reply(WRITE, THREE, text).answer == text
+    for design in (RANK, PAIR, SCORE, EDITS, WRITE, REVIEW):
+        for skip in SKIPS:
+            assert checked_reply(design, THREE, None, skip, "words").skip == skip
 
 
-@pytest.mark.parametrize(("design", "shown", "answer", "field"), BAD)
-def test_an_invalid_answer_is_refused(
-    design: Design, shown: Shown, answer: Any, field: str
-) -> None:
-    with pytest.raises(AnswerError) as refused:
-        checked_reply(design, shown, answer)
-    assert refused.value.field == field
-    assert refused.value.remedy
+def test_invalid_answers_are_refused_with_their_field() -> None:
+    for design, shown, answer, field in BAD:
+        with pytest.raises(AnswerError) as refused:
+            checked_reply(design, shown, answer)
+        assert refused.value.field == field, answer
+        assert refused.value.remedy
+    ranks = {"A": 1, "B": 1, "C": 1}
+    for answer, skip, comment, field in (
+        (None, None, "", "answer"),
+        (ranks, "undecided", "", "skip"),
+        (None, "bored", "", "skip"),
+        (None, ["other"], "", "skip"),
+        (None, "other", " ", "comment"),
+        (ranks, None, "x" * 2001, "comment"),
+        (ranks, None, 7, "comment"),
+        (ranks, None, "\udfff", "comment"),
+    ):
+        with pytest.raises(AnswerError) as refused:
+            checked_reply(RANK, THREE, answer, skip, comment)  # type: ignore[arg-type]
+        assert refused.value.field == field, (skip, comment)
 
 
 def test_an_invisible_character_is_named_and_that_of_the_source_is_taken() -> None:
@@ -114,36 +131,6 @@ def test_the_page_knows_the_invisible_characters_of_the_check() -> None:
         if not 0xD800 <= number <= 0xDFFF:
             character = chr(number)
             assert bool(re.fullmatch(theirs, character)) == bool(INVISIBLE.fullmatch(character))
-
-
-def test_the_longest_text_is_taken() -> None:
-    text = "x" * (4 * len(SOURCE) + 1000)
-    assert checked_reply(WRITE, THREE, {"text": text}).answer == {"text": text}
-
-
-@pytest.mark.parametrize("skip", SKIPS)
-@pytest.mark.parametrize("design", [RANK, PAIR, SCORE, EDITS, WRITE, REVIEW])
-def test_every_kind_can_be_skipped(design: Design, skip: str) -> None:
-    assert checked_reply(design, THREE, None, skip, "words").skip == skip
-
-
-@pytest.mark.parametrize(
-    ("answer", "skip", "comment", "field"),
-    [
-        (None, None, "", "answer"),
-        ({"A": 1, "B": 1, "C": 1}, "undecided", "", "skip"),
-        (None, "bored", "", "skip"),
-        (None, ["other"], "", "skip"),
-        (None, "other", " ", "comment"),
-        ({"A": 1, "B": 1, "C": 1}, None, "x" * 2001, "comment"),
-        ({"A": 1, "B": 1, "C": 1}, None, 7, "comment"),
-        ({"A": 1, "B": 1, "C": 1}, None, "\udfff", "comment"),
-    ],
-)
-def test_skips_and_comments_are_checked(answer: Any, skip: Any, comment: Any, field: str) -> None:
-    with pytest.raises(AnswerError) as refused:
-        checked_reply(RANK, THREE, answer, skip, comment)
-    assert refused.value.field == field
 
 
 JSON = st.recursive(

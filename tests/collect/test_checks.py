@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +16,7 @@ from errata.collect.checks import (
     share_of_ties,
 )
 from errata.collect.design import Design, Scale
+from errata.collect.items import shown_edits
 from errata.collect.readings import StoredAnswer, item_name, judgment_of
 from errata.data import Judgment
 from errata.human.agreement import judge_agreement
@@ -25,34 +24,25 @@ from errata.human.decisions import output_pairs
 from errata.human.ranking_columns import ranking_columns
 from errata.numbers import wilson
 
-EXPECTED = {"worse": 2, "better": 0}
+SOURCE = "He go home ."
 SCORE = Design(kind="score", scales=(Scale("x"), Scale("y", 0, 4)), side_by_side=True)
 ALONE = Design(kind="score", scales=(Scale("x"),), margin=15)
 
 
-@pytest.mark.parametrize(
-    ("order", "answer", "passed"),
-    [
-        ((0, 1, 2), {"A": 1, "B": 3, "C": 2}, True),
-        ((0, 1, 2), {"A": 2, "B": 3, "C": 2}, False),
-        ((0, 1, 2), {"A": 3, "B": 1, "C": 2}, False),
-        ((2, 1, 0), {"A": 3, "B": 3, "C": 2}, True),
-        ((2, 0, 1), {"A": 1, "B": 2, "C": 3}, False),
-        ((0, 1, 2), None, None),
-    ],
-)
-def test_a_control_is_passed_if_the_damaged_one_is_strictly_below(
-    order: tuple[int, ...], answer: Any, passed: bool | None
-) -> None:
-    assert control_passed(Design(), EXPECTED, order, answer) is passed
-
-
-@pytest.mark.parametrize(
-    ("answer", "passed"), [("A", True), ("B", False), ("equal", False), ("bad", False)]
-)
-def test_pairs_of_a_control(answer: str, passed: bool) -> None:
-    expected = {"worse": 0, "better": 1}
-    assert control_passed(Design(kind="pair"), expected, (1, 0), answer) is passed
+def test_control_is_passed_if_the_damaged_output_is_strictly_below() -> None:
+    for order, ranks, passed in (
+        ((0, 1, 2), (1, 3, 2), True),
+        ((0, 1, 2), (2, 3, 2), False),
+        ((0, 1, 2), (3, 1, 2), False),
+        ((2, 1, 0), (3, 3, 2), True),
+        ((2, 0, 1), (1, 2, 3), False),
+    ):
+        answer = dict(zip("ABC", ranks, strict=True))
+        assert control_passed(Design(), {"worse": 2, "better": 0}, order, answer) is passed
+    assert control_passed(Design(), {"worse": 2, "better": 0}, (0, 1, 2), None) is None
+    pairs = {"A": True, "B": False, "equal": False, "bad": False}
+    design, expected = Design(kind="pair"), {"worse": 0, "better": 1}
+    assert {a: control_passed(design, expected, (1, 0), a) for a in pairs} == pairs
 
 
 def test_scores_must_be_lower_by_the_margin() -> None:
@@ -69,32 +59,18 @@ def test_scores_must_be_lower_by_the_margin() -> None:
 
 
 def test_damage_must_not_be_called_good() -> None:
-    design, source = Design(kind="edits"), "He go home ."
-    outputs = ["He goes home .", "goes He . home"]  # in the order shown
-    expected = {"worse": 0, "better": 1}
-    from errata.collect.items import shown_edits
+    def passed(answer: dict[str, str], outputs: list[str]) -> bool | None:
+        expected = {"worse": 0, "better": 1}
+        design, shown = Design(kind="edits"), {"source": SOURCE, "outputs": outputs}
+        return control_passed(design, expected, (1, 0), answer, **shown)  # type: ignore[arg-type]
 
-    made = shown_edits(source, outputs)
+    outputs = ["He goes home .", "goes He . home"]  # in the order shown
+    made = shown_edits(SOURCE, outputs)
     good = {str(n): "good" for n in range(1, len(made) + 1)}
     fair = {str(n): "bad" if e[3] == (1,) else "good" for n, e in enumerate(made, 1)}
-    for answer, passed in ((good, False), (fair, True)):
-        found = control_passed(design, expected, (1, 0), answer, source=source, outputs=outputs)
-        assert found is passed
-
-
-def test_what_both_outputs_changed_may_be_called_good() -> None:
-    """The damaged copy has the good edits of its original too."""
-    outputs = ["He goes home .", "He goes home home ."]
-    answer = {"1": "good", "2": "bad"}
-    found = control_passed(
-        Design(kind="edits"),
-        {"worse": 0, "better": 1},
-        (1, 0),
-        answer,
-        source="He go home .",
-        outputs=outputs,
-    )
-    assert found is True
+    assert (passed(good, outputs), passed(fair, outputs)) == (False, True)
+    # The damaged copy has the good edits of its original too.
+    assert passed({"1": "good", "2": "bad"}, ["He goes home .", "He goes home home ."]) is True
 
 
 @given(st.integers(0, 50), st.integers(1, 50), st.floats(0.5, 0.99))

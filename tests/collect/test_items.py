@@ -125,7 +125,10 @@ def test_balanced_items_let_all_pairs_meet_alike() -> None:
     assert spread["balanced"] <= 3 < spread["random"]
 
 
-def test_other_kinds_show_what_was_judged_least() -> None:
+def test_other_kinds_show_what_was_judged_least_and_writing_has_no_controls() -> None:
+    for kind in ("correct", "review"):
+        built = build_items(Design(kind=kind), material(40, 3))  # type: ignore[arg-type]
+        assert {item.purpose for item in built.items} == {"main"}
     built = build_items(Design(kind="score", overlap=0, controls=0), material(20, 5, 1))
     shown = [o.output for item in built.items for o in item.outputs]
     assert sorted(shown) == list(range(len(built.outputs)))  # each output once
@@ -154,12 +157,6 @@ def test_controls_hold_a_damaged_copy(kind: str) -> None:
             good = built.outputs[item.outputs[item.expected["better"]].output].text
             assert spoilt != good
             assert set(spoilt.split()) <= set(good.split())  # made of it, and of nothing else
-
-
-def test_writing_has_no_controls() -> None:
-    for kind in ("correct", "review"):
-        built = build_items(Design(kind=kind), material(40, 3))  # type: ignore[arg-type]
-        assert {item.purpose for item in built.items} == {"main"}
 
 
 def test_own_examples_come_with_sentences_of_their_own() -> None:

@@ -8,17 +8,7 @@ from typing import Any
 import pytest
 
 from board_sample import sample_board, submit
-from browser import (
-    assert_accessible,
-    assert_fits,
-    assert_quiet,
-    css,
-    dark,
-    narrow,
-    opened,
-    printing,
-    screenshot,
-)
+from browser import assert_accessible, assert_fits, assert_quiet, css, dark, narrow, opened
 from command import errata
 
 pytest.importorskip("jinja2")
@@ -42,27 +32,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_the_front_page(browser: Any, site: Path) -> None:
+def test_journey_through_a_leaderboard(browser: Any, site: Path) -> None:
     opened(browser, site / "index.html")
     assert_quiet(browser)
     assert_accessible(browser)
     assert_fits(browser)
-    screenshot(browser, "board-light", whole=True)
     with dark(browser):
         assert_accessible(browser)
-        screenshot(browser, "board-dark", whole=True)
     with narrow(browser):
         assert_fits(browser)
-        screenshot(browser, "board-narrow", whole=True)
-    with printing(browser):
-        screenshot(browser, "board-print", whole=True)
     assert not css(browser, "script:not([src]) ~ b")
     assert browser.title == "The sample's leaderboard"
 
-
-def test_tables_sort_and_systems_are_linked(browser: Any, site: Path) -> None:
-    opened(browser, site / "index.html")
-
+    # Tables are sorted, and systems have pages.
     def names() -> list[str]:
         return [each.text for each in css(browser, "#t-board-1 tbody th")]
 
@@ -77,12 +59,9 @@ def test_tables_sort_and_systems_are_linked(browser: Any, site: Path) -> None:
     assert browser.title == sorted(before, key=str.casefold)[1]
     assert_quiet(browser)
     assert_accessible(browser)
-    screenshot(browser, "board-system", whole=True)
     css(browser, "#card a")[0].click()
     assert browser.current_url.endswith("index.html")
-
-
-def test_hostile_cards_are_text(browser: Any, site: Path) -> None:
+    # A card that tries to do harm is text.
     (page,) = [p for p in (site / "systems").iterdir() if "odd" in p.name]
     opened(browser, page)
     assert browser.title == "<b>odd & ends"

@@ -72,13 +72,8 @@ DRAWN: dict[str, tuple[object, ...]] = {
         *(*DIFFICULTY, "x.svg", "--annotator", 0),
         *("--conceal", "omissions", "--conceal", "alarms"),
     ),
-    "map-all": (*DIFFICULTY, "x.svg", "--sentences", "26", "--annotator", "all"),
 }
-PAGES: dict[str, tuple[object, ...]] = {
-    "page": (*DIFFICULTY, "x.html", "--annotator", 0),
-    "page-all": (*DIFFICULTY, "x.html", "--annotator", "all"),
-    "page-unweighted": (*DIFFICULTY, "x.html", "--sentences", "25", "--weights", "none"),
-}
+PAGES: dict[str, tuple[object, ...]] = {"page": (*DIFFICULTY, "x.html", "--annotator", 0)}
 COLOURED: dict[str, tuple[object, ...]] = {
     "terminal": ("difficulty", "--sample", "--terminal", "--sentences", "2-9", *QUICK),
     "table": ("rank", "--sample", *QUICK, "--head-to-head"),

@@ -42,18 +42,9 @@ def test_every_text_edit_and_score_is_found_again(
     judged = judged_edits(judge.single, corpus, systems)
     difficulty = map_difficulty(corpus, systems)
     level = [f"level {i % 3}" for i in range(len(corpus))]
-    found = unpack(
-        explorer_section(
-            corpus,
-            systems,
-            results,
-            states=judged,
-            judge=judge,
-            difficulty=difficulty,
-            base="nothing",
-            slices={"level": level},
-        )
-    )
+    judgments: dict[str, Any] = {"states": judged, "judge": judge, "difficulty": difficulty}
+    more: dict[str, Any] = {"base": "nothing", "slices": {"level": level}}
+    found = unpack(explorer_section(corpus, systems, results, **judgments, **more))
     assert found.settings["blocks"] == 5
     assert found.settings["systems"] == [h.system for h in systems]
     kinds = [kind["name"] for kind in found.settings["kinds"]]
@@ -184,13 +175,10 @@ def test_corrections_that_are_as_good_stand_beside_each_other() -> None:
     assert found.text("He go", reference) == "He goes"
 
 
-def test_skipped_sentences_keep_their_numbers() -> None:
+def test_skipped_sentences_keep_their_numbers_and_scores_are_rounded() -> None:
     corpus = Corpus.from_texts(["a", "b", "c"]).without_sentences(1)
     found = unpack(explorer_section(corpus, [Hypotheses("A", ("a", "c"))]))
     assert found.columns["number"].tolist() == [1, 3]
-
-
-def test_scores_that_differ_by_rounding_are_one() -> None:
     corpus = Corpus.from_texts(["a"])
     table = np.array([[5 / 11], [1 - 6 / 11], [np.nan], [0.5]])
     scores = Scores("toy()", ("A", "B", "C", "D"), np.zeros(4), table)
@@ -261,13 +249,8 @@ def test_columns_are_found_again() -> None:
         "real": np.array([0.1, -np.inf]),
     }
     manifest, data = packed_columns(arrays)
-    assert [column.type for column in manifest.values()] == [
-        "Uint8Array",
-        "Uint16Array",
-        "Uint32Array",
-        "Uint8Array",
-        "Float64Array",
-    ]
+    types = [column.type.removesuffix("Array") for column in manifest.values()]
+    assert types == ["Uint8", "Uint16", "Uint32", "Uint8", "Float64"]
     assert all(column.at % 8 == 0 for column in manifest.values())
     found = unpacked_columns(manifest, data)
     assert all((found[name] == array.ravel()).all() for name, array in arrays.items())

@@ -1,12 +1,15 @@
-"""What every figure is written with."""
+"""Figures: their files, names in them, and crowds of systems, metrics and sets."""
 
 from __future__ import annotations
 
 import json
 import re
+import warnings
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,13 +18,17 @@ import pytest
 from command import errata
 from errata.data import Scores
 from errata.datasets.sample import sample_file
-from errata.errors import InputError
+from errata.errors import DataWarning, InputError
 from errata.meta.paired import match
 from errata.meta.sentences import AccuracyPair, SentenceLevel, SentenceLevels
 from errata.numbers import Estimate
 from errata.report.figures import FigureForm, figure_bytes, figure_form, new_figure, save_figure
+from errata.report.figures.corpora import corpora_plot
 from errata.report.figures.correlations import scatter_plot, sentence_plot, significance_map
+from errata.report.figures.several_sets import correlation_bars, slope_graph
+from errata.studies.corpora import AcrossCorpora
 
+pytest.importorskip("matplotlib")
 STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
@@ -35,7 +42,6 @@ def draw(form: FigureForm) -> bytes:
 def test_the_same_figure_is_the_same_file(
     form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     first = draw(form)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # another day
@@ -49,17 +55,16 @@ def test_the_same_figure_is_the_same_file(
         assert b">a title</text>" in first
 
 
-@pytest.mark.parametrize("name", ["x.gif", "svg.", "x", ".svgz", "svg/x"])
-def test_other_forms_are_refused(name: str) -> None:
-    with pytest.raises(InputError, match=r"use a name in \.svg, \.png or \.pdf"):
-        figure_form(name)
+def test_other_forms_are_refused() -> None:
+    for name in ("x.gif", "svg.", "x", ".svgz", "svg/x"):
+        with pytest.raises(InputError, match=r"use a name in \.svg, \.png or \.pdf"):
+            figure_form(name)
 
 
 STEERING = "\x1b]\x00\n\u202e"
 
 
 def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     names = tuple(f"{name}{STEERING}$\\x$" for name in "ABC")
     people = Scores("p", names, np.array([1.0, 2.0, 3.0]))
     metric = Scores(f"m{STEERING}", names, np.array([1.0, 3.0, 2.0]))
@@ -75,7 +80,6 @@ def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
 
 def test_names_do_not_cover_each_other() -> None:
     """Also of systems that one metric scores alike, or that people put in one place."""
-    pytest.importorskip("matplotlib")
     pytest.importorskip("adjustText")
     names = tuple(f"system {k}" for k in range(12))
     close = 0.5 + 0.002 * np.arange(12.0)
@@ -92,7 +96,6 @@ def test_names_do_not_cover_each_other() -> None:
 
 
 def test_a_map_without_p_values_is_grey() -> None:
-    pytest.importorskip("matplotlib")
     p = np.array([[np.nan, 0.03], [0.97, np.nan]])
     figure = significance_map({"r": p, "ρ": p.T}, ("a", "b"))
     assert [panel.get_title() for panel in figure.axes] == ["r", "ρ"]
@@ -104,7 +107,6 @@ def test_a_map_without_p_values_is_grey() -> None:
 
 
 def test_stars_say_that_the_best_metric_leads() -> None:
-    pytest.importorskip("matplotlib")
     levels = tuple(
         SentenceLevel(name, "noties", Estimate(value, value - 0.1, value + 0.1), 0.0, 0.7)
         for name, value in (("c", 0.2), ("a", 0.5), ("b", 0.4), ("d", 0.1))
@@ -119,20 +121,7 @@ def test_stars_say_that_the_best_metric_leads() -> None:
     assert [tick.get_text() for tick in right.get_yticklabels()] == ["", "", "*", "***"]
 
 
-def test_ranked_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    ranking = {"judge": "j", "systems": [f"A{STEERING}", "B"], "ranks": [1, 2]}
-    ranks = [{**ranking, "sentence": i} for i in range(9)]
-    (tmp_path / "j.jsonl").write_text("\n".join(map(json.dumps, ranks)))
-    done = errata("rank", "j.jsonl", "--figure", "r.svg", "--resamples", 20, cwd=tmp_path)
-    svg = (tmp_path / "r.svg").read_text()
-    ElementTree.fromstring(svg)
-    for text in (svg, done.stdout):
-        assert r"A\x1b]\x00\n\u202e" in text
-
-
 def test_ratings_are_drawn_with_the_best_metric_on_top(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     with sample_file("ratings.csv") as path:
         ratings = path
     run = ("meta", "--sample", "--resamples", 20, "--figure", "ratings=r.svg", "--force")
@@ -146,3 +135,78 @@ def test_ratings_are_drawn_with_the_best_metric_on_top(tmp_path: Path) -> None:
     for more in ((), ("--human", ratings, "--level", "system")):
         refused = errata(*run, *more, cwd=tmp_path, code=2).stderr
         assert "the figure ratings shows agreement with ratings of outputs" in refused
+
+
+def across(metric: str, systems: tuple[str, ...], corpora: int = 2) -> AcrossCorpora:
+    values = np.linspace(0.2, 0.8, len(systems))
+    scores = [Scores(metric, systems, np.roll(values, k)) for k in range(corpora)]
+    return AcrossCorpora(tuple(f"corpus {k}" for k in range(corpora)), tuple(scores))
+
+
+def test_every_system_of_a_crowd_is_in_the_legend() -> None:
+    names = ("_base", "$x_1$", *(f"system {k}" for k in range(38)))
+    figure = corpora_plot([across("m()", names)])
+    figure_bytes(figure, "svg")
+    (legend,) = figure.legends
+    shown = legend.get_texts()
+    assert {text.get_text() for text in shown} == {*names}
+    assert not any(text.get_parse_math() for text in shown)
+    box, whole = legend.get_window_extent(), figure.bbox
+    assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+    assert box.x1 <= whole.x1
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()}
+    assert len(looks) == len(names)
+    reach = [np.ptp([line.get_xdata()[k] for line in figure.axes[0].get_lines()]) for k in (0, 1)]
+    assert max(reach) < 0.8  # the systems of one corpus do not reach into the next
+
+
+def test_many_metrics_stand_in_rows_and_no_title_runs_into_the_next() -> None:
+    names = [f"metric{k}(first_parameter=1.0, second='something')" for k in range(7)]
+    figure = corpora_plot([across(name, ("A", "B")) for name in names])
+    figure_bytes(figure, "svg")
+    assert figure.get_figwidth() < 20
+    boxes = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
+    assert len(boxes) == 7
+    boxes += [figure.legends[0].get_window_extent()]
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+
+
+def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
+    names = tuple(f"a-rather-long-name-of-a-system-{k}" for k in range(12))
+    values = np.round(np.linspace(0, 1, 12), 1)  # which ties some of them
+    columns = {
+        f"a-long-name-of-a-set-{k}": Scores("m", names, np.roll(values, k)) for k in range(9)
+    }
+    figure = slope_graph({"m": columns})
+    figure_bytes(figure, "svg")
+    panel = figure.axes[0]
+    heads = [label.get_window_extent() for label in panel.get_xticklabels()]
+    sides = [text.get_window_extent() for text in panel.texts]
+    assert sum(text.get_text().count("\n") + 1 for text in panel.texts) == 24
+    for box in (*heads, *sides):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    for boxes in (heads, sides):
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
+
+
+def test_bars_of_ten_sets_are_told_apart() -> None:
+    sets = [SimpleNamespace(name=f"set {k}", references=2) for k in range(10)]
+    agreement = SimpleNamespace(values={"spearman": 0.5, "pearson": 0.4}, intervals={})
+    found: Any = SimpleNamespace(
+        scored=[SimpleNamespace(sets=sets)], agreements=[[agreement] * len(sets)]
+    )
+    bars = [bar for each in correlation_bars(found, ["m"]).axes[0].containers for bar in each]
+    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
+    assert len(looks) == len(sets)
+
+
+@pytest.mark.parametrize(("form", "told"), [("png", 1), ("pdf", 1), ("svg", 0)])
+def test_what_no_font_has_is_named_once(form: str, told: int) -> None:
+    number = count(0xE000)  # a private area that no font draws
+    figure = new_figure(3, 1)
+    figure.subplots().set_title("".join(chr(next(number)) for _ in range(3)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure_bytes(figure, form)  # type: ignore[arg-type]
+    assert [each.category for each in caught] == [DataWarning] * told
+    assert all("install a font" in str(each.message) for each in caught)

@@ -38,12 +38,10 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
     assert "".join(name.split()) in "".join("".join(shown).split())
 
 
-def test_no_place_is_kept_for_marks_that_nobody_has() -> None:
-    one = Scores("m2()", ("A",), np.array([0.5]), headline="F", shares=("F",), label="m2")
-    assert render(summary_table([one])).splitlines()[1:4:2] == ["system  m2 F", "A       50.0"]
-
-
 def test_verdicts_have_the_digits_asked_for() -> None:
+    one = Scores("m2()", ("A",), np.array([0.5]), headline="F", shares=("F",), label="m2")
+    # No place is kept for marks that nobody has.
+    assert render(summary_table([one])).splitlines()[1:4:2] == ["system  m2 F", "A       50.0"]
     two = Scores(
         "m2()", ("A", "B"), np.array([0.51234, 0.25]), headline="F", shares=("F",), label="m2"
     )

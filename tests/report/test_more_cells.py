@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from errata.data import Corpus, Edit, Hypotheses
@@ -14,6 +15,7 @@ from errata.report.tables import difficulty, reference_sets
 from errata.report.tables.kinds import type_table
 from errata.studies import reference_sets as study
 from errata.studies.hard_errors import by_kind, correction_agreement
+from errata.studies.hard_errors import errors as hard_errors
 
 SOURCES = ["He go home .", "I likes tea .", "They was late ."]
 CORPUS = Corpus.from_texts(SOURCES, [["He goes home .", "I like tea .", "They were late ."]])
@@ -55,6 +57,23 @@ def test_errors_that_share_the_first_weight_are_counted(errors: DifficultyMap) -
     assert title == "The hardest errors (3 weigh 1.000)"
 
 
+def test_error_stands_between_six_words_on_either_side() -> None:
+    words = [str(k) for k in range(20)]
+    for place, shown in (
+        (0, "[x] 1 2 3 4 5 6 …"),
+        (6, "0 1 2 3 4 5 [x] 7 8 9 10 11 12 …"),
+        (7, "… 1 2 3 4 5 6 [x] 8 9 10 11 12 13 …"),
+        (13, "… 7 8 9 10 11 12 [x] 14 15 16 17 18 19"),
+        (12, "… 6 7 8 9 10 11 [x] 13 14 15 16 17 18 …"),
+        (19, "… 13 14 15 16 17 18 [x]"),
+    ):
+        source = " ".join([*words[:place], "x", *words[place + 1 :]])
+        corpus = Corpus.from_texts([source], [[" ".join(words)]])
+        found = map_difficulty(corpus, [Hypotheses("A", (source,))])
+        table = difficulty.error_table(found, hard_errors(found), title="t", name="n")
+        assert table.rows[0][table.columns.index("in context")] == shown
+
+
 def test_who_corrects_what_alone_and_who_alone_misses(errors: DifficultyMap) -> None:
     table = difficulty.uniqueness_table(errors)
     assert table.columns == ("system", "corrected", "only you", "everyone but you")
@@ -85,8 +104,6 @@ def test_kinds_have_their_own_means_and_frequencies(errors: DifficultyMap) -> No
 
 
 def test_averages_over_kinds_stand_below_the_kinds() -> None:
-    import numpy as np
-
     found = TypeScores(
         system="A",
         kinds=("M:DET", "R:VERB"),
@@ -147,18 +164,7 @@ def test_twenty_subsets_are_drawn_where_there_are_more() -> None:
     assert [point.subsets for point in points] == [7, 20, 20, 20, 20, 7, 1]
 
 
-@pytest.mark.parametrize(
-    ("spot", "texts"),
-    [
-        ((1, 2), "v … y"),
-        ((0, 1), "x"),
-        ((2, 3), "w … ∅"),
-        ((0, 3), "x … v … y … w … ∅"),
-        ((5, 6), ""),
-    ],
-)
-def test_what_a_system_wrote_at_a_spot_is_what_touches_it(
-    spot: tuple[int, int], texts: str
-) -> None:
+def test_what_a_system_wrote_at_a_spot_is_what_touches_it() -> None:
     edits = [Edit(0, 1, "x"), Edit(1, 1, "v"), Edit(1, 2, "y"), Edit(2, 2, "w"), Edit(2, 3, "")]
-    assert _proposed(edits, *spot) == texts
+    spots = {(1, 2): "v … y", (0, 1): "x", (2, 3): "w … ∅", (0, 3): "x … v … y … w … ∅", (5, 6): ""}
+    assert {spot: _proposed(edits, *spot) for spot in spots} == spots

@@ -92,9 +92,6 @@ def test_what_is_missing_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"pip install 'errata-gec\[{package}\]'"):
         getattr(gleu, f"to_{package}")()
-
-
-def test_what_has_no_table_says_so() -> None:
     with pytest.raises(TypeError, match="no table of a int"):
         table_of(3)
 

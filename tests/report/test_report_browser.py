@@ -18,7 +18,7 @@ from browser import (
     opened,
     press,
     printing,
-    screenshot,
+    until,
 )
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.errors import DataWarning
@@ -112,7 +112,7 @@ def page(browser: Any, made: tuple[Path, Any]) -> Any:
     return opened(browser, made[0])
 
 
-def test_every_section_is_there_and_nothing_is_heard_of_it(page: Any, made: Any) -> None:
+def test_every_section_is_there_and_the_page_is_quiet(page: Any, made: Any) -> None:
     assert [section.get_attribute("id") for section in css(page, "main > section")] == [
         "findings", "answer", "gate", "leaderboard", "changes", "people", "metrics", "kinds",
         "difficulty", "sentences", "references", "trend", "made", "terms",
@@ -121,16 +121,17 @@ def test_every_section_is_there_and_nothing_is_heard_of_it(page: Any, made: Any)
     assert css(page, "main script:not([type]), main img, main b b, h1 b") == []
     assert "<b>bold</b> & 'right'" in css(page, "#answer")[0].text
     assert_quiet(page)
-    screenshot(page, "report-light", whole=True)
+    assert_accessible(page, "#answer")
+    text = made[0].read_text("utf-8")  # without scripts everything is there to read
+    assert "<noscript>" in text
+    assert text.count("<table>") == len(made[1].tables)
 
 
+@pytest.mark.long
 def test_it_is_readable_for_everybody(page: Any) -> None:
     with dark(page):
         for part in ("header", "nav", "#findings", "#answer", "#gate", "#leaderboard", "#people"):
             assert_accessible(page, part)
-        screenshot(page, "report-dark", whole=True)
-    with narrow(page):
-        screenshot(page, "report-narrow", whole=True)
     with printing(page):
         folded = css(page, "details:not([open]) > summary")
         assert folded
@@ -143,7 +144,6 @@ def test_it_is_readable_for_everybody(page: Any) -> None:
     with printing(page):
         assert_fits(page)
         assert not css(page, "nav")[0].is_displayed()
-        screenshot(page, "report-print", whole=True)
     assert_quiet(page)
 
 
@@ -207,6 +207,7 @@ def saved(page: Any, selector: str) -> tuple[str, str]:
     return str(name), str(text)
 
 
+@pytest.mark.long
 def test_tables_can_be_taken_away(page: Any, made: Any) -> None:
     overview = next(table for table in made[1].tables if table.name == "overview")
     inside = "#t-leaderboard-overview"
@@ -222,6 +223,7 @@ def test_tables_can_be_taken_away(page: Any, made: Any) -> None:
     assert_quiet(page)
 
 
+@pytest.mark.long
 def test_charts_can_be_taken_away_with_their_colours(page: Any) -> None:
     name, text = saved(page, "#leaderboard [data-save=svg]")
     assert name.endswith(".svg")
@@ -235,6 +237,7 @@ def test_charts_can_be_taken_away_with_their_colours(page: Any) -> None:
     assert kind == "svg0"
 
 
+@pytest.mark.long
 def test_words_are_explained_on_focus_and_on_hover(page: Any) -> None:
     tip = page.find_element("id", "tip")
     assert not tip.is_displayed()
@@ -256,6 +259,7 @@ def test_words_are_explained_on_focus_and_on_hover(page: Any) -> None:
         assert_fits(page)
 
 
+@pytest.mark.long
 def test_the_keyboard_reaches_the_results_first(page: Any) -> None:
     press(page, "\ue004")  # Tab
     first = page.switch_to.active_element
@@ -269,30 +273,15 @@ def test_a_regression_leads_to_its_sentence(page: Any) -> None:
     link = css(page, "#changes .texts a.what")[0]
     number = link.get_attribute("href").rpartition("n=")[2]
     page.execute_script("arguments[0].click()", link)
-    from selenium.webdriver.support.ui import WebDriverWait
-
-    WebDriverWait(page, 60).until(
-        lambda page: f"Sentence {number}" in css(page, "#sentences")[0].text
-    )
-    seen = "const b = document.querySelector(arguments[0])?.getBoundingClientRect();"
-    seen += "return Boolean(b) && b.top >= 0 && b.top < innerHeight"
-
-    def in_sight(selector: str) -> bool:
-        return bool(page.execute_script(seen, selector))
-
-    WebDriverWait(page, 60).until(lambda _: in_sight(".x-current"))
+    until(page, "document.getElementById('sentences').textContent.includes(arguments[0])", number)
+    seen = "(b => Boolean(b) && b.top >= 0 && b.top < innerHeight)"
+    box = "document.querySelector(arguments[0])?.getBoundingClientRect()"
+    until(page, f"{seen}({box})", ".x-current")
     assert css(page, ".x-current h3")[0].text == f"Sentence {number}"
     page.execute_script("scrollTo(0, 0)")
-    page.execute_script(
-        "arguments[0].click()", css(page, "#difficulty a[href^='#sentences?']")[0]
-    )  # to the map
-    WebDriverWait(page, 60).until(lambda page: css(page, "#x-difficulty")[0].is_selected())
-    WebDriverWait(page, 60).until(lambda _: in_sight("#sentences"))
+    to_the_map = css(page, "#difficulty a[href^='#sentences?']")[0]
+    page.execute_script("arguments[0].click()", to_the_map)
+    until(page, "document.getElementById('x-difficulty').checked")
+    until(page, f"{seen}({box})", "#sentences")
     assert css(page, ".x-scale")[0].is_displayed()
     assert_quiet(page)
-
-
-def test_without_scripts_everything_is_there_to_read(made: Any) -> None:
-    text = made[0].read_text("utf-8")
-    assert "<noscript>" in text
-    assert text.count("<table>") == len(made[1].tables)

@@ -40,34 +40,18 @@ def test_terminal() -> None:
     assert render(TABLE, colour=True).startswith("\x1b[1mT\x1b[0m\n")
 
 
-def test_json_keeps_the_digits() -> None:
+def test_json_and_tsv_keep_the_digits() -> None:
     data = json.loads(render([TABLE, TABLE], "json"))
     assert len(data["tables"]) == 2
     assert data["tables"][0]["rows"] == [
         {"system": "A & B", "F_0.5": 0.123456789, "n": 3, "ok": True},
         {"system": "日本", "F_0.5": None, "n": None, "ok": False},
     ]
-
-
-def test_tsv_keeps_the_digits() -> None:
     assert render(TABLE, "tsv").splitlines() == [
         "system\tF_0.5\tn\tok",
         "A & B\t0.123456789\t3\tTrue",
         "日本\t\t\tFalse",
     ]
-
-
-def test_latex_is_escaped() -> None:
-    text = render(TABLE, "latex")
-    assert r"A \& B & 0.12 & 3 & yes \\" in text
-    assert r"F\_0.5" in text
-    assert text.count(r"\midrule") == 2
-    assert r"\caption{T. note\textbar{}x}" in text
-
-
-def test_markdown() -> None:
-    text = render(Table(("a|b", "n"), (("x|y", 1),)), "markdown")
-    assert text == "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 1 |"
 
 
 UNSURE = Table(
@@ -80,25 +64,18 @@ UNSURE = Table(
 )
 
 
-def test_intervals_for_people() -> None:
+def test_intervals_for_people_and_programs() -> None:
     assert render(UNSURE).splitlines()[2:] == [
         "A       0.5000  0.4123 – 0.6000  0.5000 ± 0.0938",
         "B       0.2500                            0.2500",
         f"signature: {short_signature('m2() | seed:0')}",
     ]
     assert r"0.4123 -- 0.6000 & 0.5000 $\pm$ 0.0938" in render(UNSURE, "latex")
-
-
-def test_intervals_for_programs() -> None:
     [table] = json.loads(render(UNSURE, "json"))["tables"]
     assert table["signature"] == "m2() | seed:0"
+    first = {"value": 0.5, "low": 0.41234567, "high": 0.6}
     assert table["rows"] == [
-        {
-            "system": "A",
-            "F": 0.5,
-            "95 %": [0.41234567, 0.6],
-            "m2": {"value": 0.5, "low": 0.41234567, "high": 0.6},
-        },
+        {"system": "A", "F": 0.5, "95 %": [0.41234567, 0.6], "m2": first},
         {"system": "B", "F": 0.25, "95 %": None, "m2": {"value": 0.25, "low": None, "high": None}},
     ]
     assert render(UNSURE, "tsv").splitlines() == [
@@ -106,35 +83,28 @@ def test_intervals_for_programs() -> None:
         "A\t0.5\t0.41234567\t0.6\t0.5\t0.41234567\t0.6\tm2() | seed:0",
         "B\t0.25\t\t\t0.25\t\t\tm2() | seed:0",
     ]
+    assert joined_signatures(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
 
 
 def test_ranks_marks_and_open_intervals() -> None:
+    cells = {
+        "range": (Ranks(2, 4), "2-4", [2, 4]),
+        "place": (Ranks(1, 1), "1", [1, 1]),
+        "share": (Marked(0.75, 0.003), "0.75#", {"value": 0.75, "p": 0.003}),
+        "other": (Marked(0.5, 0.5), "0.5000", {"value": 0.5, "p": 0.5}),
+        "needed": (Interval(-math.inf, 19), "19 or fewer", [None, 19]),
+        "beyond": (Interval(1830, math.inf), "more than 1830", [1830, None]),
+        "pilot": (183, "183", 183),
+    }
     table = Table(
         ("", "value"),
-        (
-            ("range", Ranks(2, 4)),
-            ("place", Ranks(1, 1)),
-            ("share", Marked(0.75, 0.003)),
-            ("other", Marked(0.5, 0.5)),
-            ("needed", Interval(-math.inf, 19)),
-            ("beyond", Interval(1830, math.inf)),
-            ("pilot", 183),
-        ),
+        tuple((name, cell) for name, (cell, _, _) in cells.items()),
         row_formats={"share": ".2f", "needed": ".0f", "beyond": ".0f"},
     )
-    assert [line.split("  ")[-1].strip() for line in render(table).splitlines()[2:]] == [
-        *("2-4", "1", "0.75#", "0.5000", "19 or fewer", "more than 1830", "183")
-    ]
+    shown = [line.split("  ")[-1].strip() for line in render(table).splitlines()[2:]]
+    assert shown == [text for _, text, _ in cells.values()]
     [data] = json.loads(render(table, "json"))["tables"]
-    assert [row["value"] for row in data["rows"]] == [
-        [2, 4],
-        [1, 1],
-        {"value": 0.75, "p": 0.003},
-        {"value": 0.5, "p": 0.5},
-        [None, 19],
-        [1830, None],
-        183,
-    ]
+    assert [row["value"] for row in data["rows"]] == [value for _, _, value in cells.values()]
     assert render(table, "tsv").splitlines()[:4] == [
         "\tvalue\tvalue low\tvalue high\tvalue p",
         "range\t\t2\t4\t",
@@ -143,7 +113,7 @@ def test_ranks_marks_and_open_intervals() -> None:
     ]
 
 
-def test_html_is_escaped() -> None:
+def test_html_takes_nothing_for_markup() -> None:
     text = render(
         Table(("<a>", "n"), (("<b>&", 0.5),), title="<T>", caption='one "1"\n<two>'), "html"
     )
@@ -152,20 +122,24 @@ def test_html_is_escaped() -> None:
     assert ">&lt;T&gt;<br>one &quot;1&quot;<br>&lt;two&gt;</caption>" in text
 
 
-def test_a_table_of_several_scorers_names_each_once() -> None:
-    assert joined_signatures(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
-
-
-def test_cells_end_no_line() -> None:
-    odd = Table(("a\tb", "c"), (("x\r\ny", "z\u2028"),))
-    assert [line.split("\t") for line in render(odd, "tsv").splitlines()] == [
-        ["a\\tb", "c"],
-        ["x\\r\\ny", "z\\u2028"],
-    ]
-    assert len(render(odd, "markdown").splitlines()) == 3
+def test_latex_takes_nothing_for_markup() -> None:
+    text = render(TABLE, "latex")
+    assert r"A \& B & 0.12 & 3 & yes \\" in text
+    assert r"F\_0.5" in text
+    assert text.count(r"\midrule") == 2
+    assert r"\caption{T. note\textbar{}x}" in text
+    text = render(Table(("50 % & more", "n"), (("a%b#c_d$e{f}~^\\", 1),), title="100 %"), "latex")
+    assert r"50 \% \& more & n \\" in text
+    assert r"a\%b\#c\_d\$e\{f\}\textasciitilde{}\textasciicircum{}\textbackslash{} & 1 \\" in text
+    assert r"\caption{100 \%}" in text
+    # After a line end or a rule LaTeX looks for [ and *, on the next line too.
+    text = render(Table(("[n]", "x"), (("[A]", 1), ("*B", 2), ("C", 3))), "latex")
+    assert [line[:3] for line in text.split("\n") if "&" in line] == ["{}[", "{}[", "{}*", "C &"]
 
 
 def test_markdown_takes_nothing_for_markup() -> None:
+    text = render(Table(("a|b", "n"), (("x|y", 1),)), "markdown")
+    assert text == "| a\\|b | n |\n| --- | ---: |\n| x\\|y | 1 |"
     text = render(
         Table(("_a_", "b_c"), (("*x*", "<b>`[y]"),), title="*T*", caption="one <i>\ntwo"),
         "markdown",
@@ -174,6 +148,22 @@ def test_markdown_takes_nothing_for_markup() -> None:
         "**\\*T\\***\n\n| \\_a\\_ | b_c |\n| --- | --- |\n"
         "| \\*x\\* | \\<b>\\`\\[y\\] |\n\none \\<i>\n\ntwo"
     )
+    name = "~~x~~ $a$ http://e.org HTTPS://e.org www.e.org a@e.org f:g"
+    row = render(Table(("s",), ((name,),)), "markdown").split("\n")[2]
+    assert row == (r"| \~\~x\~\~ \$a\$ http\://e.org HTTPS\://e.org www\.e.org a\@e.org f:g |")
+    # Names and notes may stand at the start of a line below a table.
+    remarks = {
+        "# head": r"\# head",
+        "- item": r"\- item",
+        "+ item": r"\+ item",
+        "12. item": r"12\. item",
+        "3) item": r"3\) item",
+        "> quoted": r"\> quoted",
+        "---": r"\---",
+        "=x": r"\=x",
+    }
+    text = render(Table(("a",), (("x",),), caption="\n".join(remarks)), "markdown")
+    assert [line for line in text.split("\n")[3:] if line] == [*remarks.values()]
 
 
 def test_bad_tables() -> None:
@@ -217,6 +207,8 @@ def test_no_control_character_of_the_data_comes_through(form: Form) -> None:
     text.encode("utf-8")
     if form == "tsv":
         assert [line.count("\t") for line in text.split("\n")] == [2, 2]
+        odd = render(Table(("a\tb", "c"), (("x\r\ny", "z\u2028"),)), "tsv")
+        assert odd == "a\\tb\tc\nx\\r\\ny\tz\\u2028"
     if form == "json":  # written otherwise, and the same text
         [table] = json.loads(text)["tables"]
         assert table["rows"] == [{"system" + STEERING: "A" + STEERING, "n": 1}]
@@ -230,54 +222,17 @@ def test_formulas_are_texts_where_asked_for() -> None:
     assert safe == ["'=s\tn", *(f"'{n}\t-0.5" for n in names[:5]), "a=b\t-0.5", "\t-0.5"]
 
 
-def test_latex_takes_nothing_for_markup() -> None:
-    text = render(Table(("50 % & more", "n"), (("a%b#c_d$e{f}~^\\", 1),), title="100 %"), "latex")
-    assert r"50 \% \& more & n \\" in text
-    assert r"a\%b\#c\_d\$e\{f\}\textasciitilde{}\textasciicircum{}\textbackslash{} & 1 \\" in text
-    assert r"\caption{100 \%}" in text
-
-
-def test_markdown_makes_no_links_and_no_formulas() -> None:
-    name = "~~x~~ $a$ http://e.org HTTPS://e.org www.e.org a@e.org f:g"
-    row = render(Table(("s",), ((name,),)), "markdown").split("\n")[2]
-    assert row == (r"| \~\~x\~\~ \$a\$ http\://e.org HTTPS\://e.org www\.e.org a\@e.org f:g |")
-
-
-def test_a_latex_row_never_starts_with_an_argument_of_the_line_before() -> None:
-    r"""After a line end or a rule LaTeX looks for ``[`` and ``*``, on the next line too."""
-    text = render(Table(("[n]", "x"), (("[A]", 1), ("*B", 2), ("C", 3))), "latex")
-    assert [line[:3] for line in text.split("\n") if "&" in line] == ["{}[", "{}[", "{}*", "C &"]
-
-
 @pytest.mark.parametrize("form", ["table", "latex"])
 def test_no_rule_stands_below_the_last_row(form: Form) -> None:
-    """But for the table's own; one stands wherever it is asked for between rows."""
-    rows = (("x",), ("y",), ("z",))
+    """Except the table's own; one stands wherever it is asked for between rows."""
 
     def drawn(*rules: int) -> int:
-        text = render(Table(("a",), rows, rules=frozenset(rules)), form)
+        text = render(Table(("a",), (("x",), ("y",), ("z",)), rules=frozenset(rules)), form)
         return text.count("┄" if form == "table" else r"\midrule")
 
     assert drawn(2) == drawn()
     assert drawn(0, 2) == drawn(0) == drawn(1) == drawn() + 1
     assert drawn(0, 1) == drawn() + 2
-
-
-def test_a_remark_is_no_heading_list_or_quotation_in_markdown() -> None:
-    """Names and notes may stand at the start of a line below a table."""
-    remarks = "# head\n- item\n+ item\n12. item\n3) item\n> quoted\n---\n=x"
-    text = render(Table(("a",), (("x",),), caption=remarks), "markdown")
-    shown = [line for line in text.split("\n")[3:] if line]
-    assert shown == [
-        r"\# head",
-        r"\- item",
-        r"\+ item",
-        r"12\. item",
-        r"3\) item",
-        r"\> quoted",
-        r"\---",
-        r"\=x",
-    ]
 
 
 def test_columns_of_one_name_lose_no_cell() -> None:

@@ -1,9 +1,9 @@
-"""Campaigns in both kinds of databases."""
+"""Campaigns in SQLite; the long tier repeats them in PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,35 +15,38 @@ from errata.collect.items import CampaignTexts
 from served import Server, served
 from stored_campaigns import Made, Make, made
 
+NUMBERS = count(1)
+
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+def cluster() -> Iterator[postgres.Cluster]:
+    """One PostgreSQL server for all tests of a process."""
     if postgres.why_not():
         pytest.skip(postgres.why_not())
-    with postgres.server() as address:
-        yield address
+    # Nothing but the program itself cleans up: tests look into the files.
+    with postgres.cluster("-c autovacuum=off") as running:
+        yield running
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a new database can be made."""
+@pytest.fixture
+def postgres_place(cluster: postgres.Cluster) -> Iterator[str]:
+    """The address of a new database in PostgreSQL."""
+    name = f"t{next(NUMBERS)}"
+    yield cluster.new_database(name)
+    cluster.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.long])]
+)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new database can be made; see `BOTH_DATABASES`."""
     if request.param == "sqlite":
-        yield str(tmp_path / "campaign.db")
-        return
-    import psycopg
-
-    address = request.getfixturevalue("postgres_server")
-    name = f"t{abs(hash(request.node.nodeid)):x}"
-    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield f"{address}/{name}"
-    with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        return str(tmp_path / "campaign.db")
+    return str(request.getfixturevalue("postgres_place"))
 
 
-@contextmanager
-def making(place: str) -> Iterator[Make]:
-    """Makes campaigns at a place, and closes them."""
+def _making(place: str) -> Iterator[Make]:
     several: list[Made] = []
 
     def new(design: Design, texts: CampaignTexts | None = None, **options: Any) -> Made:
@@ -57,16 +60,14 @@ def making(place: str) -> Iterator[Make]:
 
 @pytest.fixture
 def make(place: str) -> Iterator[Make]:
-    """Makes a campaign in either database."""
-    with making(place) as new:
-        yield new
+    """Make a campaign in SQLite, and in PostgreSQL in the long tier; close it in the end."""
+    yield from _making(place)
 
 
 @pytest.fixture
 def make_sqlite(tmp_path: Path) -> Iterator[Make]:
-    """Makes a campaign in a SQLite file."""
-    with making(str(tmp_path / "campaign.db")) as new:
-        yield new
+    """Make a campaign in a SQLite file, and close it in the end."""
+    yield from _making(str(tmp_path / "campaign.db"))
 
 
 @pytest.fixture

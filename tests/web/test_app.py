@@ -1,285 +1,337 @@
-"""The API of judges and organiser, over HTTP on loopback: what is answered to whom."""
+"""The API of judges and organiser: what is answered to whom.
+
+Joining is in `test_panels`, refused requests and headers in `test_threats`.
+"""
 
 from __future__ import annotations
 
-import http.client
+import hmac
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import select
+import pytest
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import OperationalError
 
+from called import KEY, Client
 from campaigns import material
 from errata.collect.design import Design
-from errata.web.changing import change_budget
-from errata.web.people import change_state, set_state_of_judge
-from errata.web.schema import judgments
-from served import Server, served
-from stored_campaigns import Made, Make
+from errata.collect.panel import Panel
+from errata.web import app as web
+from errata.web.address import Address
+from errata.web.changing import change_budget, change_texts
+from errata.web.limits import Limiter
+from errata.web.people import change_state, rotate_judge, set_state_of_judge
+from errata.web.schema import events, judges, judgments, metadata
+from errata.web.serving import _config
+from errata.web.tokens import join_key, read_token, token_for
+from stored_campaigns import LESSONS, Made, Make
 
-WORDS = {"instructions": "# Rank\n\nAll of *them*.", "consent": "You take part **freely**."}
-
-
-def _first(server: Server, judge: int = 1) -> dict[str, Any]:
-    status, body = server.call("POST", "tasks", {"ahead": 1}, token=server.token(judge))
-    assert status == 200
-    task: dict[str, Any] = body["tasks"][0]
-    return task
+PLAIN = Design(judges=2, quota=12, repeats=0, controls=0)
 
 
-def _ranks(task: dict[str, Any], rank: int = 1) -> dict[str, Any]:
-    return {"revision": 1, "answer": {o["key"]: rank for o in task["outputs"]}}
+@pytest.fixture
+def campaign(make_sqlite: Make) -> Made:
+    return make_sqlite(PLAIN)
 
 
-def test_a_ranking_is_stored_once_and_may_be_changed(server: Server) -> None:
-    task = _first(server)
-    path, own = f"tasks/{task['id']}/judgment", server.token(1)
-    status, body = server.call("PUT", path, _ranks(task), token=own)
-    assert (status, body["progress"]) == (201, {"done": 1, "quota": 12})
-    assert server.call("PUT", path, _ranks(task), token=own)[0] == 200  # a retry is a retry
-    status, body = server.call("PUT", path, _ranks(task, 2), token=own)
-    assert status == 409
-    assert body["stored"]["answer"] == _ranks(task)["answer"]
-    changed = _ranks(task, 2) | {"revision": 2}
-    assert server.call("PUT", path, changed, token=own)[0] == 201
-    _, body = server.call("GET", "tasks?last=5", token=own)
-    (last,) = body["tasks"]
-    assert (last["revision"], last["answer"]) == (2, changed["answer"])
+@pytest.fixture
+def call(campaign: Made) -> Client:
+    return Client(campaign)
+
+
+def test_answer_is_stored_once_and_may_be_changed(call: Client) -> None:
+    task = call.task()
+    ranks, others = ({o["key"]: rank for o in task["outputs"]} for rank in (1, 2))
+    first = call.answer(task, ranks)
+    assert (first.status_code, first.json()["progress"]) == (201, {"done": 1, "quota": 12})
+    assert call.answer(task, ranks).status_code == 200
+    conflict = call.answer(task, others)
+    assert (conflict.status_code, conflict.json()["stored"]["answer"]) == (409, ranks)
+    assert call.answer(task, others, revision=2).status_code == 201
+    (last,) = call("GET", "tasks?last=5").json()["tasks"]
+    assert (last["revision"], last["answer"]) == (2, others)
     assert last["outputs"] == task["outputs"]
 
 
-def test_what_is_wrong_is_said_with_its_field(server: Server) -> None:
-    task = _first(server)
-    path, own = f"tasks/{task['id']}/judgment", server.token(1)
-    for body, field in (
-        ({"revision": 1, "answer": {}}, "answer.A"),
-        ({"revision": 1, "answer": {"Z": 1}}, "answer"),
-        ({"revision": 1}, "answer"),
-        ({"revision": 1, "skip": "bored"}, "skip"),
-        (_ranks(task) | {"revision": 0}, "revision"),
-        (_ranks(task) | {"active": "long"}, "active"),
+def test_invalid_input_names_its_field(call: Client) -> None:
+    task = call.task()
+    for answer, more, field in (
+        ({}, {}, "answer.A"),
+        ({"Z": 1}, {}, "answer"),
+        (None, {"skip": "bored"}, "skip"),
+        (None, {"revision": 0}, "revision"),
+        (None, {"active": "long"}, "active"),
     ):
-        status, found = server.call("PUT", path, body, token=own)
-        assert (status, found["error"]["field"]) == (422, field)
-        assert found["error"]["remedy"]
-    assert server.call("POST", "tasks", {"ahead": 9}, token=own)[0] == 422
-    assert server.call("GET", "tasks?last=500", token=own)[0] == 422
+        found = call.answer(task, answer, **more)
+        assert (found.status_code, found.json()["error"]["field"]) == (422, field)
+        assert found.json()["error"]["remedy"]
+    bare = call("PUT", f"tasks/{task['id']}/judgment", {"revision": 1})
+    assert (bare.status_code, bare.json()["error"]["field"]) == (422, "answer")
+    assert call("GET", "tasks?last=500").status_code == 422
 
 
-def test_nothing_of_another_judge_is_reached(server: Server) -> None:
-    task = _first(server, 1)
-    other = server.token(2)
-    for method, path, body in (
-        ("PUT", f"tasks/{task['id']}/judgment", _ranks(task)),
-        ("POST", f"tasks/{task['id']}/ping", {}),
-        ("POST", f"tasks/{task['id']}/return", {}),
-        ("PUT", "tasks/999999/judgment", _ranks(task)),
-        ("PUT", "tasks/x%27--/judgment", _ranks(task)),
+def test_tasks_are_given_one_or_two_ahead(call: Client) -> None:
+    for ahead, status in ((0, 422), (3, 422), ("1", 422), (True, 422), (1, 200), (2, 200)):
+        answer = call("POST", "tasks", {"ahead": ahead})
+        assert answer.status_code == status
+        assert status == 422 or len(answer.json()["tasks"]) == ahead
+    (first, second) = call("POST", "tasks", {"ahead": 2}).json()["tasks"]
+    assert first["id"] != second["id"]
+    assert set(first) == {
+        "id", "kind", "source", "before", "after", "outputs", "revision", "expires", "language"
+    }  # fmt: skip
+
+
+def test_task_of_another_judge_is_not_found(call: Client) -> None:
+    task = call.task()
+    for method, path in (
+        ("PUT", f"tasks/{task['id']}/judgment"),
+        ("POST", f"tasks/{task['id']}/ping"),
+        ("POST", f"tasks/{task['id']}/return"),
+        ("PUT", "tasks/999999/judgment"),
+        ("PUT", "tasks/x%27--/judgment"),
     ):
-        assert server.call(method, path, body, token=other)[0] == 404
+        sent = {"revision": 1, "answer": {o["key"]: 1 for o in task["outputs"]}}
+        assert call(method, path, sent, who=2).status_code == 404
 
 
-def test_links_that_do_not_hold_are_refused(server: Server) -> None:
-    good = server.token(1)
-    for token in (
-        "",
-        "x",
-        good[:-1] + "A",
-        good.replace("j1", "j2"),
-        server.token(1, 2),
-        server.admin,
-    ):
-        assert server.call("GET", "me", token=token)[0] == 401
-    assert server.call("GET", "me")[0] == 401
-    assert server.call("GET", "admin/status", token=good)[0] == 401
-    assert server.call("GET", "me", token=good)[0] == 200
+def test_only_current_links_are_accepted(campaign: Made, call: Client) -> None:
+    good, admin = token_for(KEY, "judge", 1), token_for(KEY, "admin")
+    rotate_judge(campaign.database, "j1", now=1)
+    bad = [
+        *("", "x", good[:-1] + ("A" if good[-1] != "A" else "B"), good.replace("j1", "j2")),
+        *(token_for(KEY, "judge", 1, 2), token_for(KEY, "judge", 2, 1), admin),
+        *(token_for(b"x" * 32, "judge", 1), join_key(KEY)),
+    ]
+    assert {call("GET", "me", token=each).status_code for each in bad} == {401}
+    assert call("GET", "me", token=token_for(KEY, "judge", 2, 2)).status_code == 200
+    forged = token_for(b"x" * 32, "admin")
+    assert {call("GET", "admin/status", token=t).status_code for t in (good, forged)} == {401}
+    assert call("GET", "me").status_code == 200
 
 
-def test_guessing_links_is_slowed_down(server: Server) -> None:
-    found = [server.call("GET", "me", token=f"j1.1.{'A' * 20}{k:02}")[0] for k in range(25)]
+def test_guessing_links_and_calling_too_often_is_slowed_down(campaign: Made) -> None:
+    call = Client(campaign, calls=5)
+    found = [call("GET", "me").status_code for _ in range(7)]
+    assert found == [200] * 5 + [429] * 2
+    assert call("GET", "me", who=2).status_code == 200
+    found = [call("GET", "me", token=f"j1.1.{'A' * 20}{k:02}").status_code for k in range(25)]
     assert found == [401] * 20 + [429] * 5
-    status, body = server.call("GET", "me", token=server.token(1))
-    assert (status, body["error"]["code"]) == (429, "too_many")
+    answer = call("GET", "me", who=2)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many")
 
 
-def test_a_judge_may_make_only_so_many_calls(campaign: Made) -> None:
-    with served(str(campaign.database.path), calls=5) as server:
-        found = [server.call("GET", "me", token=server.token(1))[0] for _ in range(7)]
-        assert found == [200] * 5 + [429] * 2
-        assert server.call("GET", "me", token=server.token(2))[0] == 200
+def test_limits_end_with_their_minute() -> None:
+    for kind, most in (("join", 10), ("failure", 20), ("call", 240)):
+        now = [0.0]
+        limiter = Limiter(clock=lambda now=now: now[0])
+        assert [limiter.allowed(kind, "one") for _ in range(most + 2)] == [True] * most + [
+            False
+        ] * 2
+        assert limiter.allowed(kind, "another")
+        now[0] = 61.0
+        assert limiter.allowed(kind, "one")
 
 
-def test_consent_comes_first(make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=2), words=WORDS)
-    with served(str(campaign.database.path)) as server:
-        own = server.token(1)
-        _, me = server.call("GET", "me", token=own)
-        assert me["state"] == "consent"
-        assert me["consent"]["blocks"][0]["inline"][1] == ["strong", "freely"]
-        assert server.call("POST", "tasks", {}, token=own)[1]["tasks"] == []
-        version = me["consent"]["version"]
-        old = {"version": "old", "agreed": True}
-        assert server.call("POST", "consent", old, token=own)[0] == 422
-        yes = {"version": version, "agreed": True}
-        assert server.call("POST", "consent", yes, token=own) == (200, {"state": "working"})
-        no = {"version": version, "agreed": False}
-        assert server.call("POST", "consent", no, token=server.token(2))[1] == {
-            "state": "withdrawn"
-        }
-        assert server.call("POST", "tasks", {}, token=server.token(2))[1]["state"] == "withdrawn"
+def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, str]] = []
+
+    def noted(one: str, other: str) -> bool:
+        compared.append((one, other))
+        return one == other
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    good = token_for(KEY, "judge", 7)
+    other = good[:-4] + ("AAAA" if good[-4:] != "AAAA" else "BBBB")
+    assert read_token(KEY, good) is not None
+    assert read_token(KEY, other) is None
+    assert [pair[1] for pair in compared] == [good.split(".")[2], other.split(".")[2]]
 
 
-def test_states_of_campaign_and_judge_are_told(campaign: Made, server: Server) -> None:
-    task = _first(server)
-    database = campaign.database
-    change_state(database, "paused", now=1)
-    assert server.call("GET", "me", token=server.token(1))[1]["state"] == "paused"
-    change_state(database, "open", now=2)
-    set_state_of_judge(database, "j1", "blocked", now=3)
-    assert server.call("GET", "me", token=server.token(2))[1]["state"] == "blocked"
-    change_state(database, "closed", now=4)
-    assert server.call("GET", "me", token=server.token(1))[1]["state"] == "closed"
-    path = f"tasks/{task['id']}/judgment"
-    assert server.call("PUT", path, _ranks(task), token=server.token(1))[0] == 410
+def test_consent_comes_first_and_again_with_another_text(make_sqlite: Make) -> None:
+    made = make_sqlite(PLAIN, words={"consent": "You take part **freely**."})
+    call = Client(made)
+    me = call("GET", "me").json()
+    assert me["state"] == "consent"
+    assert me["consent"]["blocks"][0]["inline"][1] == ["strong", "freely"]
+    assert call("POST", "tasks", {}).json()["tasks"] == []
+    version = me["consent"]["version"]
+    made.clock.now += 5
+
+    def agree(agreed: bool, version: str = version, who: int = 1) -> Any:
+        return call("POST", "consent", {"version": version, "agreed": agreed}, who=who)
+
+    assert agree(True, "old").status_code == 422
+    assert agree(True).json() == {"state": "working"}
+    assert agree(False, who=2).json() == {"state": "withdrawn"}
+    assert call.state(2) == "withdrawn"
+    (row,) = made.rows(select(judges).where(judges.c.id == 1))
+    assert (row.consent_version, row.consent_time) == (version, made.clock.now)
+    change_texts(made.database, {"consent": "You take part, and are paid."}, now=9)
+    me = call("GET", "me").json()
+    assert me["state"] == "consent"
+    assert me["consent"]["version"] != version
+    found = made.scalars(select(events.c.detail).where(events.c.kind == "texts"))
+    assert "You take part **freely**." in str(found)  # what was agreed to is known
 
 
-def test_withdrawing_ends_the_work(server: Server) -> None:
-    task = _first(server)
-    assert server.call("DELETE", "me", token=server.token(1)) == (200, {"state": "withdrawn"})
-    assert server.call("POST", "tasks", {}, token=server.token(1))[1]["state"] == "withdrawn"
-    others = server.call("POST", "tasks", {"ahead": 2}, token=server.token(2))[1]["tasks"]
-    assert task["source"] in [each["source"] for each in others]  # it went to somebody else
+def test_state_of_campaign_and_judge_is_sent(campaign: Made, call: Client) -> None:
+    def state(who: int = 1) -> str:
+        return str(call("GET", "me", who=who).json()["state"])
+
+    task = call.task()
+    change_state(campaign.database, "paused", now=1)
+    assert state() == "paused"
+    change_state(campaign.database, "open", now=2)
+    set_state_of_judge(campaign.database, "j1", "blocked", now=3)
+    assert state(2) == "blocked"
+    change_state(campaign.database, "closed", now=4)
+    assert state() == "closed"
+    assert call.answer(task).status_code == 410
 
 
-def test_tasks_look_alike_whatever_they_are_for(make_sqlite: Make) -> None:
-    design = Design(judges=1, quota=60, controls=0.2, repeats=0.1, other_outputs=True)
-    campaign = make_sqlite(design)
-    shapes = set()
-    with served(str(campaign.database.path)) as server:
-        for _ in range(40):
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=server.token(1))
-            if not body["tasks"]:
-                break
-            (task,) = body["tasks"]
-            text = json.dumps(task)
-            assert not any(f'"S{k}"' in text for k in range(5))  # no name of a system
-            shapes.add((*task, *task["outputs"][0]))
-            path = f"tasks/{task['id']}/judgment"
-            status, _ = server.call("PUT", path, _ranks(task), token=server.token(1))
-            assert status == 201
-    from sqlalchemy import select
-
-    from errata.web.schema import items
-
-    with campaign.database.reading() as connection:
-        given = set(connection.execute(select(items.c.purpose).where(items.c.given > 0)).scalars())
-    assert {"main", "control"} <= given
-    assert len(shapes) == 1
+def test_leases_are_renewed_and_given_back(campaign: Made, call: Client) -> None:
+    task = call.task()
+    campaign.clock.now += 60_000
+    answer = call("POST", f"tasks/{task['id']}/ping", {})
+    assert (answer.status_code, answer.json()["expires"] - task["expires"]) == (200, 60_000)
+    assert call("POST", f"tasks/{task['id']}/return", {}).status_code == 200
+    assert call.task()["id"] != task["id"]
+    assert call.task(2)["source"] == task["source"]
 
 
-def _raw(server: Server, head: str, body: bytes = b"") -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    try:
-        method, path = head.split()
-        own = {"Authorization": f"Bearer {server.token(1)}"}
-        connection.request(method, f"/api/v1/{path}", body, own)
-        return connection.getresponse().status
-    finally:
-        connection.close()
+def test_task_of_a_withdrawn_judge_goes_to_others(call: Client) -> None:
+    task = call.task()
+    assert call("DELETE", "me").json() == {"state": "withdrawn"}
+    assert call("GET", "me").json()["state"] == "withdrawn"
+    assert call("POST", "tasks", {}).json()["tasks"] == []
+    others = call("POST", "tasks", {"ahead": 2}, who=2).json()["tasks"]
+    assert task["source"] in [each["source"] for each in others]
 
 
-def test_broken_requests_are_refused(server: Server) -> None:
-    assert _raw(server, "POST tasks", b"{" * 9 + b"}" * 9) == 400
-    assert _raw(server, "POST tasks", b'{"a": 1, "a": 2}') == 400
-    assert _raw(server, "POST tasks", b'{"ahead": NaN}') == 400
-    assert _raw(server, "POST tasks", b"\xff\xfe") == 400
-    assert _raw(server, "POST tasks", b"[1]") == 400
-    assert _raw(server, "POST tasks", b" " * 70_000) == 413
-    assert _raw(server, "GET nothing") == 404
-    assert _raw(server, "POST me", b"{}") == 405
+def test_last_five_answers_are_the_judges_own(call: Client) -> None:
+    for who, many in ((1, 7), (2, 1)):
+        for _ in range(many):
+            answer = call.answer(call.task(who), skip="undecided", comment=f"of {who}", who=who)
+            assert answer.status_code == 201
+    found = call("GET", "tasks?last=5").json()["tasks"]
+    assert [each["comment"] for each in found] == ["of 1"] * 5
+    assert found[-1]["skip"] == "undecided"
 
 
-def test_every_answer_has_its_headers(server: Server) -> None:
-    for path in ("/judge", "/admin", "/static/judge.js", "/api/v1/me", "/api/v1/health", "/none"):
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        answer.read()
-        policy = answer.getheader("content-security-policy", "")
-        assert "default-src 'none'" in policy
-        assert "frame-ancestors 'none'" in policy
-        assert "trusted-types 'none'" in policy
-        assert answer.getheader("cache-control") == "no-store"
-        assert answer.getheader("x-content-type-options") == "nosniff"
-        assert answer.getheader("referrer-policy") == "no-referrer"
-        assert answer.getheader("server") is None
-        assert answer.getheader("set-cookie") is None
-        connection.close()
-
-
-def test_only_the_files_of_pages_are_served(server: Server) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
-    for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/"):
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        answer.read()
-        assert answer.status == 404
-    connection.close()
-
-
-def test_who_has_nothing_left_is_thanked_and_who_may_get_more_waits(make_sqlite: Make) -> None:
+def test_judge_waits_while_more_may_come_and_is_finished_otherwise(make_sqlite: Make) -> None:
     """One sentence: another holds it, then has done it; nobody can get it any more."""
     design = Design(judges=2, overlap=0.0, repeats=0, controls=0)
-    made = make_sqlite(design, material(1, 4, sharing=0.0))
-    with served(str(made.database.path)) as server:
-        one, other = server.token(1), server.token(2)
-        (task,) = server.call("POST", "tasks", {"ahead": 2}, token=other)[1]["tasks"]
-        _, body = server.call("POST", "tasks", {"ahead": 1}, token=one)
-        assert (body["tasks"], body["state"]) == ([], "waiting")
-        path = f"tasks/{task['id']}/judgment"
-        assert server.call("PUT", path, _ranks(task), token=other)[0] == 201
-        for token in (one, other):
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
-            assert (body["tasks"], body["state"]) == ([], "finished")
+    call = Client(make_sqlite(design, material(1, 4, sharing=0.0)))
+    task = call.task(2)
+    assert call.state(1) == "waiting"
+    assert call.answer(task, who=2).status_code == 201
+    assert (call.state(1), call.state(2)) == ("finished", "finished")
 
 
-def test_who_wrote_all_that_is_left_is_thanked(make_sqlite: Make) -> None:
+def test_writer_of_all_that_is_left_is_finished(make_sqlite: Make) -> None:
     """Also while another reviews it: it will never come to its writer."""
     texts = material(2, 1, sharing=0.0)
     wrote = dict.fromkeys(enumerate(texts.systems["S0"]), ("j0",))
     design = Design(kind="review", judges=2, overlap=0.0, repeats=0)
-    made = make_sqlite(design, texts._replace(writers=wrote))
-    with served(str(made.database.path)) as server:
-        writer, other = server.token(1), server.token(2)
-        for _ in range(2):
-            (task,) = server.call("POST", "tasks", {"ahead": 1}, token=other)[1]["tasks"]
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=writer)
-            assert (body["tasks"], body["state"]) == ([], "finished")
-            path, sent = f"tasks/{task['id']}/judgment", {"revision": 1, "answer": {"accept": True}}
-            assert server.call("PUT", path, sent, token=other)[0] == 201
-        _, shown = server.call("GET", "admin/status", token=server.admin)
-        assert "Nobody can review" not in json.dumps(shown)
+    call = Client(make_sqlite(design, texts._replace(writers=wrote)))
+    for _ in range(2):
+        task = call.task(2)
+        assert call.state(1) == "finished"
+        assert call.answer(task, {"accept": True}, who=2).status_code == 201
+    assert "Nobody can review" not in call("GET", "admin/status", who=0).text
 
 
-def test_a_budget_that_is_used_up_is_the_end(make_sqlite: Make) -> None:
+def test_judges_are_finished_when_the_budget_is_used_up(make_sqlite: Make) -> None:
     design = Design(judges=2, rankings=1, repeats=0, controls=0, overlap=0)
     made = make_sqlite(design, wanted=3)
     change_budget(made.database, "rankings", 1, now=1)
-    with served(str(made.database.path)) as server:
-        task = _first(server)
-        path, own = f"tasks/{task['id']}/judgment", server.token(1)
-        assert server.call("PUT", path, _ranks(task), token=own)[0] == 201
-        for token in (own, server.token(2)):
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=token)
-            assert (body["tasks"], body["state"]) == ([], "finished")
+    call = Client(made)
+    assert call.answer(call.task()).status_code == 201
+    assert (call.state(1), call.state(2)) == ("finished", "finished")
 
 
-def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
+def test_display_is_kept_if_it_is_short(campaign: Made, call: Client) -> None:
+    """A page says how it showed a task in a few words; nobody stores a kilobyte of anything."""
+    for long in (10, 1000):
+        sent = {"skip": "broken", "display": {"marks": "x" * long}, "pasted": 2}
+        assert call.answer(call.task(), **sent).status_code == 201
+    found = campaign.scalars(select(judgments.c.display).order_by(judgments.c.id))
+    assert [json.loads(each) for each in found] == [{"marks": "x" * 10, "pasted": 2}, {"pasted": 2}]
+
+
+def test_organiser_calls(make_sqlite: Make) -> None:
+    call = Client(make_sqlite(Design(judges=1), examples=LESSONS))
+    call.dashboard.refresh()
+    for part in ("status", "ranking", "judges", "items", "export?form=details"):
+        assert call("GET", f"admin/{part}", who=0).status_code == 200, part
+        assert call("GET", f"admin/{part}").status_code == 401
+    for method, path, body, status in (
+        ("GET", "nothing", None, 404),
+        ("GET", "export?form=x", None, 422),
+        ("PATCH", "campaign", {"state": "draft"}, 422),
+        ("PATCH", "campaign", {"texts": {"x": "y"}}, 422),
+        ("PATCH", "campaign", {"state": "paused"}, 200),
+        ("POST", "judges", {"names": ["new"]}, 200),
+        ("POST", "judges", {"names": ["new"]}, 422),
+        ("POST", "judges", {"names": 3}, 422),
+        ("POST", "judges/dance", {"names": ["j0"]}, 404),
+        ("PATCH", "campaign", {"colour": "red"}, 422),
+        ("PATCH", "campaign", {"budget": {"rankings": 9}}, 200),
+        ("PATCH", "campaign", {"budget": {"rankings": 9, "hours": 1}}, 422),
+        ("PATCH", "campaign", {"quota": {"tasks": 0}}, 422),
+    ):
+        assert call(method, f"admin/{path}", body, who=0).status_code == status, (path, body)
+    assert call("GET", "me").json()["state"] == "paused"
+    assert call("POST", "admin/judges/rotate", {"names": ["j0"]}, who=0).status_code == 200
+    assert call("GET", "me").status_code == 401
+
+
+def test_organiser_gets_texts_and_the_link_of_a_panel(make_sqlite: Make) -> None:
+    panel = Panel("sona", 2).to_json()
+    call = Client(make_sqlite(Design(kind="correct", judges=1), words={"panel": panel}))
+    answer = call("GET", "admin/export?form=texts", who=0)
+    assert (answer.status_code, answer.content[:2]) == (200, b"PK")
+    door, *judges = call("POST", "admin/links", {"names": []}, who=0).json()["links"]
+    assert door["link"].endswith(f"join/{join_key(KEY)}")
+    assert len(judges) == 1
+
+
+def test_pages_are_not_sent_again_unchanged(call: Client) -> None:
+    first = call("GET", "http://x/static/judge.js")
+    again = call("GET", "http://x/static/judge.js", if_none_match=first.headers["etag"])
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+
+
+def test_blind_campaign_names_no_system_until_it_is_closed(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(judges=2, quota=4, blind=True))
+    call = Client(made)
+    for who in (1, 2):
+        while task := call.claim(who):
+            assert call.answer(task, who=who).status_code == 201
+
+    def shown(part: str) -> str:
+        call.dashboard.refresh()
+        return call("GET", f"admin/{part}", who=0).text
+
+    for part in ("status", "ranking", "judges", "items"):
+        assert not any(f'"S{k}"' in shown(part) for k in range(5))
+    assert "Blind" in shown("ranking")
+    change_state(made.database, "closed", now=1)
+    assert '"S0"' in shown("ranking")
+
+
+def test_several_changes_are_made_together_or_not_at_all(call: Client) -> None:
     def change(**sent: Any) -> int:
-        return server.call("PATCH", "admin/campaign", sent, token=server.admin)[0]
+        return call("PATCH", "admin/campaign", sent, who=0).status_code
 
     def quota() -> int:
-        found = server.call("GET", "me", token=server.token(1))[1]
-        return int(found["progress"]["quota"])
+        return int(call("GET", "me").json()["progress"]["quota"])
 
     assert change(quota={"tasks": 7}, texts={"consent": ""}, state="paused") == 200
     assert quota() == 7
@@ -288,31 +340,83 @@ def test_of_several_changes_all_are_made_or_none(server: Server) -> None:
     assert quota() == 7
 
 
-def test_what_is_done_to_several_judges_is_done_to_all_or_to_none(server: Server) -> None:
+def test_action_on_several_judges_is_done_to_all_or_none(call: Client) -> None:
     def act(action: str, *names: str) -> int:
-        sent = {"names": list(names)}
-        return server.call("POST", f"admin/judges/{action}", sent, token=server.admin)[0]
+        return call("POST", f"admin/judges/{action}", {"names": list(names)}, who=0).status_code
 
-    before = server.call("POST", "admin/links", {"names": []}, token=server.admin)[1]
+    def links() -> Any:
+        return call("POST", "admin/links", {"names": []}, who=0).json()
+
+    before = links()
     names = [each["name"] for each in before["links"]]
     for action in ("block", "rotate", "forget"):
         assert act(action, *names, "nobody") == 422
-        assert server.call("GET", "me", token=server.token(1))[1]["state"] == "working"
-    assert server.call("POST", "admin/links", {"names": []}, token=server.admin)[1] == before
+        assert call("GET", "me").json()["state"] == "working"
+    assert links() == before
     assert act("block", *names) == 200
-    assert server.call("GET", "me", token=server.token(1))[1]["state"] == "blocked"
+    assert call("GET", "me").json()["state"] == "blocked"
 
 
-def test_what_was_displayed_is_kept_if_it_is_short(campaign: Made, server: Server) -> None:
-    """A page says how it showed a task in a few words; nobody stores a kilobyte of anything."""
-    for long in (10, 1000):
-        _, body = server.call("POST", "tasks", {"ahead": 1}, token=server.token(1))
-        sent = {"revision": 1, "skip": "broken", "display": {"marks": "x" * long}, "pasted": 2}
-        task = body["tasks"][0]["id"]
-        assert server.call("PUT", f"tasks/{task}/judgment", sent, token=server.token(1))[0] == 201
-    with campaign.database.reading() as connection:
-        found = connection.execute(select(judgments.c.display).order_by(judgments.c.id)).scalars()
-        assert [json.loads(each) for each in found] == [
-            {"marks": "x" * 10, "pasted": 2},
-            {"pasted": 2},
-        ]
+def test_health_is_measured_and_remembered(
+    campaign: Made, call: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ailing: list[str] = []
+    over = threading.Event()
+    whole = type(campaign.database).writing
+
+    @contextmanager
+    def writing(self: Any) -> Iterator[Connection]:
+        if ailing == ["slow"]:
+            over.wait(60)
+        elif ailing:
+            raise OperationalError("x", None, Exception("database or disk is full"))
+        with whole(self) as connection:
+            yield connection
+
+    def health() -> int:
+        return call("GET", "health").status_code
+
+    monkeypatch.setattr(type(campaign.database), "writing", writing)
+    assert health() == 200
+    ailing.append("full")
+    assert health() == 200  # remembered
+    then, well = call.served.health
+    call.served.health = (then - web.HEALTH_REMEMBERED, well)
+    assert health() == 503
+    answer = call("POST", "tasks", {})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert answer.json()["error"]["remedy"] == "the organiser must make room on the disk"
+    ailing.clear()
+    assert health() == 503  # remembered too
+    call.served.health = (0.0, False)
+    ailing.append("slow")
+    with monkeypatch.context() as patched:
+        patched.setattr(web, "HEALTH_PATIENCE", 0.01)
+        assert health() == 503
+    ailing.clear()
+    over.set()
+    call.served.health = (0.0, False)
+    with monkeypatch.context() as patched:  # a page may fit where an answer does not
+        patched.setattr(web.shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+        assert health() == 503
+    call.served.health = (0.0, False)
+    assert health() == 200
+    assert call("POST", "tasks", {}).status_code == 200
+
+
+def test_opening_a_link_changes_nothing(make_sqlite: Make) -> None:
+    """As mail scanners and previews do."""
+    made = make_sqlite(PLAIN, words={"consent": "Freely."})
+    call = Client(made)
+    before = {table.name: made.rows(table) for table in metadata.sorted_tables}
+    for path in ("/judge", "/admin", "/join/x?PROLIFIC_PID=y", "/api/v1/me"):
+        assert call("GET", f"http://x{path}").status_code == 200
+    for path in ("status", "ranking", "judges", "items"):
+        assert call("GET", f"admin/{path}", who=0).status_code == 200
+    assert {table.name: made.rows(table) for table in metadata.sorted_tables} == before
+
+
+def test_server_logs_no_address_and_keeps_connections() -> None:
+    config = _config(None, Address())
+    assert not config.access_log  # query strings hold ids of participants
+    assert config.timeout_keep_alive == 75  # longer than the pause between tasks

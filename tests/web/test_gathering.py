@@ -7,18 +7,16 @@ import json
 import numpy as np
 import pytest
 
-from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.human import compare
 from errata.human.ranking_columns import RankingColumns, ranking_columns
 from errata.web import dashboard, gathering, packing
-from errata.web.answering import SentAnswer
 from errata.web.changing import change_budget
 from errata.web.dashboard import PARTS, Dashboard
 from errata.web.exports import judgments_in
 from errata.web.gathering import GatheredJudgments
 from errata.web.people import forget_judge, set_state_of_judge
-from stored_campaigns import Made, Make
+from stored_campaigns import BOTH_DATABASES, Made, Make
 
 
 def written_out(found: RankingColumns) -> list[object]:
@@ -40,21 +38,19 @@ def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool)
     """A judge answers a task, skips it, or thinks better of an earlier answer."""
     who, store = campaign.judges[judge].id, campaign.store
     campaign.clock.now += int(rng.integers(1, 5000))
-    held = store.claim(who)
-    assert isinstance(held, Holding)
-    task = store.task(who, held.assignment)
-    many = [output["key"] for output in task.body["outputs"]]
+    task = campaign.claim(who)
+    many = [output["key"] for output in store.task(who, task).body["outputs"]]
     for revision in (1, 2) if again else (1,):
         ranks = {key: int(rng.integers(1, len(many) + 1)) for key in many}
-        skip = rng.random() < 0.1
         active = None if rng.random() < 0.2 else int(rng.integers(1, 4000))
-        said = (None, "undecided") if skip else (ranks, None)
-        sent = SentAnswer(revision, *said, active_ms=active)
-        store.submit(who, held.assignment, sent)
+        answer = None if rng.random() < 0.1 else ranks
+        campaign.submit(who, task, answer, revision=revision, active_ms=active)
 
 
+@pytest.mark.slow
+@BOTH_DATABASES
 @pytest.mark.parametrize("few", [gathering.FEW_ITEMS, 0])
-def test_it_holds_what_is_stored_whatever_happens(
+def test_figures_hold_what_is_stored_whatever_happens(
     make: Make, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether items are asked for by number or all are read, some rows at a time."""
@@ -69,7 +65,7 @@ def test_it_holds_what_is_stored_whatever_happens(
         6: lambda: forget_judge(campaign.database, "j2", now=3),
         8: lambda: forget_judge(campaign.database, "j3", now=4, erase=True),
     }
-    for step in range(10):
+    for step in range(9):
         happens.get(step, lambda: None)()
         for _ in range(8):
             left = [0, 1, 2, 3, 4] if step < 6 else [0, 1, 4]
@@ -119,16 +115,14 @@ def test_figures_that_nobody_looks_at_rest(
 def test_the_overview_knows_of_the_budget_and_of_the_hour(make_sqlite: Make) -> None:
     """What changes without an answer: a budget, and how many answers the last hour has seen."""
     campaign = make_sqlite(Design(judges=1, repeats=0, controls=0))
-    store, page = campaign.store, Dashboard(campaign.store)
+    page = Dashboard(campaign.store)
 
     def figure(name: str) -> str:
         page.refresh()
         figures = json.loads(page.part("status")[1])["figures"]
         return str(next(value for label, value, _ in figures if label == name))
 
-    found = store.claim(campaign.judges[0].id)
-    assert isinstance(found, Holding)
-    store.submit(campaign.judges[0].id, found.assignment, SentAnswer(1, skip="broken"))
+    campaign.submit(1, campaign.claim())
     assert figure("Last hour") == "1"
     change_budget(campaign.database, "rankings", 7, now=0)
     assert figure("Done") == "0 of 7"

@@ -1,12 +1,13 @@
-"""The judge's page in a real Chromium: keys, pointer, touch, narrow, offline, two tabs."""
+"""The judge's page in a real Chromium: a journey, every state, and answers on bad days."""
 
 from __future__ import annotations
 
-import time
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
 
 from browser import (
     assert_accessible,
@@ -15,285 +16,504 @@ from browser import (
     dark,
     narrow,
     press,
-    requests,
-    screenshot,
+    save_into,
+    saved,
     until,
 )
-from errata.collect.design import Design
-from errata.collect.items import CampaignTexts
-from errata.web.schema import judgments
-from served import Server, served
-from stored_campaigns import Made, Make
+from campaigns import material
+from errata.web.people import change_state
+from errata.web.wording import wording
+from judge_pages import (
+    PAGE_WORDS,
+    ServedCampaign,
+    answer_by_keys,
+    assert_fine,
+    at_work,
+    campaign_served,
+    click,
+    control_enter,
+    design_for,
+    fetched_ahead,
+    fresh,
+    headed,
+    network,
+    scripted,
+    status,
+    stored,
+    submit,
+    submit_done,
+)
+from served import LocalServer
 
 pytestmark = pytest.mark.browser
-WORDS = {"instructions": "# Rank\n\nRead *all* of them.", "consent": "You take part **freely**."}
-NASTY = "<img src=x onerror=alert(1)> </script> &amp; \" ' {{ 7 * 7 }} \u202e"
+KEYS_OF_TITLES = {"none": "link.none.title", "bad": "link.bad.title", "working": "kind.rank"}
+SOURCE = ".source .text"
 
 
-def visited(browser: Any, address: str) -> Any:
-    """Open an address anew, with nothing kept on the device and nothing logged before."""
-    browser.get("about:blank")
-    browser.execute_cdp_cmd("Storage.clearDataForOrigin", _everything(address))
-    for log in ("browser", "performance"):
-        browser.get_log(log)
-    browser.get(address)
-    return browser
+@pytest.fixture(scope="module")
+def ranking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCampaign]:
+    with campaign_served(tmp_path_factory.mktemp("rank"), design_for("rank")) as one:
+        yield one
 
 
-def _everything(address: str) -> dict[str, str]:
-    return {"origin": "/".join(address.split("/")[:3]), "storageTypes": "all"}
-
-
-def assert_good(browser: Any, server: Server) -> None:
-    """axe-core finds nothing, the console is empty, and nobody else was asked for anything."""
-    assert_accessible(browser)
-    assert browser.get_log("browser") == []
-    others = [a for a in requests(browser) if not a.startswith((server.address, "about:", "data:"))]
-    assert others == []
-
-
-def stored(campaign: Made) -> list[Any]:
-    with campaign.database.reading() as connection:
-        return list(connection.execute(select(judgments).order_by(judgments.c.id)).all())
-
-
-def working(browser: Any) -> None:
-    until(browser, "document.querySelector('.outputs, textarea') !== null")
-
-
-def submitted(browser: Any, done: int) -> None:
-    until(browser, f"document.querySelector('.counted')?.textContent.startsWith('{done} ')")
-
-
-def keys_for_ranking(browser: Any) -> None:
-    """Rank whatever is shown, by keys alone: the first best, all others second."""
-    from selenium.webdriver import Keys
-
-    press(browser, "1")
-    while not browser.execute_script("return document.activeElement.matches('button.main')"):
-        press(browser, Keys.ENTER)
-        if browser.execute_script("return document.activeElement.matches('input[type=radio]')"):
-            press(browser, "2")
-
-
-def keys_shown(browser: Any) -> list[str]:
-    return [card.get_attribute("data-key") for card in css(browser, ".card")]
-
-
-def click(browser: Any, selector: str) -> None:
-    """Click something, in the middle of the window, where no line of the page covers it."""
-    found = css(browser, selector)[0]
-    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
-    found.click()
-
-
-def control_enter(browser: Any) -> None:
-    from selenium.webdriver import ActionChains, Keys
-
-    ActionChains(browser).key_down(Keys.CONTROL).send_keys(Keys.ENTER).key_up(
-        Keys.CONTROL
-    ).perform()
-
-
-def test_consent_instructions_and_rankings_by_keys(browser: Any, make_sqlite: Make) -> None:
-    from selenium.webdriver import Keys
-
-    campaign = make_sqlite(Design(judges=1, quota=3, repeats=0, controls=0), words=WORDS)
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        until(browser, "document.querySelector('button.main') !== null")
-        assert_good(browser, server)
-        screenshot(browser, "collect-consent")
+def test_journey_of_a_judge(browser: Any, tmp_path: Path) -> None:
+    """Consent, instructions, keys, clicks, a draft, a skip, a server that is gone, a change."""
+    words = PAGE_WORDS | {"consent": "You take part **freely**."}
+    with campaign_served(tmp_path, design_for("rank", 1, quota=4), words=words) as one:
+        fresh(browser, one.server.link())
+        until(browser, "document.querySelector('strong')?.textContent === 'freely'")
+        assert_fine(browser, one.server)
         click(browser, "button.main")
         until(browser, "document.querySelector('em')?.textContent === 'all'")
-        assert_good(browser, server)
         click(browser, "button.main")
-        working(browser)
-        assert_good(browser, server)
+        until(browser, "document.querySelector('.work .outputs') !== null")
+        assert_fine(browser, one.server)
         assert css(browser, "input:checked") == []  # nothing is preselected
-        keys_for_ranking(browser)
-        screenshot(browser, "collect-rank", whole=True)
-        press(browser, Keys.ENTER)
-        submitted(browser, 1)
-        until(browser, "document.getElementById('status').textContent === 'Stored'")
-        for done in (2, 3):
-            keys_for_ranking(browser)
-            control_enter(browser)
-            if done < 3:
-                submitted(browser, done)
-        until(browser, "document.querySelector('h1').textContent === 'Thank you'")
-        assert_good(browser, server)
-        found = [row.answer for row in stored(campaign)]
-        assert len(found) == 3
-        assert all('"A": 1' in answer and '"B": 2' in answer for answer in found)
-        assert all(0 < row.active_ms <= row.total_ms for row in stored(campaign))
-
-
-def test_clicks_skips_comments_undo_and_the_way_back(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        for key in keys_shown(browser):
+        press(browser, "2")
+        status(browser, "Draft kept")
+        browser.refresh()
+        until(browser, "document.getElementById('rank-A-2')?.checked")
+        assert one.answers(1) == []
+        submit(browser)
+        submit_done(browser, 1)
+        stored(browser)
+        fetched_ahead(browser)
+        one.server.kill()
+        for key in "ABC":
             click(browser, f"label[for=rank-{key}-1]")
         click(browser, "button[aria-keyshortcuts=z]")
         click(browser, "button.main")
-        until(browser, "document.querySelector('.problem').textContent.includes('Please give')")
-        click(browser, f"label[for=rank-{keys_shown(browser)[-1]}-2]")
+        assert "Please give" in css(browser, ".problem")[0].text
+        click(browser, "label[for=rank-C-2]")
         click(browser, "button[aria-keyshortcuts=c]")
         css(browser, "#comment")[0].send_keys("hm")
         click(browser, "button.main")
-        submitted(browser, 1)
+        status(browser, "Not sent yet (1), trying again")
+        assert len(one.answers(1)) == 1
+        one.server.start()
+        submit_done(browser, 2)
         click(browser, "button[aria-keyshortcuts=x]")
-        assert_accessible(browser)
         click(browser, "dialog button.main")  # without a reason: refused
         assert css(browser, "dialog .problem")[0].text
         click(browser, "#reason-boundary")
         click(browser, "dialog button.main")
-        submitted(browser, 2)
-        click(browser, "button[aria-keyshortcuts=p]")
-        until(browser, "document.querySelector('.submit .main').textContent.includes('change')")
-        click(browser, "button[aria-keyshortcuts=p]")
-        until(browser, "document.querySelector('#comment')?.value === 'hm'")
-        click(browser, f"label[for=rank-{keys_shown(browser)[-1]}-1]")
+        submit_done(browser, 3)
+        for back in (1, 2):
+            click(browser, "button[aria-keyshortcuts=p]")
+            until(browser, f"document.querySelector('.earlier').textContent.includes('({back} of')")
+        assert css(browser, "#comment")[0].get_attribute("value") == "hm"
+        click(browser, "label[for=rank-C-3]")
         click(browser, "button.main")
-        until(browser, "document.getElementById('status').textContent === 'Stored'")
-        end = time.monotonic() + 60
-        while len(stored(campaign)) < 3 and time.monotonic() < end:
-            time.sleep(0.05)
-        first, skip, changed = stored(campaign)
-        assert (first.comment, skip.skip, changed.revision) == ("hm", "boundary", 2)
-        assert set(changed.answer) != set(first.answer)
-        assert_good(browser, server)
+        until(browser, "document.querySelector('.earlier').textContent.includes('(1 of')")
+        stored(browser)
+        next(b for b in css(browser, ".submit button") if "open task" in b.text).click()
+        until(browser, "document.querySelector('.earlier').hidden")
+        submit(browser)
+        headed(browser, "Thank you")
+        browser.get_log("browser")  # what Chromium notes of calls that failed
+        assert_fine(browser, one.server)
+        first, second, skip, changed, last = one.answers(1)
+        assert json.loads(first.answer) == json.loads(last.answer) == {"A": 1, "B": 2, "C": 2}
+        assert (second.comment, json.loads(second.answer)["C"]) == ("hm", 2)
+        assert (skip.skip, changed.assignment) == ("boundary", second.assignment)
+        assert (changed.revision, json.loads(changed.answer)["C"]) == (2, 3)
+        assert 0 < first.active_ms <= first.total_ms
 
 
-def test_letters_are_dragged_by_mouse_and_finger(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1, quota=3, repeats=0, controls=0))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        from selenium.webdriver import ActionChains
-
-        chip, slot = css(browser, ".chip")[0], css(browser, ".slot")[2]
-        ActionChains(browser).drag_and_drop(chip, slot).perform()
-        assert css(browser, "#rank-A-2")[0].is_selected()
-        where = browser.execute_script(
-            "return [...document.querySelectorAll('.chip[data-key=B], .slot[data-rank=\"1\"]')]"
-            ".map(e => { const r = e.getBoundingClientRect();"
-            " return [r.x + r.width / 2, r.y + r.height / 2]; })"
-        )
-        (bx, by), (sx, sy) = sorted(where)
-        for kind, points in (
-            ("touchStart", [{"x": bx, "y": by}]),
-            ("touchMove", [{"x": sx, "y": sy}]),
-            ("touchEnd", []),
-        ):
-            browser.execute_cdp_cmd(
-                "Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}
-            )
-        until(browser, "document.getElementById('rank-B-1').checked")
-        assert_good(browser, server)
+def fine_everywhere(browser: Any, one: ServedCampaign, name: str) -> None:
+    """The page as it is now: wide, narrow, zoomed and dark."""
+    # A link that does not work is a call that is refused, which the browser itself notes.
+    assert_fine(browser, one.server, refused=None)
+    for height in (640, 256):
+        with narrow(browser, 320, height):
+            assert_fits(browser)
+    with dark(browser):
+        assert_accessible(browser)
 
 
-def test_the_server_is_gone_for_a_while(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        time.sleep(0.5)  # the next task is fetched ahead
-        server.kill()
-        answered = [css(browser, ".source .text")[0].text]
-        keys_for_ranking(browser)
-        control_enter(browser)
-        until(browser, "document.getElementById('status').textContent.includes('Not sent yet (1)')")
-        working(browser)  # the one that was fetched ahead
-        answered.append(css(browser, ".source .text")[0].text)
-        keys_for_ranking(browser)
-        control_enter(browser)
-        until(browser, "document.getElementById('status').textContent.includes('(2)')")
-        browser.get("about:blank")  # the tab is closed, and opened again when the server is back
-        server.start()
-        browser.get(server.link())
-        until(browser, "document.querySelector('.counted')?.textContent.startsWith('2 ')")
-        working(browser)
-        # What was on its way is not asked for again, though the server did not know it yet.
-        assert css(browser, ".source .text")[0].text not in answered
-        found = stored(campaign)
-        assert len(found) == 2
-        assert len({row.assignment for row in found}) == 2
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
+    words = PAGE_WORDS | {"consent": "You take part **freely**.", "language": language}
+    with campaign_served(tmp_path, design_for("rank", 6, quota=1), words=words) as one:
+        server, admin = one.server, one.server.admin
 
+        def seen(state: str) -> None:
+            headed(browser, wording(language)[KEYS_OF_TITLES.get(state, f"{state}.title")])
+            assert css(browser, "html")[0].get_attribute("lang") == language
+            fine_everywhere(browser, one, f"{state}-{language}")
 
-def test_a_draft_is_there_after_a_reload(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        press(browser, "2")
-        until(browser, "document.getElementById('status').textContent.includes('Draft kept')")
+        def patch(state: str) -> None:
+            assert server.call("PATCH", "admin/campaign", {"state": state}, token=admin)[0] == 200
+
+        fresh(browser, f"{server.address}judge")
+        seen("none")
+        fresh(browser, server.link(1) + "x")
+        seen("bad")
+        fresh(browser, server.link(1))
+        seen("consent")
+        css(browser, ".buttons button")[1].click()  # no
+        until(browser, "!document.querySelector('.buttons')")
+        seen("withdrawn")
+        fresh(browser, server.link(2))
+        seen("consent")
+        css(browser, "button.main")[0].click()
+        until(browser, "document.querySelector('em')?.textContent === 'all'")
+        seen("instructions")
+        css(browser, "button.main")[0].click()
+        until(browser, "document.querySelector('.outputs')")
+        seen("working")
+        answer_by_keys(browser, "rank")
+        patch("paused")
         browser.refresh()
-        working(browser)
-        until(browser, "document.getElementById('rank-A-2')?.checked")
-        assert stored(campaign) == []
+        until(browser, "!document.querySelector('.work') && document.querySelector('.buttons')")
+        seen("paused")
+        patch("open")
+        css(browser, ".buttons button")[0].click()
+        until(browser, "document.querySelectorAll('.outputs input:checked').length === 3")
+        control_enter(browser)
+        until(browser, "!document.querySelector('.work')")
+        seen("finished")
+        body = {"names": ["j1"]}
+        assert server.call("POST", "admin/judges/block", body, token=admin)[0] == 200
+        browser.refresh()
+        until(browser, "document.querySelector('h1')")
+        seen("blocked")
+        patch("closed")
+        fresh(browser, server.link(3))
+        seen("closed")
 
 
-def test_the_second_tab_takes_over(browser: Any, make_sqlite: Make) -> None:
-    campaign = make_sqlite(Design(judges=1, quota=6, repeats=0, controls=0))
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        first = browser.current_window_handle
-        browser.switch_to.new_window("tab")
-        try:
-            browser.get(server.link())
-            working(browser)
-            browser.switch_to.window(first)
-            until(browser, "document.querySelector('h1').textContent === 'Open in another tab'")
+@pytest.mark.long
+def test_page_waits_for_others_and_goes_on(browser: Any, tmp_path: Path) -> None:
+    """Two judges, and one sentence left that the other one holds."""
+    design = design_for("rank", 2, overlap=0.0, quota=None)
+    with campaign_served(tmp_path, design, material(1, 4, sharing=0.0)) as one:
+        other = one.server.token(2)
+        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=other)[1]["tasks"]
+        fresh(browser, one.server.link(1))
+        until(browser, "document.querySelector('button.main')")
+        css(browser, "button.main")[0].click()
+        headed(browser, "Nothing to do just now")
+        fine_everywhere(browser, one, "waiting")
+        answer, _ = one.server.call("POST", f"tasks/{task['id']}/return", {}, token=other)
+        assert answer == 200
+        css(browser, ".buttons button")[0].click()
+        until(browser, "document.querySelector('.outputs')")
+
+
+@pytest.mark.long
+def test_without_scripts_the_page_says_so(browser: Any, ranking: ServedCampaign) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        for page in ("judge", "admin"):
+            browser.get(f"{ranking.server.address}{page}")
+            assert "needs scripts" in css(browser, "main")[0].text
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        browser.get("about:blank")
+
+
+@pytest.mark.long
+def test_status_line_tells_what_becomes_of_answers(browser: Any, ranking: ServedCampaign) -> None:
+    judge = at_work(browser, ranking)
+    line = css(browser, "#status")[0]
+    assert (line.get_attribute("role"), line.get_attribute("aria-live")) == ("status", "polite")
+    assert line.text == ""
+    answer_by_keys(browser, "rank")
+    status(browser, "Draft kept on this device")
+    with network(browser, latency=1500):
+        control_enter(browser)
+        status(browser, "Sending")
+        status(browser, "Stored")
+    submit_done(browser, 1)
+    with network(browser, offline=True):
+        status(browser, "Offline")  # though nothing waits
+        submit(browser)
+        status(browser, "Offline: 1 not sent yet")
+        assert_accessible(browser)
+        press(browser, "1")  # a draft of the next does not hide what is in danger
+        status(browser, "Offline: 1 not sent yet")
+    submit_done(browser, 2)  # it went by itself when the network was back
+    rows = ranking.answers(judge)
+    assert len({row.assignment for row in rows}) == len(rows) == 2
+    browser.get_log("browser")  # what Chromium notes of calls that failed
+
+
+@pytest.mark.long
+def test_unsent_answers_are_offered_when_the_study_is_closed(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 1)) as one:
+        at_work(browser, one)
+        fetched_ahead(browser)
+        with network(browser, offline=True):
+            for many in (1, 2):
+                submit(browser)
+                status(browser, f"Offline: {many} not sent yet")
+            one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
+        headed(browser, "This study is over")
+        save_into(browser, tmp_path)
+        for _ in range(2):  # also when the page is opened again
+            link = until(browser, "document.querySelector('a[download]')")
             assert_accessible(browser)
-            click(browser, "button")
-            working(browser)
-        finally:
-            for handle in browser.window_handles:
-                if handle != first:
-                    browser.switch_to.window(handle)
-                    browser.close()
-            browser.switch_to.window(first)
+            link.click()
+            offered = json.loads(saved(tmp_path / "answers.json"))
+            (tmp_path / "answers.json").unlink()
+            assert len(offered) == 2
+            assert all(set(each["body"]["answer"]) == {"A", "B", "C"} for each in offered)
+            browser.refresh()
+            headed(browser, "This study is over")
+        assert one.answers(1) == []
 
 
-def test_narrow_dark_and_from_the_right(browser: Any, make_sqlite: Make) -> None:
-    texts = CampaignTexts(
-        ("הוא הולך הביתה .", f"{NASTY} a b c"),
-        {
-            "A": ("הוא הלך הביתה .", f"{NASTY} a b d"),
-            "B": ("היא הולכת הביתה .", f"{NASTY} a b e <b>x</b>"),
-            "C": ("הוא הולך לביתו .", f"{NASTY} a c e"),
-        },
+@pytest.mark.long
+def test_answers_outlive_a_closed_tab(browser: Any, tmp_path: Path) -> None:
+    """The server is gone, the tab is closed, and the study rests when both are back."""
+    with campaign_served(tmp_path, design_for("rank", 1)) as one:
+        at_work(browser, one)
+        fetched_ahead(browser)
+        one.server.kill()
+        answered = []
+        for many in (1, 2):
+            answered.append(css(browser, SOURCE)[0].text)
+            submit(browser)
+            status(browser, f"Not sent yet ({many})")
+        browser.get("about:blank")
+        change_state(one.campaign.database, "paused", now=1)
+        one.server.start()
+        browser.get(one.server.link())
+        headed(browser, "Paused")
+        until(browser, "document.querySelector('a[download]') === null")
+        assert len({row.assignment for row in one.answers(1)}) == len(one.answers(1)) == 2
+        change_state(one.campaign.database, "open", now=2)
+        browser.refresh()
+        submit_done(browser, 2)
+        assert css(browser, SOURCE)[0].text not in answered
+
+
+@pytest.mark.long
+def test_page_works_where_storage_is_forbidden(browser: Any, ranking: ServedCampaign) -> None:
+    forbidden = (
+        "Object.defineProperty(window, 'localStorage',"
+        " {get() { throw new DOMException('no', 'SecurityError'); }})"
     )
-    campaign = make_sqlite(
-        Design(judges=1, repeats=0, controls=0, sentences="all"),
-        texts,
-        words={"language": "de", "text_language": "he"},
-    )
-    with served(str(campaign.database.path)) as server:
-        visited(browser, server.link())
-        working(browser)
-        assert css(browser, "h1")[0].text.startswith("Ordnen")
-        for done in (1, 2):
-            with narrow(browser):
-                assert_fits(browser)
-                assert_accessible(browser)
-            with dark(browser):
-                assert_accessible(browser)
-            assert css(browser, "img, b, .text script") == []
-            source = css(browser, ".source .text")[0]
-            if NASTY[:10] in source.get_attribute("textContent"):
-                assert source.get_attribute("textContent") == texts.sources[1]
-            else:
-                direction = browser.execute_script(
-                    "return getComputedStyle(arguments[0]).direction", source
-                )
-                assert direction == "rtl"
-            keys_for_ranking(browser)
+    with scripted(browser, forbidden):
+        judge = at_work(browser, ranking)
+        status(browser, "This browser keeps nothing on this device")
+        answer_by_keys(browser, "rank")
+        status(browser, "This browser keeps nothing on this device")
+        with network(browser, offline=True):
             control_enter(browser)
-            if done == 1:
-                submitted(browser, 1)
-        assert_good(browser, server)
+            status(browser, "This browser keeps nothing on this device")
+            status(browser, "1 not sent yet")
+        submit_done(browser, 1)
+        assert len(ranking.answers(judge)) == 1
+
+
+@pytest.mark.long
+def test_back_through_five_and_forward_again(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 1, quota=9)) as one:
+        at_work(browser, one)
+        for done in range(1, 7):
+            submit(browser)
+            submit_done(browser, done)
+        stored(browser)
+        press(browser, "2")
+        here = css(browser, SOURCE)[0].text
+        for back in range(1, 6):
+            press(browser, "p")
+            until(browser, f"document.querySelector('.earlier').textContent.includes('({back} of')")
+        assert_fine(browser, one.server)
+        press(browser, "p")
+        status(browser, "Earlier answers cannot be changed")
+        assert css(browser, "#rank-A-1")[0].is_selected()  # what was answered
+        next(b for b in css(browser, ".submit button") if "open task" in b.text).click()
+        until(browser, "document.querySelector('.earlier').hidden")
+        assert css(browser, SOURCE)[0].text == here
+        assert css(browser, "#rank-A-2")[0].is_selected()  # the draft
+        assert len(one.answers(1)) == 6  # looking changes nothing
+
+
+@pytest.mark.long
+def test_skips_with_every_reason_by_keys(browser: Any, tmp_path: Path) -> None:
+    from selenium.webdriver import Keys
+
+    reasons = ["undecided", "not_understood", "boundary", "language", "offensive", "broken"]
+    with campaign_served(tmp_path, design_for("rank", 1, quota=9)) as one:
+        at_work(browser, one)
+        for k in range(7):
+            press(browser, "x", " ", *[Keys.ARROW_DOWN] * k, Keys.ENTER)
+            if k == 6:  # another reason: in words
+                assert css(browser, "dialog .problem")[0].text == "Please say why."
+                css(browser, "#skip-words")[0].send_keys("so")
+                control_enter(browser)
+            submit_done(browser, k + 1)
+        stored(browser)
+        rows = one.answers(1)
+        assert [row.skip for row in rows] == [*reasons, "other"]
+        assert rows[-1].comment == "so"
+
+
+@pytest.mark.long
+def test_nothing_jumps_until_it_is_sorted(browser: Any, ranking: ServedCampaign) -> None:
+    at_work(browser, ranking)
+    order = "return [...document.querySelectorAll('.card')].map(c => c.dataset.key).join('')"
+    tops = (
+        "return [...document.querySelectorAll('.card, .submit, .strip, .source')]"
+        ".map(e => e.getBoundingClientRect().top)"
+    )
+    before = browser.execute_script(tops)
+    press(browser, "3", "j", "2", "j", "1")
+    assert browser.execute_script(tops) == before
+    assert browser.execute_script(order) == "ABC"
+    next(b for b in css(browser, ".tools button") if b.text.startswith("Sort")).click()
+    assert browser.execute_script(order) == "CBA"
+    assert css(browser, "#rank-C-1")[0].is_selected()
+
+
+@pytest.mark.long
+def test_letters_are_dragged_by_mouse_and_finger(browser: Any, ranking: ServedCampaign) -> None:
+    from selenium.webdriver import ActionChains
+
+    at_work(browser, ranking)
+    chip, slot = css(browser, ".chip")[0], css(browser, ".slot")[2]
+    ActionChains(browser).drag_and_drop(chip, slot).perform()
+    assert css(browser, "#rank-A-2")[0].is_selected()
+    where = browser.execute_script(
+        "return [...document.querySelectorAll('.chip[data-key=B], .slot[data-rank=\"1\"]')]"
+        ".map(e => { const r = e.getBoundingClientRect();"
+        " return [r.x + r.width / 2, r.y + r.height / 2]; })"
+    )
+    (bx, by), (sx, sy) = sorted(where)
+    for kind, points in (
+        ("touchStart", [{"x": bx, "y": by}]),
+        ("touchMove", [{"x": sx, "y": sy}]),
+        ("touchEnd", []),
+    ):
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    until(browser, "document.getElementById('rank-B-1').checked")
+    assert_fine(browser, ranking.server)
+
+
+@pytest.mark.long
+def test_active_time_is_visible_and_busy(browser: Any, ranking: ServedCampaign) -> None:
+    stopped = (
+        "window.later = 0; performance.now = () => window.later;"
+        "window.unseen = false; Object.defineProperty(document, 'hidden', {get: () => unseen})"
+    )
+    with scripted(browser, stopped):
+        at_work(browser, ranking)
+
+        def pass_by(seconds: int) -> None:
+            browser.execute_script("window.later += arguments[0] * 1000", seconds)
+
+        def seen(visible: bool) -> None:
+            browser.execute_script(
+                "window.unseen = !arguments[0];"
+                "document.dispatchEvent(new Event('visibilitychange'))",
+                visible,
+            )
+
+        press(browser, "1")
+        pass_by(40)  # within a minute of an input: 40
+        press(browser, "1")
+        pass_by(1000)  # a minute of it: 60
+        press(browser, "1")
+        pass_by(10)  # 10
+        seen(False)
+        pass_by(500)  # elsewhere: none
+        seen(True)
+        pass_by(20)  # 20
+        submit(browser)
+        stored(browser)
+        logged = [json.loads(e["message"])["message"] for e in browser.get_log("performance")]
+        sent = [m["params"] for m in logged if m["method"] == "Network.requestWillBeSent"]
+        (put,) = (each["request"] for each in sent if each["request"]["method"] == "PUT")
+        times = json.loads(put["postData"])
+        assert (times["active"], times["total"]) == (130_000, 1_570_000)
+
+
+@pytest.mark.long
+def test_replaced_link_keeps_what_waits(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 1)) as one:
+        at_work(browser, one)
+        with network(browser, offline=True):
+            submit(browser)
+            status(browser, "Offline: 1 not sent yet")
+            body = {"names": ["j0"]}
+            answer = one.server.call("POST", "admin/judges/rotate", body, token=one.server.admin)
+        headed(browser, "This link does not work")
+        assert_accessible(browser)
+        assert css(browser, "a[download]")
+        assert one.answers(1) == []
+        token = answer[1]["links"][0]["link"].split("#")[1]
+        browser.get(f"{one.server.address}judge#{token}")
+        submit_done(browser, 1)
+        assert len(one.answers(1)) == 1
+
+
+@pytest.mark.long
+def test_answers_of_another_campaign_at_the_address_are_not_sent(
+    browser: Any, tmp_path: Path
+) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        folder.mkdir()
+    with campaign_served(folders[0], design_for("rank", 1)) as one:
+        at_work(browser, one)
+        one.server.kill()
+        submit(browser)
+        status(browser, "Not sent yet (1)")
+        browser.get("about:blank")
+        with campaign_served(folders[1], design_for("rank", 1)) as two:
+            two.server.stop()
+            other = LocalServer(two.server.place, one.server.port, key="f" * 64).start()
+            try:
+                browser.get(other.link())
+                until(browser, "document.querySelector('button.main')")  # instructions again
+                css(browser, "button.main")[0].click()
+                until(browser, "document.querySelector('.outputs')")
+                assert css(browser, ".counted")[0].text.startswith("0 ")
+                submit(browser)
+                submit_done(browser, 1)
+                stored(browser)
+                assert len(two.answers(1)) == 1
+            finally:
+                other.stop()
+
+
+@pytest.mark.long
+def test_judge_stops_taking_part(browser: Any, tmp_path: Path) -> None:
+    with campaign_served(tmp_path, design_for("rank", 1)) as one:
+        at_work(browser, one)
+        press(browser, "1")
+        button = next(b for b in css(browser, ".tools button") if b.text == "Stop taking part")
+        button.click()
+        assert_accessible(browser)
+        css(browser, "dialog button")[1].click()
+        assert css(browser, ".outputs")
+        button.click()
+        css(browser, "dialog button.main")[0].click()
+        headed(browser, "You have withdrawn")
+        kept = browser.execute_script("return Object.keys(localStorage)")
+        assert [key for key in kept if "draft" in key] == []
+
+
+@pytest.mark.long
+def test_second_tab_takes_over(browser: Any, ranking: ServedCampaign) -> None:
+    judge = at_work(browser, ranking)
+    first = browser.current_window_handle
+    browser.switch_to.new_window("tab")
+    try:
+        browser.get(ranking.server.link(judge))
+        until(browser, "document.querySelector('.outputs')")
+        browser.switch_to.window(first)
+        headed(browser, "Open in another tab")
+        assert_accessible(browser)
+        click(browser, "button")
+        until(browser, "document.querySelector('.outputs')")
+    finally:
+        for handle in browser.window_handles:
+            if handle != first:
+                browser.switch_to.window(handle)
+                browser.close()
+        browser.switch_to.window(first)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from browser import (
+    PATIENCE,
     assert_accessible,
     assert_fits,
     css,
@@ -21,9 +21,7 @@ from browser import (
     press,
     save_into,
     saved,
-    screenshot,
     until,
-    until_saved,
 )
 from campaigns import material
 from errata.web.schema import judges
@@ -80,7 +78,17 @@ def click_named(browser: Any, name: str) -> None:
                 raise
 
 
-def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
+def soon(happened: Callable[[], bool]) -> None:
+    """Wait until something that the page asked for has happened."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_every_part_is_shown_and_saved(
+    browser: Any, watched: ServedCampaign, tmp_path: Path
+) -> None:
     organiser(browser, watched)
     assert browser.current_url == f"{watched.server.address}admin"  # the token left the address
     until(browser, "document.querySelector('#systems table') !== null")
@@ -102,7 +110,11 @@ def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     assert "<b>cut</b> here" in css(browser, "#items")[0].text
     forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
     assert forms == ["jsonl", "appraise", "pairwise", "details", "people"]
-    screenshot(browser, "organiser", whole=True)
+    save_into(browser, tmp_path)
+    click_named(browser, "jsonl")
+    status(browser, "judgments.jsonl saved")
+    lines = [json.loads(line) for line in saved(tmp_path / "judgments.jsonl").splitlines()]
+    assert {line["judge"] for line in lines} == {"j0", "j1", "j2"}
     with narrow(browser, 1280, 900):  # what can be done with a judge is seen beside the figures
         hidden = browser.execute_script(
             "const places = [...document.querySelectorAll('.scroll')];"
@@ -112,66 +124,45 @@ def test_every_part_is_shown(browser: Any, watched: ServedCampaign) -> None:
     with narrow(browser):
         assert_fits(browser)
         assert_accessible(browser)
-        screenshot(browser, "organiser-narrow")
     with dark(browser):
         assert_accessible(browser)
-        screenshot(browser, "organiser-dark")
 
 
-def test_texts_are_saved_as_one_file(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("correct", 1)) as one:
-        own = one.server.token(1)
-        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=own)[1]["tasks"]
-        sent = {"revision": 1, "answer": {"text": "A better one ."}}
-        assert one.server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=own)[0] == 201
-        organiser(browser, one)
-        until(browser, "document.querySelector('.forms li:not([hidden])') !== null")
-        forms = [each.text for each in css(browser, "#export button") if each.is_displayed()]
-        assert forms == ["texts", "details", "people"]
-        save_into(browser, tmp_path)
-        click_named(browser, "texts")
-        archive = tmp_path / "texts.zip"
-        until_saved(archive)
-        with zipfile.ZipFile(archive) as found:
-            assert found.namelist() == ["minimal.0", "writers.jsonl"]
-            assert b"A better one .\n" in found.read("minimal.0")
-            assert json.loads(found.read("writers.jsonl"))["judge"] == "j0"
-        assert_fine(browser, one.server)
-
-
+@pytest.mark.long
 def test_figures_renew_themselves_and_disturb_nobody(browser: Any, tmp_path: Path) -> None:
     with campaign_served(tmp_path, design_for("rank", 2)) as one:
         organiser(browser, one)
         css(browser, "#new-judges")[0].send_keys("ana b")
-        until(browser, "true")
         _answers(one, 1, 2)
         until(browser, "document.querySelector('.figures dd').textContent.startsWith('2 of')")
         press(browser, "o")  # the name that is being written, and the focus, are still there
         assert css(browser, "#new-judges")[0].get_attribute("value") == "ana bo"
-        button(browser, "Block: j0")
         browser.execute_script("document.querySelector('[data-focus=\"Block j0\"]').focus()")
         _answers(one, 2, 1)
         until(browser, "document.querySelector('.figures dd').textContent.startsWith('3 of')")
-        time.sleep(0.5)
+        polled(browser)
         focus = browser.execute_script("return document.activeElement.dataset.focus")
         assert focus == "Block j0"
-        browser.get_log("performance")
-        time.sleep(6)  # nothing has changed: the next answers say no more than that
-        answers = [s for path, s in _answered(browser) if "/admin/" in path]
-        assert len(answers) >= 4
-        assert set(answers) == {304}
+        assert polled(browser) == {304}  # nothing has changed: answers say no more than that
 
 
-def _answered(browser: Any) -> list[tuple[str, int]]:
-    found = []
-    for entry in browser.get_log("performance"):
-        message = json.loads(entry["message"])["message"]
-        if message["method"] == "Network.responseReceived":
-            response = message["params"]["response"]
-            found.append((response["url"], response["status"]))
-    return found
+def polled(browser: Any) -> set[int]:
+    """Wait until the page has asked for all its parts again; return the statuses it got."""
+    browser.get_log("performance")
+    found: list[int] = []
+    end = time.monotonic() + PATIENCE
+    while len(found) < 4 and time.monotonic() < end:
+        time.sleep(0.1)
+        for entry in browser.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.responseReceived":
+                response = message["params"]["response"]
+                found += [response["status"]] * ("/admin/" in response["url"])
+    assert len(found) >= 4
+    return set(found)
 
 
+@pytest.mark.long
 def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
     with campaign_served(tmp_path, design_for("rank", 3)) as one:
         organiser(browser, one)
@@ -190,13 +181,12 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
             == 200
         )
         assert_fine(browser, server)
-        screenshot(browser, "organiser-links")
         click_named(browser, "Show all links")
         until(browser, "document.querySelectorAll('.links li').length === 5")
         css(browser, "#new-judges")[0].send_keys("ana\n")  # is there already
         until(browser, "document.getElementById('status').dataset.kind === 'warn'")
         told = css(browser, "#status")[0].text
-        time.sleep(6)
+        polled(browser)
         assert css(browser, "#status")[0].text == told  # the next figures do not wipe it away
         click_named(browser, "Link: j0")
         until(browser, "document.querySelectorAll('.links li').length === 1")
@@ -208,16 +198,11 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
         ):
             click_named(browser, words)
             assert_accessible(browser)
-            if words.startswith("Forget"):
-                screenshot(browser, "organiser-forget")
             css(browser, "dialog button")[1].click()  # no
             assert after not in [x for row in names() for x in row]
             click_named(browser, words)
             css(browser, "dialog button.main")[0].click()
-            end = time.monotonic() + 60
-            while after not in [x for row in names() for x in row] and time.monotonic() < end:
-                time.sleep(0.05)
-            assert after in [x for row in names() for x in row]
+            soon(lambda after=after: after in [x for row in names() for x in row])
         until(browser, "document.querySelector('[data-focus=\"Unblock j1\"]') !== null")
         click_named(browser, "Unblock: j1")
         until(browser, "document.querySelector('[data-focus=\"Block j1\"]') !== null")
@@ -225,54 +210,26 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
         field.clear()
         field.send_keys("Read *twice*.")
         click_named(browser, "Save texts")
-        status(browser, "Done")
-        assert "twice" in json.dumps(
-            server.call("GET", "me", token=server.token(2))[1]["instructions"]
-        )
+        soon(lambda: "twice" in str(server.call("GET", "me", token=server.token(2))))
         for words, state in (("Pause", "paused"), ("Open", "open"), ("Close", "closed")):
             click_named(browser, words)
             if words == "Close":
                 css(browser, "dialog button.main")[0].click()
             until(browser, "document.querySelector('.state').textContent === arguments[0]", state)
-        assert_fine(browser, server, console=False)
+        assert_fine(browser, server, refused=None)
 
 
-def test_a_click_saves_the_file(browser: Any, watched: ServedCampaign, tmp_path: Path) -> None:
-    organiser(browser, watched)
-    save_into(browser, tmp_path)
-    click_named(browser, "jsonl")
-    status(browser, "judgments.jsonl saved")
-    lines = [json.loads(line) for line in saved(tmp_path / "judgments.jsonl").splitlines()]
-    assert {line["judge"] for line in lines} == {"j0", "j1", "j2"}
-
-
-def test_blind_until_it_is_closed(browser: Any, tmp_path: Path) -> None:
-    design = design_for("rank", 2, blind=True)
-    with campaign_served(tmp_path, design) as one:
-        _answers(one, 1, 4)
-        _answers(one, 2, 4)
-        organiser(browser, one)
-        until(browser, "document.querySelector('#systems .note') !== null")
-        assert "Blind" in css(browser, "#systems")[0].text
-        for part in ("status", "ranking", "judges", "items"):  # what is sent, not what is shown
-            _, body = one.server.call("GET", f"admin/{part}", token=one.server.admin)
-            assert not any(f'"{name}"' in json.dumps(body) for name in ("S0", "S1", "S2", "S3"))
-        one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
-        until(browser, "document.querySelector('#systems table') !== null")
-        assert "S0" in css(browser, "#systems")[0].text
-
-
-def test_a_link_of_the_organiser_that_does_not_work(browser: Any, watched: ServedCampaign) -> None:
+@pytest.mark.long
+def test_wrong_links_of_the_organiser_are_refused(browser: Any, watched: ServedCampaign) -> None:
     for link in ("admin", "admin#a0.1.aaaaaaaaaaaaaaaaaaaaaa", f"admin#{watched.server.token(1)}"):
-        browser.get("about:blank")
-        browser.execute_script("return 0")
         fresh(browser, watched.server.address + link)
         browser.execute_script("sessionStorage.clear()")
         until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
         assert_accessible(browser)
 
 
-def test_a_server_that_is_not_there_yet_costs_no_link(
+@pytest.mark.long
+def test_link_outlives_a_server_that_is_not_there_yet(
     browser: Any, watched: ServedCampaign
 ) -> None:
     """The token has left the address: the page must not throw it away for a call that failed."""

@@ -9,44 +9,37 @@ import pytest
 from sqlalchemy import select
 
 from campaigns import material
-from errata.collect.assigning import Holding
 from errata.collect.design import Design
 from errata.data import Judgment
 from errata.errors import InputError
-from errata.web.answering import SentAnswer
 from errata.web.exports import stored_rows
 from errata.web.imports import earlier_counts, keep_earlier
 from errata.web.schema import events
 from errata.web.steering import Steering
-from stored_campaigns import Made, Make
+from stored_campaigns import Made, Make, text_of
+
+TWO_LOOKS = Design(
+    kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
+)
 
 
 def judge_all(made: Made, most: int, best: str | None = "S0") -> int:
     """Judges answer until so many are done: the one system is better, or all are equal."""
     done = 0
     for judge in [each.id for each in made.judges] * most:
-        found = made.store.claim(judge)
-        if not isinstance(found, Holding):
-            continue
-        task = made.store.task(judge, found.assignment)
-        texts = [
-            " ".join(text for kind, text in output["segments"] if kind not in ("del", "old"))
-            for output in task.body["outputs"]
-        ]
-        number = made.texts.sources.index(task.body["source"])
-        good = made.texts.systems[best][number] if best else None
-        choice = "A" if texts[0] == good else "B" if texts[1] == good else "equal"
-        made.store.submit(judge, found.assignment, SentAnswer(1, choice))
-        done += 1
-        if done == most:
-            break
+        task, body = next(made.tasks(judge), (0, {}))
+        if body and done < most:
+            number = made.texts.sources.index(body["source"])
+            good = made.texts.systems[best][number] if best else None
+            better = [o["key"] for o in body["outputs"] if text_of(o) == good]
+            made.submit(judge, task, better[0] if better else "equal")
+            done += 1
     return done
 
 
 def told(made: Made) -> list[dict[str, Any]]:
-    with made.database.reading() as connection:
-        rows = connection.execute(select(events.c.detail).where(events.c.kind == "look"))
-        return [json.loads(row.detail) for row in rows]
+    looks = made.scalars(select(events.c.detail).where(events.c.kind == "look"))
+    return [json.loads(detail) for detail in looks]
 
 
 def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
@@ -88,10 +81,7 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
 
 
 def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
-    design = Design(
-        kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
-    )
-    made = make_sqlite(design, material(80, 2, sharing=0.0))
+    made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
     steering = Steering(made.store)
     assert not steering.look()
     apart = sum(a != b for a, b in zip(*made.texts.systems.values(), strict=True))
@@ -108,10 +98,7 @@ def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
 
 
 def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite: Make) -> None:
-    design = Design(
-        kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
-    )
-    made = make_sqlite(design, material(80, 2, sharing=0.0))
+    made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
     steering = Steering(made.store)
     judge_all(made, 50, best=None)
     steering.steer()

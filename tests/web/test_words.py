@@ -1,4 +1,4 @@
-"""Texts of pages: catalogues, prose out of Markdown, limits and addresses."""
+"""Texts of pages: catalogues, prose out of Markdown, bodies and addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from errata.errors import InputError
 from errata.web.address import Address
-from errata.web.limits import Limiter, Malformed, read_json
+from errata.web.limits import Malformed, read_json
 from errata.web.prose import read_prose
 from errata.web.wording import LANGUAGES, wording
 
@@ -68,35 +68,23 @@ def test_prose_of_a_list_and_a_dangerous_link() -> None:
     assert block["items"] == [[["text", "one"]], [["text", "[x](javascript:alert(1))"]]]
 
 
-def test_windows_of_the_limiter_end() -> None:
-    now = 0.0
-    limiter = Limiter(clock=lambda: now)
-    assert [limiter.allowed("join", "a") for _ in range(11)] == [True] * 10 + [False]
-    assert limiter.allowed("join", "b")
-    now = 61.0
-    assert limiter.allowed("join", "a")
-
-
 def test_depth_is_not_fooled_by_strings() -> None:
     assert read_json(b'{"a": "[[[[[[[[[[[["}') == {"a": "[[[[[[[[[[[["}
     with pytest.raises(Malformed, match="deeper"):
         read_json(b'{"a": ' + b"[" * 8 + b"]" * 8 + b"}")
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
+def test_unsafe_addresses_are_refused() -> None:
+    for settings, problem in (
         ({"host": "0.0.0.0"}, "without encryption"),
         ({"host": "192.0.2.1"}, "without encryption"),
         ({"certificate": "c.pem"}, "go together"),
         ({"host": "0.0.0.0", "behind_proxy": "proxy"}, "no address or network"),
         ({"url": "example.org"}, "no address of a page"),
         ({"port": 70000}, "no port"),
-    ],
-)
-def test_addresses_that_are_refused(given: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Address(**given)  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=problem):
+            Address(**settings)  # type: ignore[arg-type]
 
 
 def test_addresses_that_are_taken() -> None:
