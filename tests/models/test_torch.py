@@ -249,7 +249,7 @@ def test_smollm2_orders_the_pairs(smollm2: Any) -> None:
         assert after < before, (bad, before, after)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_can_not_is_an_artefact_of_counting_tokens(smollm2: Any) -> None:
     rows = smollm2.rows(["We can not let it go.", "We cannot let it go."])
     mean, total = perplexity(rows), perplexity(rows, "sentence")

@@ -520,7 +520,7 @@ def test_all_papers(results: dict[str, Reproduction]) -> None:
         assert result.ok
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_documentation(results: dict[str, Reproduction]) -> None:
     """The page shows the verdicts and the evidence of a run; ERRANT's types aside."""
     page = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text(encoding="utf-8")
@@ -534,7 +534,7 @@ def test_documentation(results: dict[str, Reproduction]) -> None:
     assert [line for line in lines if line not in page] == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_chollampatt(results: dict[str, Reproduction]) -> None:
     result = results["chollampatt18"]
     mixed, released = "raw outputs, released human scores", "released scores"
@@ -550,7 +550,7 @@ def test_chollampatt(results: dict[str, Reproduction]) -> None:
     assert counted(result, "table4") == {"exact": 15}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_islam(results: dict[str, Reproduction]) -> None:
     result = results["islam21"]
     assert counted(result, "table5") == {"exact": 52, "differs (known)": 13}
@@ -562,7 +562,7 @@ def test_islam(results: dict[str, Reproduction]) -> None:
     assert all("GPT-2" in why or "SOME" in why or "Asano" in why for why in reasons), reasons
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_how_much_is_exact(results: dict[str, Reproduction]) -> None:
     """Of the five papers, without ERRANT; a figure counts once, words and bars not at all."""
     five = [result.distinct() for result in results.values() if result.experiment.group]
@@ -571,7 +571,7 @@ def test_how_much_is_exact(results: dict[str, Reproduction]) -> None:
     assert exact >= 300
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sakaguchi(results: dict[str, Reproduction]) -> None:
     result = results["sakaguchi16"]
     assert counted(result, "table4-ster") == {"exact": 7}
@@ -587,7 +587,7 @@ def test_sakaguchi(results: dict[str, Reproduction]) -> None:
     assert counted(result, "table5-ranges") == {"exact": 6}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_grundkiewicz(results: dict[str, Reproduction]) -> None:
     result = results["grundkiewicz15"]
     for table, cells in (
@@ -609,7 +609,7 @@ def read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter="\t"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_full_digits(results: dict[str, Reproduction], oracles: Path) -> None:
     """Not only the printed digits: the correlations and p-values of an independent run."""
     human = {"EW": "expected_wins", "TS": "trueskill"}

@@ -132,7 +132,7 @@ def benchmark_scores(
     """
     key = (repr(metric), *(judged.outputs or (judged.name,)))
     if key not in made:
-        needs_more = any("errata[" in need for need in metric.about.needs)
+        needs_more = any("errata-gec[" in need for need in metric.about.needs)
         try:
             made[key] = evaluate(
                 metric,
