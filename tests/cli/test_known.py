@@ -22,6 +22,8 @@ def test_every_one_is_listed_with_what_it_needs(command: str, registry: object) 
         assert row["range"]
         assert row["what"]
         assert row["from"] == "errata"
+    unpublished = [row[registry.what] for row in table["rows"] if not row["paper"]]
+    assert unpublished == {"metrics": ["fluency", "harper"], "rankers": ["net_wins"]}[command]
 
 
 @pytest.mark.parametrize("command", ["metrics", "rankers"])

@@ -73,15 +73,16 @@ def test_intervals_are_those_of_resampled_sentences() -> None:
 @given(st.permutations(range(4)), st.integers(0, 9))
 def test_neither_order_nor_scale_matters(order: list[int], seed: int) -> None:
     people, metric = drawn(seed, 12)
-    one = levels(people, metric, resamples=0).levels[0]
+    one = levels(people, metric, resamples=20).levels[0]
     names = tuple(SYSTEMS[k] for k in order)
     paired = match(
-        scores("people", people[order], names), [scores("m", 3 * metric[order] + 7, names)]
+        scores("people", people[order] / 1024, names),
+        [scores("m", (3 * metric[order] + 7) / 1024, names)],
     )
-    other = rating_levels(paired, resamples=0).levels[0]
+    other = rating_levels(paired, resamples=20).levels[0]
     for kind in ("pearson", "spearman"):
-        assert other.pooled[kind].value == pytest.approx(one.pooled[kind].value)
-        assert other.within[kind].value == pytest.approx(one.within[kind].value, nan_ok=True)
+        assert other.pooled[kind] == pytest.approx(one.pooled[kind])
+        assert other.within[kind] == pytest.approx(one.within[kind], nan_ok=True)
     assert other.accuracy.value == pytest.approx(one.accuracy.value)
 
 
@@ -91,7 +92,7 @@ def test_what_is_not_rated_is_left_out_and_said() -> None:
     gaps[2, 5] = gaps[0, 9] = np.nan
     found = levels(gaps, metric, resamples=20)
     stay = [i for i in range(people.shape[1]) if i not in (5, 9)]
-    alone = levels(people[:, stay], metric[:, stay], resamples=20)
+    alone = levels(people[:, stay], metric[:, stay], resamples=20, rng=0)
     assert found.levels == alone.levels
     assert (found.sentences, found.outputs) == (28, 112)
     assert "2 sentences lack a rating or a score: left out" in found.notes
