@@ -15,7 +15,14 @@ import pytest
 import errata.evaluation
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.errors import DataWarning, InputError, PluginError
-from errata.evaluation import chosen_counts, draw_totals, evaluate, scores_of, sentence_scores
+from errata.evaluation import (
+    checked_counts,
+    chosen_counts,
+    draw_totals,
+    evaluate,
+    scores_of,
+    sentence_scores,
+)
 from errata.io import read_hypotheses
 from errata.io.checks.lines import unlike_lines
 from errata.metrics import parse
@@ -76,6 +83,17 @@ def test_the_bootstrap_has_the_right_spread() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).resampled is None
 
 
+def test_a_generator_draws_what_its_seed_does_and_then_goes_on() -> None:
+    corpus, systems = corpus_of(40)
+    generator = np.random.default_rng(1)
+    seeded, drawn, later = (
+        evaluate(Toy(), corpus, systems, resamples=20, rng=rng, bootstrap="sentences").resampled
+        for rng in (1, generator, generator)
+    )
+    np.testing.assert_array_equal(seeded, drawn)
+    assert not np.array_equal(drawn, later)
+
+
 def test_draws_are_summed_one_by_one() -> None:
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (20, 3, 4)).astype(float)
@@ -85,7 +103,9 @@ def test_draws_are_summed_one_by_one() -> None:
         [sum(counts[i, c] for i, c in enumerate(draw) if c >= 0) for draw in choice]
     )
     np.testing.assert_allclose(draw_totals(counts, choice), expected)
-    np.testing.assert_allclose(chosen_counts(counts, choice).sum(0), expected.mean(0))
+    for many in (2, 7):
+        mean = chosen_counts(counts, choice[:many]).sum(0)
+        np.testing.assert_allclose(mean, expected[:many].mean(0))
     np.testing.assert_allclose(draw_totals(counts, choice, block=40), expected)
     for draw, total in zip(choice, expected, strict=True):
         np.testing.assert_array_equal(chosen_counts(counts, draw[None]).sum(0), total)
@@ -368,6 +388,8 @@ def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
             InputError, match=r"late:4: output lines 4–30 look like source lines 3–29"
         ):
             evaluate("m2", corpus, late, resamples=0)
+    with pytest.raises(InputError, match="late:4: "):
+        checked_counts(parse("m2"), corpus, [late])
     assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
 
 

@@ -44,6 +44,13 @@ def test_equal_scores_share_places_whatever_their_names() -> None:
     assert cluster(scores([[1.0, 1.0, 0.0]] * 40)).cluster.tolist() == [1, 1, 2]
 
 
+def test_equal_systems_keep_the_order_they_were_given_in() -> None:
+    names, resampled = tuple(f"S{k}" for k in range(40)), np.zeros((40, 40))
+    resampled[:, 20:] = 1
+    found = cluster(Scores("test()", names, resampled[0], resampled=resampled))
+    assert found.order == (*range(20, 40), *range(20))
+
+
 @pytest.mark.parametrize(
     "text", ["expected_wins", "net_wins", "trueskill_meanfield", "bradley_terry(ties='ignored')"]
 )

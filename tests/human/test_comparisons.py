@@ -17,7 +17,8 @@ from errata.data import Judgment, Members
 from errata.errors import InputError
 from errata.human import compare, head_to_head
 from errata.human.bootstrap import bootstrap_counts
-from errata.human.comparisons import Comparisons, Outcome, Unit
+from errata.human.comparisons import Comparisons, Outcome, Unit, compare_columns
+from errata.human.ranking_columns import ranking_columns
 from human_data import grundkiewicz, grundkiewicz_comparisons, judgments
 
 some_judgments = st.lists(judgments(), max_size=12)
@@ -119,6 +120,19 @@ def test_merging_and_batches_lose_nothing(given_: list[Judgment], unit: str, siz
     if unit == "judges":
         for a, b in zip(kept.per_judge(), whole.per_judge(), strict=True):
             assert (a == b).all()
+
+
+@settings(deadline=None)
+@given(some_judgments, st.integers(1, 4))
+def test_columns_of_rankings_are_compared_in_batches(given_: list[Judgment], size: int) -> None:
+    columns = ranking_columns(given_)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("errata.human.comparisons.BATCH_OF_COLUMNS", size)
+        found = compare_columns(columns)
+    whole = compare(given_, keep="sentences", members="all")
+    assert (found.systems, found.rankings) == (whole.systems, len(given_))
+    for a, b in zip(found.counts(), whole.counts(), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def same(a: Comparisons, b: Comparisons) -> bool:

@@ -106,5 +106,8 @@ def test_misuse() -> None:
         plan(data, NetWins(), "A", "A")
     with pytest.raises(InputError, match="confidence"):
         plan(data, NetWins(), "A", "B", confidence=1.0)
+    with pytest.raises(InputError, match="a pilot of one"):
+        plan(compare(pilot(1, n=1)), NetWins(), "A", "B")
+    assert plan(compare(pilot(1, n=2)), NetWins(), "A", "B").better == "A"
     with pytest.raises(InputError, match="needs resamples"):
         next_pairs(rank(ExpectedWins(), data, resamples=0), data)

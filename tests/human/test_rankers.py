@@ -56,6 +56,11 @@ def test_expected_wins_of_the_data(oracles: Path) -> None:
         assert round(value, 3) == float(known[system]["pub_grund"])
 
 
+def test_expected_wins_of_two_systems_are_the_shares_they_win() -> None:
+    counts = Counts(np.array([[0.0, 3.0], [1.0, 0.0]]), np.zeros((2, 2)))
+    assert ExpectedWins().score(counts).tolist() == [0.75, 0.25]
+
+
 def test_expected_wins_mean_over_resamples(oracles: Path) -> None:
     """Table 3b is a mean over 1,000 resamples drawn freely: a unit of the third digit is chance."""
     known = published(oracles)
@@ -335,6 +340,9 @@ def test_who_stood_in_is_said_where_somebody_did() -> None:
     data = grundkiewicz_comparisons()
     sampled = parse_ranker("trueskill(runs=5)")
     assert sampled.stand_in == parse_ranker("trueskill_meanfield")
+    own = "sigma=0.7, tau=0.1, draw_probability=0.3, beta=9.0, spread=30.0"
+    kept = parse_ranker(f"trueskill({own})").stand_in
+    assert kept == parse_ranker(f"trueskill_meanfield({own})")
     said = "resamples by trueskill_meanfield"
     assert said in rank(sampled, data, resamples=5).context
     assert said not in rank(sampled, data, resamples=0).context

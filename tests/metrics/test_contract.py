@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ import pytest
 from errata.data import Corpus, Hypotheses
 from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Before, Metric, whole
+from errata.metrics.base import Before, Counted, Metric, whole
 from errata.numbers import Floats, Ints, Progress
 from errata.parameters import Parameterised, name_in
 from errata.testing import check_metric, example_corpus, example_systems
@@ -22,6 +23,12 @@ from fake_chat import fake_chat
 from tiny_encoder import LEARNED  # whose contract test_learned.py checks
 from toy import Toy
 from variants import ENCODED, VARIANTS
+
+
+def test_notes_that_count_can_be_sent_to_another_process() -> None:
+    note = Counted("{0} empty output", "{0} empty outputs", 1)
+    sent = pickle.loads(pickle.dumps(note))
+    assert (sent, sent.added(note)) == ("1 empty output", "2 empty outputs")
 
 
 @pytest.fixture(scope="module")

@@ -639,6 +639,13 @@ def test_odd_numbers_are_refused(text: str) -> None:
         parse(f"imeasure({text})")
 
 
+def test_weights_at_both_ends_of_the_range_are_taken() -> None:
+    corpus = Corpus.from_texts(["a b c d"], [["a b c e"]])
+    for weight in (0.001, 1000):
+        scores = evaluate(f"imeasure(weight={weight})", corpus, {"A": ["a b c e"]}, resamples=0)
+        assert scores["A"] == 1
+
+
 @pytest.mark.parametrize("references", ["nomix", "mix"])
 def test_sentences_too_long_are_refused_before_memory_is_asked_for(references: str) -> None:
     long = " ".join(f"w{i}" for i in range(29_000))

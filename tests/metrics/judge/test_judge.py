@@ -46,6 +46,18 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
         yield running
 
 
+def test_a_key_goes_over_plain_http_only_if_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with pytest.raises(InputError, match="plain HTTP"):
+        evaluate("judge(url='http://192.0.2.7/v1', timeout=0.1)", CORPUS, [A, B], resamples=0)
+
+
+def test_how_the_server_is_reached_is_no_part_of_the_signature() -> None:
+    reached = "url='http://localhost:1', insecure=True, concurrency=2, timeout=9.0"
+    limits = "max_requests=8, max_tokens=9"
+    assert str(parse(f"judge(group=3, {reached}, {limits})")) == str(parse("judge(group=3)"))
+
+
 def test_scores_and_figures_by_hand(fake: FakeChat) -> None:
     scores = evaluate("judge", CORPUS, [A, B], resamples=10)
     np.testing.assert_array_equal(scores.sentences, [[2, 3, 4], [2, 5, 1]])
