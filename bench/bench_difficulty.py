@@ -22,14 +22,13 @@ from common import best_of, data_folder
 from plain import plain_difficulty
 
 from errata.data import Corpus, Hypotheses, Reference
+from errata.difficulty.heatmap import heat_map
+from errata.difficulty.study import by_kind
 from errata.edits import extract_all
-from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, read_text, write_m2
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.map import map_difficulty
+from errata.metrics.difficulty import Difficulty, build_difficulty_map
 from errata.metrics.errant import Edits
-from errata.report.heatmap.page import heat_map
-from errata.studies.hard_errors import by_kind
+from errata.scoring.evaluate import evaluate
 
 T = TypeVar("T")
 # Processor seconds of gotutiyan/GTS for the weights and scores of the 13 systems, the least of
@@ -72,7 +71,7 @@ def main(data: Path, given: str | None) -> None:
         "the same by elastic matching",
         lambda: evaluate(Difficulty(matching="elastic"), corpus, known),
     )
-    found = timed("map of all chunks", lambda: map_difficulty(corpus, known))
+    found = timed("map of all chunks", lambda: build_difficulty_map(corpus, known))
     timed(
         "difficulty by kind, 1000 resamples of the systems", lambda: by_kind(found, resamples=1000)
     )
@@ -80,7 +79,10 @@ def main(data: Path, given: str | None) -> None:
     print(f"{'size of the page':<52}{len(page.encode()) / 1e6:8.2f} MB")
     timed(
         "scores and map together",
-        lambda: (evaluate(Difficulty(), corpus, known), heat_map(map_difficulty(corpus, known))),
+        lambda: (
+            evaluate(Difficulty(), corpus, known),
+            heat_map(build_difficulty_map(corpus, known)),
+        ),
     )
     timed("F over edits, 1000 resamples", lambda: evaluate(Edits(), corpus, known))
     gold = str(test_set / "conll14st-test.m2")

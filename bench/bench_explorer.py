@@ -20,14 +20,14 @@ from typing import Any
 
 from common import ROOT, data_folder, processor_time, read_conll14
 
+from errata.comparison.edits import JudgedSentence, judged_edits
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Scores
-from errata.errors import DataWarning
-from errata.evaluation import evaluate
-from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
+from errata.metrics.difficulty import DifficultyMap, build_difficulty_map
 from errata.metrics.errant import Edits
-from errata.report.explorer import explorer_section
-from errata.report.page import page
-from errata.studies.edit_states import JudgedSentence, judged_edits
+from errata.reports.explorer import explorer_section
+from errata.reports.page import page
+from errata.scoring.evaluate import evaluate
 
 METRICS = ("m2", "gleu", "edits", "ter", "bleu", "green")
 MANY = 50_000
@@ -59,7 +59,7 @@ def main() -> None:
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
     with tempfile.TemporaryDirectory() as folder:
         small, large = Path(folder) / "small.html", Path(folder) / "large.html"
-        write(small, corpus, systems, results, states, map_difficulty(corpus, systems))
+        write(small, corpus, systems, results, states, build_difficulty_map(corpus, systems))
         write(large, *repeated(corpus, systems, results, states))
         for name, path in (("CoNLL-2014", small), (f"{MANY:,} sentences", large)):
             browse(name, path)

@@ -16,8 +16,8 @@ from common import best_of, data_folder, read_conll14, shown
 from plain import plain_gleu
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluation import evaluate
 from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
 
 # The script as it is described, run here (bench/plain.py), for one system of the 13; and
 # processor seconds of the official script (500 draws) for one system, the least of several runs of

@@ -18,10 +18,10 @@ import numpy as np
 from common import best_of, data_folder, read_conll14, shown
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluation import evaluate
 from errata.kernels import threeway
 from errata.metrics import parse
-from errata.metrics.imeasure.columns import prepare_nomix
+from errata.metrics.imeasure.alignment_counts import prepare_nomix
+from errata.scoring.evaluate import evaluate
 
 OFFICIAL = 38 * 60  # processor seconds of the official program, nomix, all systems
 LONGEST = 332

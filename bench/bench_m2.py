@@ -26,11 +26,11 @@ import numpy as np
 from common import best_of, data_folder, read_conll14, shown, tiled
 
 from errata.data import Corpus, Hypotheses, Reference
-from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.kernels import maxmatch
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import LIMIT, gold_edits
+from errata.scoring.evaluate import evaluate
 
 ROUNDS = 7
 ROOT = Path(__file__).resolve().parents[1]

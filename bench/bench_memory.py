@@ -15,7 +15,7 @@ from common import data_folder
 
 CHILD = """
 import resource, sys
-from errata.cli import main
+from errata.cli.main import main
 try:
     main(sys.argv[1:])
 except SystemExit as stop:

@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 from common import data_folder, tiled
 
-from errata.cluster.driving import planned_run
-from errata.cluster.status import run_status
-from errata.io.folders import LocalFolder
+from errata.io.storage import LocalFolder
+from errata.scale.run import planned_run
+from errata.scale.shard_job import run_status
 
 SENTENCES = 500_000
 ROUNDS = 3

@@ -17,10 +17,10 @@ import warnings
 from pathlib import Path
 
 from errata.data import Corpus, Hypotheses
-from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
+from errata.scoring.evaluate import evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,7 +13,7 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from errata.cli import main
+from errata.cli.main import main
 
 PAGE = Path(__file__).with_name("benchmark.md")
 PICTURE = Path(__file__).parent / "pictures" / "benchmark.svg"

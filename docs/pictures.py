@@ -66,7 +66,7 @@ def draw(name: str, folder: Path) -> None:
 
 
 def _run(words: list[str]) -> None:
-    from errata.cli import main
+    from errata.cli.main import main
 
     try:
         main(words)

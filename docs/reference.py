@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from errata.cli import COMMANDS, cli
+from errata.cli.main import COMMANDS, cli
 
 
 def sections(command: click.Command, name: str, depth: int = 2) -> list[str]:
@@ -46,7 +46,7 @@ def page() -> str:
 
 def glossary_page() -> str:
     """The words of the field, as reports explain them."""
-    from errata.report.page.glossary import glossary
+    from errata.tables.html_table import glossary
 
     text = [
         "# Glossary\n\nThe words that tables and [reports](report.md) use; a report explains them "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
+from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 
 __all__ = ["BOARD", "sample_board", "submit"]
 

@@ -8,11 +8,10 @@ from typing import Any
 
 import httpx
 
-from errata.web.address import Address
-from errata.web.calls import Served
-from errata.web.participants import panel_in
-from errata.web.serving import application_of
-from errata.web.tokens import token_for
+from errata.collect.web.api import Served
+from errata.collect.web.app import Address, application_of
+from errata.collect.web.panel import panel_in
+from errata.collect.web.tokens import token_for
 from stored_campaigns import Made
 
 KEY = b"k" * 32

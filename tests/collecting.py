@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from command import Done, errata
-from errata.datasets.sample import SAMPLE_FILES, sample_file
+from errata.datasets.load import SAMPLE_FILES, sample_file
 from served import Server, free_port
 from simulated_judges import ranked
 

@@ -47,7 +47,7 @@ def errata(
     ``env`` sets variables of the environment, or takes them away (None). With ``terminal`` the
     output claims to be a terminal of so many columns; ``encoding`` is that of the output.
     """
-    from errata.cli import main
+    from errata.cli.main import main
 
     if terminal is not None:
         env = {"TERM": "xterm", "NO_COLOR": None, "COLUMNS": str(terminal), **(env or {})}

@@ -87,7 +87,7 @@ def _installed_once() -> Iterator[None]:
     """Look at the installed packages once: it takes longer than most commands, and none comes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "errata.plugins.entry_points", lambda *, group: _installed(group, tuple(sys.path))
+            "errata.core.registry.entry_points", lambda *, group: _installed(group, tuple(sys.path))
         )
         yield
 

@@ -8,8 +8,8 @@ import warnings
 from functools import lru_cache
 from pathlib import Path
 
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning
 from errata.io import read_corpus, read_hypotheses
 
 SYSTEMS = (

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from errata.report.explorer.blocks import PackedColumn, uncompressed, unpacked_columns
-from errata.report.page import Section
+from errata.reports.explorer.rows import PackedColumn, uncompressed, unpacked_columns
+from errata.reports.page import Section
 
 BLOCK = re.compile(
     r'<script type="application/(?:json|octet-stream)" id="explorer-([\w-]+)">([^<]*)</script>'

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from errata.models import Memo, default_cache
-from errata.models.encoder import parted
-from errata.numbers import Floats
+from errata.core.stats import Floats
+from errata.models import CachedModel, default_cache
+from errata.models.encoder import split_pair
 
 NUMBERS = count()
 
@@ -22,22 +22,22 @@ class FakeBERTScore:
     def __init__(self, likeness: Callable[[str, str], float], cut: float = 0.0) -> None:
         self.likeness, self.cut = likeness, cut
         self.asked: list[str] = []
-        self.memo = Memo(
+        self.memo = CachedModel(
             self.compute, f"fake@{next(NUMBERS)}", default_cache(), columns=4, batch_size=1000
         )
 
     def compute(self, pairs: Sequence[str]) -> Floats:
         self.asked += pairs
-        f = [self.likeness(*parted(pair)) for pair in pairs]
+        f = [self.likeness(*split_pair(pair)) for pair in pairs]
         return np.array([(0.0, 0.0, value, self.cut) for value in f]).reshape(-1, 4)
 
     def put(self, patch: pytest.MonkeyPatch) -> FakeBERTScore:
         """Let every metric ask this."""
 
-        def opened(*_: Any, **__: Any) -> Memo:
+        def opened(*_: Any, **__: Any) -> CachedModel:
             return self.memo
 
-        patch.setattr("errata.models.bertscore.open_bertscore", opened)
+        patch.setattr("errata.models.encoder.open_bertscore", opened)
         return self
 
 

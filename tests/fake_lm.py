@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from errata.models.language import Floats, Options
+from errata.core.stats import Floats
+from errata.models.language import Options
 
 BAD = {"go", "sit", "likes", "have", "school", "goes"}
 

@@ -31,7 +31,7 @@ def packed_counts() -> list[bytes]:
     """Counts of whole numbers, of fractions, with references that are missing, and of nothing."""
     import numpy as np
 
-    from errata.io.counts import pack_counts
+    from errata.io.shards.counts import pack_counts
 
     some = np.arange(24.0).reshape(4, 2, 3)
     missing = some.copy()
@@ -41,8 +41,8 @@ def packed_counts() -> list[bytes]:
 
 def unpacked(path: Path) -> object:
     """Bytes as counts: as they are, or, where that is all that is wrong, with a new checksum."""
-    from errata.errors import InputError
-    from errata.io.counts import CHECKSUM, HEADER, unpack_counts
+    from errata.core.errors import InputError
+    from errata.io.shards.counts import CHECKSUM, HEADER, unpack_counts
 
     data = path.read_bytes()
     try:
@@ -61,8 +61,8 @@ def count_files() -> list[bytes]:
 
 def count_in(path: Path) -> object:
     """All batches of a file that a record names by its true digest."""
-    from errata.cluster.counting import CountFile, read_count_file
-    from errata.io.folders import LocalFolder
+    from errata.io.storage import LocalFolder
+    from errata.scale.shard_job import CountFile, read_count_file
 
     data = path.read_bytes()
     known = CountFile(len(data), hashlib.sha256(data).hexdigest())
@@ -77,11 +77,11 @@ def _run() -> Iterator[Path]:
 
 
 def _planned(folder: Path) -> Path:
-    from errata.cluster.counting import run_task
-    from errata.cluster.driving import plan_run
-    from errata.cluster.manifest import Wanted
-    from errata.io.folders import LocalFolder
-    from errata.io.shards import ShardedInputs
+    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.storage import LocalFolder
+    from errata.scale.manifest import MetricPlan
+    from errata.scale.run import plan_run
+    from errata.scale.shard_job import run_job
 
     gold, out = folder / "gold.m2", folder / "A.txt"
     gold.write_text("S a b\nA 0 1|||R|||c|||REQUIRED|||-NONE-|||0\n\nS d e\n\n")
@@ -90,8 +90,8 @@ def _planned(folder: Path) -> Path:
         os.utime(each, (0, 0))  # plans name when files were changed
     inputs = ShardedInputs(gold=str(gold), outputs=(("A", str(out)),))
     place = LocalFolder(str(folder / "run"))
-    manifest = plan_run(place, Wanted(("m2()",)), [("gold", inputs)], shard_sentences=1)
-    run_task(place, manifest, 0)
+    manifest = plan_run(place, MetricPlan(("m2()",)), [("gold", inputs)], shard_sentences=1)
+    run_job(place, manifest, 0)
     return folder / "run"
 
 
@@ -103,9 +103,9 @@ def manifests() -> list[bytes]:
 
 def plan_in(path: Path) -> object:
     """The plan, once as it is and once with a digest that fits."""
-    from errata.cluster.manifest import Manifest, read_manifest
-    from errata.errors import InputError
-    from errata.io.folders import LocalFolder
+    from errata.core.errors import InputError
+    from errata.io.storage import LocalFolder
+    from errata.scale.manifest import Manifest, read_manifest
 
     folder = LocalFolder(str(path.parent))
     plan = path.parent / "manifest.json"
@@ -126,11 +126,11 @@ def plan_in(path: Path) -> object:
 
 def records() -> list[bytes]:
     """What a task says of itself."""
-    from errata.cluster.manifest import sealed
+    from errata.scale.manifest import seal
 
     with _run() as run:
         told = json.loads((run / "records" / "00000000.json").read_bytes())["record"]
-    return [sealed(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
+    return [seal(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
 
 
 def record_in(path: Path) -> object:
@@ -138,17 +138,17 @@ def record_in(path: Path) -> object:
     from types import SimpleNamespace
     from typing import Any
 
-    from errata.cluster.counting import read_record, record_name
-    from errata.cluster.manifest import sealed
-    from errata.io.folders import LocalFolder
-    from errata.io.strict_json import decode_json
+    from errata.io.records import decode_json
+    from errata.io.storage import LocalFolder
+    from errata.scale.manifest import seal
+    from errata.scale.shard_job import read_record, record_name
 
     data = path.read_bytes()
     plan: Any = SimpleNamespace(digest="")
     try:
         inner = decode_json(data.decode("utf-8"))["record"]
         plan.digest = inner["manifest"]
-        data = sealed(inner)
+        data = seal(inner)
     except (ValueError, KeyError, TypeError, UnicodeError):
         pass
     target = path.parent / record_name(0)
@@ -180,14 +180,17 @@ def parquets() -> list[bytes]:
 
 def parquet_in(path: Path) -> object:
     """All batches of a table."""
-    from errata.io.shards import ShardedInputs, stream_batches
+    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.shards.read import stream_batches
 
     return [*stream_batches(ShardedInputs(parquet=str(path), guard=False), batch=1)]
 
 
 def read_shards(path: Path) -> object:
     """M2 as gold, cut into small shards and as one stream: the same sentences."""
-    from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
+    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.shards.plan import plan_shards
+    from errata.io.shards.read import read_shard, stream_batches
 
     inputs = ShardedInputs(gold=str(path), guard=False)
     whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]

@@ -45,8 +45,8 @@ def first_sentences(count: int) -> bytes:
 
 
 def _judgments() -> list[bytes]:
+    from errata.io.judgments import parse_jsonl, render_jsonl
     from errata.io.judgments.appraise import render_appraise
-    from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
     from errata.io.judgments.pairwise import render_pairwise
 
     lines = (SAMPLE / "judgments.jsonl").read_text("utf-8").splitlines()[:8]
@@ -174,8 +174,8 @@ def _output(path: Path) -> object:
 def _runs() -> list[bytes]:
     from errata.data import Edit, Hypotheses
     from errata.datasets import sample_corpus
-    from errata.evaluation import evaluate
-    from errata.io.runs import run_of, write_run
+    from errata.io.stored_runs import make_run, write_run
+    from errata.scoring.evaluate import evaluate
 
     corpus = sample_corpus()[:3]
     edits = ((Edit(0, 1, "x", "R:X"),), (), ())
@@ -183,7 +183,7 @@ def _runs() -> list[bytes]:
     scores = evaluate("gleu", corpus, [out], resamples=10, guard=False)
     with TemporaryDirectory() as folder:
         write_run(
-            Path(folder, "r.json"), run_of(corpus, out, [scores], when="2026-01-01T00:00:00Z")
+            Path(folder, "r.json"), make_run(corpus, out, [scores], when="2026-01-01T00:00:00Z")
         )
         return [Path(folder, "r.json").read_bytes()]
 
@@ -263,29 +263,28 @@ JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
 
 def _campaign(path: Path) -> object:
     from errata.collect.design import design_of
-    from errata.io.campaign_files import read_campaign_file
+    from errata.collect.files import read_campaign_file
 
     return read_campaign_file(path, design_of)
 
 
 def _writers(path: Path) -> object:
-    from errata.collect.writers import known_writers
-    from errata.io.writers import read_writers
+    from errata.collect.files import match_writers, read_writers
 
     lines = {"new.minimal.0": ("He goes .", "She likes it .")}
-    return known_writers(read_writers(path), lines, 2, str(path))
+    return match_writers(read_writers(path), lines, 2, str(path))
 
 
 def _board(path: Path) -> object:
-    from errata.datasets.boards import read_board
+    from errata.leaderboard.files import read_board
 
     path.replace(path.with_name("board.toml"))
     return read_board(path.parent)
 
 
 def _card(path: Path) -> object:
-    from errata.datasets.boards import Board, card_of
     from errata.datasets.evaluation_sets import EvaluationFiles
+    from errata.leaderboard.files import Board, card_of
 
     path.replace(path.with_name("card.toml"))
     path.with_name("out.txt").touch()
@@ -295,7 +294,7 @@ def _card(path: Path) -> object:
 
 def _claims(path: Path) -> object:
     from errata.io.files import read_lines
-    from errata.studies.claims import read_claims
+    from errata.verify import read_claims
 
     return [
         (claim.said, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
@@ -323,8 +322,8 @@ def _scored(path: Path) -> object:
 
 
 def _model_card() -> bytes:
-    from errata.io.model_cards import Head, ModelCard, PartSize, TrainedOn, card_files
-    from errata.numbers import Estimate
+    from errata.core.stats import Estimate
+    from errata.models.cards import Head, ModelCard, PartSize, TrainedOn, card_files
 
     head = Head("pearson", 9, Estimate(0.5, 0.25, 0.75), Estimate(0.25, 0.0, 0.5), 0.5, 0.5, 7, 20)
     data = TrainedOn("r.csv", "ab" * 32, 100, 40, "CC0", ("Somebody.",), ("2 left out",))
@@ -333,7 +332,7 @@ def _model_card() -> bytes:
 
 
 def _model_card_in(path: Path) -> object:
-    from errata.io.model_cards import read_model_card
+    from errata.models.cards import read_model_card
 
     (path.parent / "card.json").write_bytes(path.read_bytes())
     return read_model_card(path.parent)
@@ -367,7 +366,7 @@ def _spreadsheets() -> list[bytes]:
 
 
 def _spreadsheet(path: Path) -> object:
-    from errata.errors import InputError
+    from errata.core.errors import InputError
 
     try:
         return _scored(path)
@@ -383,7 +382,7 @@ def _sliced(path: Path) -> object:
 
 
 TARGETS = (
-    Target("run", _runs, _reader("errata.io.runs", "read_run"), ".json"),
+    Target("run", _runs, _reader("errata.io.stored_runs", "read_run"), ".json"),
     Target("text", lambda: _sample("eager.txt"), _reader("errata.io", "read_text")),
     Target("m2", lambda: [head(_sample("gold.m2")[0], 30)], _m2),
     Target("imeasure", lambda: [XML_GOLD], _m2),
@@ -398,7 +397,7 @@ TARGETS = (
     Target(
         "rated outputs",
         lambda: [RATED_OUTPUTS],
-        _reader("errata.io.ratings", "read_ratings"),
+        _reader("errata.io.judgments.sheets", "read_ratings"),
         ".csv",
     ),
     Target("model card", lambda: [_model_card()], _model_card_in, ".json"),
@@ -408,12 +407,12 @@ TARGETS = (
     Target(
         "weights",
         lambda: [b"5\n1 2 3\n0 5\n4\n", b"2\n0\n1 2\n"],
-        _reader("errata.io.weights", "read_weights"),
+        _reader("errata.metrics.difficulty", "read_weights"),
     ),
     Target(
         "skipped",
         lambda: [b"# out\n76\n7-9, 12 # more\n\n418\n"],
-        _reader("errata.io.skipping", "read_skipped"),
+        _reader("errata.io.slices", "read_skipped"),
     ),
     Target("slices", lambda: [b"domain\tlevel\nnews\tA1\nmail\t\nnews\tB2\n"], _sliced),
     Target(
@@ -431,7 +430,13 @@ TARGETS = (
     Target("campaign", lambda: [CAMPAIGN], _campaign, ".toml"),
     Target("writers", lambda: [WRITERS], _writers, ".jsonl"),
     *(
-        [Target("judges", lambda: [JUDGE_LIST], _reader("errata.web.imports", "read_judge_list"))]
+        [
+            Target(
+                "judges",
+                lambda: [JUDGE_LIST],
+                _reader("errata.collect.web.campaign", "read_judge_list"),
+            )
+        ]
         if find_spec("sqlalchemy")
         else ()
     ),

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from errata.errors import DataWarning, ErrataError
+from errata.core.errors import DataWarning, ErrataError
 from fuzz_mutations import mutated
 from fuzz_targets import SAMPLE, Target, first_sentences, head
 
@@ -157,7 +157,7 @@ def _mutated_line(line: list[str], options: list[str], rng: random.Random) -> li
 def _options() -> dict[str, list[str]]:
     import click
 
-    from errata.cli import COMMANDS, cli
+    from errata.cli.main import COMMANDS, cli
 
     found = {}
     for name in COMMANDS:

@@ -13,7 +13,7 @@ from browser import assert_accessible, css, press, requests, until
 from campaigns import material
 from errata.collect.design import Design, Scale
 from errata.collect.items import CampaignTexts
-from errata.web.schema import assignments, judgments
+from errata.collect.web.schema import assignments, judgments
 from served import Server, served
 from stored_campaigns import Made, made
 

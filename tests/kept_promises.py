@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import select
 
-from errata.web.database import open_database
-from errata.web.schema import assignments, items, judgments
+from errata.collect.web.database import open_database
+from errata.collect.web.schema import assignments, items, judgments
 from served import Server
 from simulated_judges import Noted, SimulatedJudge, all_at_work
 

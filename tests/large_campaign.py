@@ -13,9 +13,9 @@ from campaigns import material
 from errata.collect.answers import content_digest
 from errata.collect.design import Design
 from errata.collect.items import build_items
-from errata.web.database import Database, create_database
-from errata.web.people import add_judges, change_state, fill_campaign
-from errata.web.schema import assignments, items, judgments
+from errata.collect.web.database import Database, create_database
+from errata.collect.web.judges import add_judges, change_state, fill_campaign
+from errata.collect.web.schema import assignments, items, judgments
 
 
 def large_campaign(

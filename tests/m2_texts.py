@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.io.files import checked_lines
 from errata.io.m2 import M2File, parse_m2
 

@@ -26,8 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "errata"
-PACKAGES = ("io", "metrics", "human", "meta", "evaluation", "report", "cli", "web", "collect")
-PACKAGES += ("cluster",)
+PACKAGES = ("io", "metrics", "human", "meta", "scoring", "tables", "reports", "cli", "collect")
+PACKAGES += ("scale", "comparison", "difficulty", "references", "leaderboard")
 MARKS = "not lm"
 
 COMPARISONS: dict[type[ast.cmpop], str] = {

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from errata import __version__
-from errata.errors import DataWarning, ErrataError
+from errata.core.errors import DataWarning, ErrataError
 
 GOLDEN = Path(__file__).resolve().parent / "golden" / "recorded"
 MODULES = ("human", "meta", "io")

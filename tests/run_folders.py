@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from errata.cluster.driving import RunOutcome, count_tasks, finish_run, plan_run
-from errata.cluster.engines import EngineSettings
-from errata.cluster.manifest import Manifest, Wanted
 from errata.data import Corpus, Hypotheses
-from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
+from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
-from errata.io.folders import LocalFolder
-from errata.io.shards import ShardedInputs
+from errata.io.shards.inputs import ShardedInputs
+from errata.io.storage import LocalFolder
 from errata.metrics import parse
+from errata.scale.executors import EngineSettings
+from errata.scale.manifest import Manifest, MetricPlan
+from errata.scale.run import RunOutcome, count_tasks, finish_run, plan_run
 
 __all__ = [
     "PlannedRun",
@@ -116,7 +116,7 @@ def planned(
 ) -> tuple[LocalFolder, Manifest]:
     folder = LocalFolder(str(place))
     texts = tuple(repr(parse(each)) for each in metrics or ("m2",))
-    wanted = Wanted(texts, resamples=resamples)
+    wanted = MetricPlan(texts, resamples=resamples)
     return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
 
 

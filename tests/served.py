@@ -16,21 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from errata.web.address import Address
-from errata.web.calls import Served
-from errata.web.database import open_database
-from errata.web.participants import panel_in
-from errata.web.serving import _config, application_of, background
-from errata.web.store import Store
-from errata.web.tokens import token_for
+from errata.collect.web.api import Served
+from errata.collect.web.app import Address, _config, application_of, background
+from errata.collect.web.database import open_database
+from errata.collect.web.panel import panel_in
+from errata.collect.web.store import AssignmentStore
+from errata.collect.web.tokens import token_for
 
 PATIENCE = 60  # seconds for a server to start: no test fails by the clock
 KEY = "0123456789abcdef" * 4
 PROGRAM = """
 import sys
-from errata.web.address import Address
-from errata.web.serving import serve
-from errata.web.tokens import key_from_words
+from errata.collect.web.app import Address
+from errata.collect.web.app import serve
+from errata.collect.web.tokens import key_from_words
 place, port, key, calls = sys.argv[1:5]
 def adjust(served):
     served.limiter.limits["call"] = int(calls)
@@ -148,7 +147,7 @@ class LocalServer(Server):
 
         database = open_database(self.place)
         try:
-            store, address = Store(database), Address(port=self.port)
+            store, address = AssignmentStore(database), Address(port=self.port)
             panel = panel_in(store.campaign().texts)
             shared = Served(store, bytes.fromhex(self.key), panel.frame if panel else "")
             shared.limiter.limits["call"] = self.calls

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import extract, retyped, with_edits
+from errata.edits import extract, retype, with_edits
 
 Triple = tuple[int, int, str]
 
@@ -91,7 +91,7 @@ def made_by(sources: tuple[str, ...], sentences: tuple[str, ...]) -> list[dict[T
 
 @cache
 def asked_in(corpus: Corpus) -> list[list[dict[Triple, str]]]:
-    gold = retyped(with_edits(corpus), "aligned", ("UNK",))
+    gold = retype(with_edits(corpus), "aligned", ("UNK",))
     return [[triples(r.edits or ()) for r in refs] for refs in gold.references]
 
 

@@ -10,13 +10,12 @@ import pytest
 from sqlalchemy import select
 
 from campaigns import material
-from errata.collect.assigning import Holding
+from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
 from errata.collect.items import CampaignTexts, Example, build_items
-from errata.web.answering import Receipt, SentAnswer
-from errata.web.database import Database, create_database
-from errata.web.people import InvitedJudge, add_judges, change_state, fill_campaign
-from errata.web.store import Store
+from errata.collect.web.database import Database, create_database
+from errata.collect.web.judges import InvitedJudge, add_judges, change_state, fill_campaign
+from errata.collect.web.store import AssignmentStore, Receipt, SubmittedAnswer
 
 WHY = "A *word* stands there twice <b>."
 _EXPECTED = {"worse": 1, "better": 0, "why": WHY}
@@ -50,14 +49,14 @@ class Made:
     ) -> None:
         self.database, self.texts, self.judges = database, texts, judges
         self.clock = Ticks()
-        self.store = Store(
+        self.store = AssignmentStore(
             database, rng=np.random.default_rng(0), steady=self.clock, wall=self.clock
         )
 
     def claim(self, judge: int = 1, **options: Any) -> int:
         """Claim a task, which there must be; return its number."""
         held = self.store.claim(judge, **options)
-        assert isinstance(held, Holding), held
+        assert isinstance(held, KeepCurrent), held
         return held.assignment
 
     def submit(
@@ -66,11 +65,11 @@ class Made:
         """Send an answer; without one, skip the task as undecided."""
         if answer is None:
             sent = {"skip": "undecided"} | sent
-        return self.store.submit(judge, task, SentAnswer(revision, answer, **sent))
+        return self.store.submit(judge, task, SubmittedAnswer(revision, answer, **sent))
 
     def tasks(self, judge: int = 1) -> Iterator[tuple[int, dict[str, Any]]]:
         """Claim tasks until none is left; the caller must answer each before the next."""
-        while isinstance(held := self.store.claim(judge), Holding):
+        while isinstance(held := self.store.claim(judge), KeepCurrent):
             yield held.assignment, self.store.task(judge, held.assignment).body
 
     def rows(self, query: Any) -> list[Any]:

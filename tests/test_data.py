@@ -14,6 +14,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
+from errata.core.parallel import parallel_map
 from errata.data import (
     Corpus,
     Edit,
@@ -25,11 +27,9 @@ from errata.data import (
     apply_edits,
     short_names,
 )
-from errata.errors import InputError
-from errata.evaluation import evaluate
+from errata.data.tokens import Spelled, utf8
 from errata.io.m2 import scan_m2_text
-from errata.spelling import Spelled, utf8
-from errata.workers import in_order
+from errata.scoring.evaluate import evaluate
 
 sentences = st.lists(st.text(alphabet="ab é", max_size=12), max_size=6)
 
@@ -272,7 +272,7 @@ def test_what_is_derived_may_derive_in_threads() -> None:
     corpus = Corpus(("a",), ((Reference(3, ()),),))
 
     def many() -> list[int]:
-        return in_order(lambda x: corpus.derived(("x", x), lambda: x), [1, 2, 3], threads=2)
+        return parallel_map(lambda x: corpus.derived(("x", x), lambda: x), [1, 2, 3], threads=2)
 
     assert corpus.derived("many", many) == [1, 2, 3]
 

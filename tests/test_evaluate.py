@@ -12,25 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import errata.evaluation
+import errata.scoring.evaluate
+from errata.core.errors import DataWarning, InputError, PluginError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError, PluginError
-from errata.evaluation import (
-    checked_counts,
-    chosen_counts,
-    draw_totals,
-    evaluate,
-    scores_of,
-    sentence_scores,
-)
 from errata.io import read_hypotheses
-from errata.io.checks.lines import unlike_lines
+from errata.io.checks.alignment import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import Before, join_counts
 from errata.metrics.m2 import M2
-from errata.numbers import Floats, Ints
-from errata.parameters import About
-from errata.resampling import bootstrap
+from errata.scoring.accumulator import chosen_counts, draw_totals, sentence_scores
+from errata.scoring.contract import validate_counts
+from errata.scoring.evaluate import evaluate, scores_of
+from errata.scoring.resampling import bootstrap
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -182,9 +177,9 @@ def parallel() -> tuple[Corpus, Hypotheses]:
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let 200 sentences be so many that they are counted beside the guard, in four batches."""
-    monkeypatch.setattr("errata.evaluation.contract.MANY", 100)
-    monkeypatch.setattr("errata.evaluation.MANY", 100)
-    monkeypatch.setattr("errata.data.BATCH", 50)
+    monkeypatch.setattr("errata.scoring.contract.MANY", 100)
+    monkeypatch.setattr("errata.scoring.evaluate.MANY", 100)
+    monkeypatch.setattr("errata.data.corpus.BATCH", 50)
 
 
 def many_sentences() -> tuple[Corpus, Hypotheses]:
@@ -224,7 +219,7 @@ def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
         with pytest.warns(DataWarning) as said:
             evaluate("gleu", corpus[:], {"A": lines, "B": lines}, resamples=0, threads=threads)
         assert [str(each.message)[:2] for each in said] == ["A:", "A:"]
-        assert {each.filename for each in said} == {errata.evaluation.__file__}
+        assert {each.filename for each in said} == {errata.scoring.evaluate.__file__}
 
 
 @pytest.mark.parametrize("metric", ["m2", "gleu", "imeasure"])
@@ -232,7 +227,7 @@ def test_of_many_sentences_that_two_systems_have_is_spoken_once() -> None:
 def test_two_threads_score_what_one_does(
     metric: str, resamples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("errata.evaluation.MANY", 1)
+    monkeypatch.setattr("errata.scoring.evaluate.MANY", 1)
     found = []
     for threads in (1, 2):
         corpus, systems = example_corpus(), example_systems()
@@ -259,7 +254,7 @@ def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPa
     corpus, systems = corpus_of(9)
     for most, parties in ((8, 2), (9, 1)):
         both, seen = threading.Barrier(parties, timeout=60), set[int]()
-        monkeypatch.setattr("errata.evaluation.MANY", most)
+        monkeypatch.setattr("errata.scoring.evaluate.MANY", most)
         assert evaluate(Met(), corpus, systems[:1], resamples=0, threads=2)["half"] == 4 / 9
         assert (seen == {threading.get_ident()}) == (parties == 1)
 
@@ -345,8 +340,8 @@ def test_what_has_ended_waits_for_one_output_only(
         def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
             raise trouble
 
-    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
-    monkeypatch.setattr("errata.evaluation.contract.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("errata.scoring.contract.unlike_lines", look)
+    monkeypatch.setattr("errata.scoring.contract.ThreadPoolExecutor", Pool)
     systems = {f"late {k}": late for k in range(9)}
     with pytest.raises(KeyboardInterrupt if trouble is KeyboardInterrupt else InputError) as caught:
         evaluate(Broken(), corpus, systems, resamples=0, threads=2)
@@ -373,7 +368,7 @@ def test_counting_ends_when_the_output_is_refused(monkeypatch: pytest.MonkeyPatc
             wait(looking, timeout=60)
             return super().count(corpus, hypotheses)
 
-    monkeypatch.setattr("errata.evaluation.contract.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("errata.scoring.contract.ThreadPoolExecutor", Pool)
     with pytest.raises(InputError, match=r"late.*1 line earlier"):
         evaluate(
             *(Patient(), corpus, late), resamples=0, threads=2, progress=lambda *at: seen.append(at)
@@ -389,7 +384,7 @@ def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
         ):
             evaluate("m2", corpus, late, resamples=0)
     with pytest.raises(InputError, match="late:4: "):
-        checked_counts(parse("m2"), corpus, [late])
+        validate_counts(parse("m2"), corpus, [late])
     assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
 
 
@@ -600,7 +595,7 @@ def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
             counting -= 1
         return usual(metric, corpus, hypotheses)
 
-    monkeypatch.setattr("errata.evaluation.contract.unlike_lines", look)
+    monkeypatch.setattr("errata.scoring.contract.unlike_lines", look)
     monkeypatch.setattr(M2, "count", count)
     corpus, _ = many_sentences()
     evaluate(M2(), corpus, {"A": corpus.sources, "B": corpus.sources}, resamples=0, threads=2)

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from errata.correlation import correlate
+from errata.comparison.compare import compare
+from errata.core.correlation import correlate
 from errata.data import Corpus, Hypotheses, Scores
-from errata.evaluation import evaluate
-from errata.meta.paired import match
-from errata.meta.ratings import rating_levels
-from errata.metrics.difficulty.map import map_difficulty
-from errata.studies.comparison import compare
-from errata.studies.hard_errors import by_kind
+from errata.difficulty.study import by_kind
+from errata.meta.matching import match
+from errata.meta.sentence_level import rating_levels
+from errata.metrics.difficulty import build_difficulty_map
+from errata.scoring.evaluate import evaluate
 
 MEGABYTES = 2**20
 
@@ -67,7 +67,7 @@ def test_ratings() -> None:
 
 @pytest.mark.long
 def test_difficulty_by_kind() -> None:
-    found = map_difficulty(*texts(2_000))
+    found = build_difficulty_map(*texts(2_000))
     assert peak(lambda: by_kind(found, resamples=20_000)) < 150
 
 

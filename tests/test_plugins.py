@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.core.errors import DataWarning, ErrataError, InputError, PluginError
+from errata.core.registry import origin
 from errata.data import Corpus, Hypotheses, Judgment
-from errata.errors import DataWarning, ErrataError, InputError, PluginError
-from errata.evaluation import evaluate
 from errata.human import RANKERS, compare, rank
-from errata.human.expected_wins import ExpectedWins
+from errata.human.ranking import ExpectedWins
 from errata.metrics import METRICS, parse
-from errata.metrics.own import Own
+from errata.metrics.user_function import UserFunction
 from errata.models import open_model
-from errata.plugins import origin
+from errata.scoring.evaluate import evaluate
 from toy import Toy
 
 CORPUS = Corpus.from_texts(["He go .", "I am ."], [["He goes .", "I am ."]])
@@ -50,7 +50,7 @@ Declare = Callable[..., None]
 def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
     def declare(*points: tuple[str, str, Callable[[], object]]) -> None:
         known = [Point(name, Package(package), load) for name, package, load in points]
-        monkeypatch.setattr("errata.plugins.entry_points", lambda group: known)
+        monkeypatch.setattr("errata.core.registry.entry_points", lambda group: known)
 
     return declare
 
@@ -65,7 +65,7 @@ def test_a_package_that_comes_later_is_found(
         asked.append(group)
         return entry_points(group=group)
 
-    monkeypatch.setattr("errata.plugins.entry_points", counted)
+    monkeypatch.setattr("errata.core.registry.entry_points", counted)
     monkeypatch.syspath_prepend(tmp_path)
     assert "late" not in METRICS.names()
     assert "late" not in METRICS.names()
@@ -208,7 +208,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_function_is_a_metric(mine: Path) -> None:
     metric = parse(f"{mine}:overlap")
-    assert isinstance(metric, Own)
+    assert isinstance(metric, UserFunction)
     assert parse(repr(metric)) == metric
     found = evaluate(metric, CORPUS, SYSTEMS, resamples=0)
     assert found["A"] == 1.0

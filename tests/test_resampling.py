@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.metrics import parse
-from errata.numbers import Floats
-from errata.resampling import (
+from errata.scoring.resampling import (
     BLOCKS,
     KEYED,
     KINDS,
@@ -25,7 +25,7 @@ from errata.resampling import (
     _block_sums,
     _poisson_table,
     _poisson_weights,
-    aligned,
+    align_blocks,
     bootstrap_kind,
     document_blocks,
     resample,
@@ -135,7 +135,7 @@ def test_the_table_is_that_of_poisson() -> None:
 def test_groups_of_resamples_are_no_other_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = some_rows(1200)
     whole = drawn("poisson", rows, resamples=30)
-    monkeypatch.setattr("errata.resampling.BLOCK", 7 * KEYED)
+    monkeypatch.setattr("errata.scoring.resampling.BLOCK", 7 * KEYED)
     np.testing.assert_allclose(drawn("poisson", rows, resamples=30), whole, rtol=1e-12)
 
 
@@ -160,7 +160,7 @@ def test_rows_of_one_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> Non
         def random_raw(self, size: int) -> Floats:
             return np.zeros(size, np.uint64)
 
-    monkeypatch.setattr("errata.resampling.np.random.Philox", Even)
+    monkeypatch.setattr("errata.scoring.resampling.np.random.Philox", Even)
     found = Histogram.of(np.array([[1, 2], [2, 1], [1, 2.0]])).sorted()
     assert (found.rows.tolist(), found.times.tolist()) == ([[1.0, 2.0], [2.0, 1.0]], [2, 1])
 
@@ -198,7 +198,7 @@ def test_blocks_of_rows_are_where_they_were(sizes: list[int]) -> None:
     rows = np.arange(float(sum(sizes)))[:, None]
     ends = np.cumsum([0, *sizes]).tolist()
     parts = [rows[a:b] for a, b in itertools.pairwise(ends)]
-    found = list(aligned(parts, 4))
+    found = list(align_blocks(parts, 4))
     assert [len(each) for each in found[:-1]] == [4] * (len(found) - 1)
     assert [row for each in found for row in each[:, 0].tolist()] == rows[:, 0].tolist()
 

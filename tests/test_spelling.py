@@ -11,10 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import errata.spelling
+import errata.data.tokens
 from errata.data import Vocabulary
+from errata.data.tokens import (
+    Spelled,
+    Utf8,
+    all_alike,
+    differing,
+    line_places,
+    some_of,
+    strings,
+    utf8,
+)
 from errata.kernels import words
-from errata.spelling import Spelled, Utf8, all_alike, differing, line_places, some_of, strings, utf8
 from pure import load_pure
 
 TEXTS = st.lists(st.text(st.sampled_from(["a", " ", "é", "中", "😀", "\ud800", "\udc00"])))
@@ -38,8 +47,8 @@ def test_spelled_texts_are_the_texts(
     texts = [several[i] for i in places]
     with pytest.MonkeyPatch.context() as patch:
         if way == "plain":
-            patch.setattr(errata.spelling, "words", load_pure("words"))
-        patch.setattr(errata.spelling, "TOGETHER", 3)
+            patch.setattr(errata.data.tokens, "words", load_pure("words"))
+        patch.setattr(errata.data.tokens, "TOGETHER", 3)
         spelled = Spelled(Utf8(data, begins[places], ends[places]))
         assert len(spelled) == len(texts)
         assert list(spelled) == spelled.strings() == texts
@@ -61,8 +70,8 @@ def test_texts_are_told_apart_with_strings_and_without(
     wanted = [a != b for a, b in pairs]
     with pytest.MonkeyPatch.context() as patch:
         if way == "plain":
-            patch.setattr(errata.spelling, "words", load_pure("words"))
-        patch.setattr(errata.spelling, "NEAR", 2)
+            patch.setattr(errata.data.tokens, "words", load_pure("words"))
+        patch.setattr(errata.data.tokens, "NEAR", 2)
         for a in (ours, tuple(ours), Spelled(utf8(ours))):
             for b in (theirs, Spelled(utf8(["before", *theirs]))[1:]):
                 found = differing(a, b)
@@ -80,8 +89,8 @@ def test_texts_are_told_apart_with_strings_and_without(
 @pytest.mark.parametrize("way", ["compiled", "plain"])
 def test_every_byte_of_every_text_counts(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "plain":
-        monkeypatch.setattr(errata.spelling, "words", load_pure("words"))
-    monkeypatch.setattr(errata.spelling, "NEAR", 2)
+        monkeypatch.setattr(errata.data.tokens, "words", load_pure("words"))
+    monkeypatch.setattr(errata.data.tokens, "NEAR", 2)
     texts = ["abc"] * 5
     for i in range(5):
         for k in range(3):
@@ -110,8 +119,8 @@ def test_lines_stand_where_line_feeds_end_them(text: str) -> None:
 
 
 def test_lines_are_made_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errata.spelling, "FIRST", 2)
-    monkeypatch.setattr(errata.spelling, "NEAR", 4)
+    monkeypatch.setattr(errata.data.tokens, "FIRST", 2)
+    monkeypatch.setattr(errata.data.tokens, "NEAR", 4)
     made: list[int] = []
     true_strings = Spelled.strings
 

@@ -9,15 +9,15 @@ from contextvars import ContextVar
 
 import pytest
 
-from errata.workers import _beside, beside, in_order
+from errata.core.parallel import _beside, beside, parallel_map
 
 
 def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
     before = sys.getswitchinterval()
-    seen = in_order(
+    seen = parallel_map(
         lambda n: (
             sys.getswitchinterval(),
-            in_order(lambda _: sys.getswitchinterval(), [1, 2], threads=n),
+            parallel_map(lambda _: sys.getswitchinterval(), [1, 2], threads=n),
         ),
         [2, 2, 2],
         threads=2,
@@ -53,9 +53,9 @@ def test_one_thread_less_works_while_something_goes_on_beside() -> None:
         return job
 
     with ThreadPoolExecutor(1) as pool, beside(pool.submit(over.wait, 60)):
-        assert in_order(meet, range(10), threads=3) == list(range(10))
+        assert parallel_map(meet, range(10), threads=3) == list(range(10))
     assert most == [2, 3]
-    assert in_order(meet, range(3), threads=3) == [0, 1, 2]
+    assert parallel_map(meet, range(3), threads=3) == [0, 1, 2]
 
 
 def test_what_is_over_already_leaves_all_threads() -> None:
@@ -63,7 +63,7 @@ def test_what_is_over_already_leaves_all_threads() -> None:
     over: Future[None] = Future()
     over.set_result(None)
     with beside(over):
-        assert sorted(in_order(lambda _: both.wait(), range(2), threads=2)) == [0, 1]
+        assert sorted(parallel_map(lambda _: both.wait(), range(2), threads=2)) == [0, 1]
 
 
 def test_jobs_see_the_context_of_who_wants_them_done() -> None:
@@ -80,6 +80,6 @@ def test_jobs_see_the_context_of_who_wants_them_done() -> None:
     token = word.set("mine")
     with beside(done := Future[None]()):
         done.set_result(None)
-        assert in_order(job, range(4), threads=2) == [("mine", None)] * 4
+        assert parallel_map(job, range(4), threads=2) == [("mine", None)] * 4
     assert word.get() == "mine"
     word.reset(token)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import Before, Metric, metric
-from errata.numbers import Floats, Ints
 
 
 @metric

@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from errata.comparison.compare import compare
+    from errata.core.errors import DataWarning, ErrataError, InputError, MissingExtraError
     from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
-    from errata.errors import DataWarning, ErrataError, InputError, MissingExtraError
-    from errata.evaluation import evaluate
     from errata.metrics import Metric, parse
-    from errata.report.story.whole_report import report
-    from errata.studies.comparison import compare
+    from errata.reports.report import report
+    from errata.scoring.evaluate import evaluate
 
 # The one place of the version; pyproject.toml reads it here, `errata --version` without NumPy.
 __version__ = "0.1.0"
@@ -24,14 +24,15 @@ _WHERE = {
     "Judgment": "errata.data",
     "Reference": "errata.data",
     "Scores": "errata.data",
-    "DataWarning": "errata.errors",
-    "ErrataError": "errata.errors",
-    "InputError": "errata.errors",
-    "MissingExtraError": "errata.errors",
+    "DataWarning": "errata.core.errors",
+    "ErrataError": "errata.core.errors",
+    "InputError": "errata.core.errors",
+    "MissingExtraError": "errata.core.errors",
     "Metric": "errata.metrics",
     "parse": "errata.metrics",
-    "evaluate": "errata.evaluation",
-    "compare": "errata.studies.comparison",
+    "evaluate": "errata.scoring.evaluate",
+    "compare": "errata.comparison.compare",
+    "report": "errata.reports.report",
 }
 __all__ = [
     "Corpus",
@@ -54,19 +55,17 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "report":  # the package, which can be called
-        return import_module("errata.report")
     if name not in _WHERE:
         raise AttributeError(f"module 'errata' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)
 
 
-def _shown(result: Any, form: Literal["html", "pandas", "polars"], **how: Any) -> Any:
+def _display(result: Any, form: Literal["html", "pandas", "polars"], **how: Any) -> Any:
     """A result as its table shows it: the one door from the nouns up to the reports.
 
     The package stands above all layers; nothing is loaded before something is to be shown.
     """
-    frames = import_module("errata.report.frames")
+    frames = import_module("errata.tables.table")
     if form == "html":
         return frames.html_of(result)
     return getattr(frames, f"{form}_frame")(frames.table_of(result, **how))

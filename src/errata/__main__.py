@@ -1,5 +1,5 @@
 """``python -m errata`` is the command ``errata``."""
 
-from errata.cli import main
+from errata.cli.main import main
 
 main()

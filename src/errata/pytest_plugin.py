@@ -21,9 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from os import PathLike
 
-    from errata.studies.gate import GateBound, HeldCondition
-
-__all__ = ["errata_gate"]
+    from errata.comparison.gate import Bound, CheckedCondition
 
 
 class ErrataGate(Protocol):
@@ -43,23 +41,23 @@ class ErrataGate(Protocol):
         fail_if: Sequence[str] = ("m2 < -0.005",),
         metrics: Sequence[str] = ("m2", "edits"),
         slices: str | PathLike[str] | None = None,
-        bound: GateBound = "confident",
+        bound: Bound = "confident",
         resamples: int = 1000,
         confidence: float = 0.95,
         seed: int = 0,
-    ) -> tuple[HeldCondition, ...]:
+    ) -> tuple[CheckedCondition, ...]:
         """Hold the conditions; fail the test with what holds of them."""
 
 
 @pytest.fixture
 def errata_gate() -> ErrataGate:
     """Fail a test where a grammatical error correction system got worse."""
-    from errata.studies.gate_run import hold_files
+    from errata.comparison.gate import check_files_gate
 
-    def gate(**given: object) -> tuple[HeldCondition, ...]:
-        from errata.report.gate_files import verdict_text
+    def gate(**given: object) -> tuple[CheckedCondition, ...]:
+        from errata.comparison.gate import verdict_text
 
-        verdicts, _ = hold_files(**given)  # type: ignore[arg-type]
+        verdicts, _ = check_files_gate(**given)  # type: ignore[arg-type]
         failed = [each for each in verdicts if each.failed]
         if failed:
             said = "\n".join(map(verdict_text, failed))

@@ -16,12 +16,12 @@ from typing import get_args
 
 import numpy as np
 
+from errata.core.parameters import build, parse_arguments
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.evaluation import chosen_counts, evaluate
 from errata.metrics.base import Columns, Metric, WholeCorpusError, join_counts
-from errata.numbers import Floats
-from errata.parameters import build, parse_arguments
-from errata.reduction import Reduction
+from errata.scoring.accumulator import SystemAccumulator, chosen_counts
+from errata.scoring.evaluate import evaluate
 
 __all__ = ["check_metric", "example_corpus", "example_systems"]
 
@@ -204,7 +204,7 @@ def _check_parts(metric: Metric, counts: Floats) -> None:
     """What is decided part by part does not depend on where the parts are cut."""
     found = []
     for cuts in ((), (3,), (0, 1, 1, 4), range(1, len(counts))):
-        at, choices = Reduction(metric), []
+        at, choices = SystemAccumulator(metric), []
         for a, b in itertools.pairwise((0, *cuts, len(counts))):
             try:
                 choice, at = at.taken(counts[a:b])

@@ -15,10 +15,10 @@ import pytest
 
 from errata.adapters import ADAPTERS, adapter_path
 from errata.adapters.promptfoo_assert import get_assert
+from errata.core.errors import InputError, MissingExtraError
 from errata.datasets import sample_corpus, sample_systems
-from errata.datasets.sample import sample_file
-from errata.errors import InputError, MissingExtraError
-from errata.evaluation import evaluate
+from errata.datasets.load import sample_file
+from errata.scoring.evaluate import evaluate
 
 FEW = 30
 
@@ -230,7 +230,7 @@ import json
 import mlflow
 from errata.adapters.mlflow_logging import log_scores
 from errata.datasets import sample_corpus, sample_systems
-from errata.evaluation import evaluate
+from errata.scoring.evaluate import evaluate
 
 mlflow.set_tracking_uri({store!r})
 scores = [evaluate(m, sample_corpus(), sample_systems(), resamples=50) for m in ("m2", "gleu(n=2)")]

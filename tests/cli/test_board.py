@@ -19,8 +19,8 @@ import pytest
 import command
 from board_sample import BOARD, sample_board, submit
 from command import errata, python_process, refused
-from errata.datasets.sample import SAMPLE_SYSTEMS
-from errata.io.runs import read_runs
+from errata.datasets.load import SAMPLE_SYSTEMS
+from errata.io.stored_runs import read_runs
 
 pytest.importorskip("jinja2")
 RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
@@ -29,10 +29,10 @@ RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
 @pytest.fixture(autouse=True)
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole reports of systems are looked at in tests/report/test_board_browser.py."""
-    from errata.report.board import site
-    from errata.report.story.whole_report import ReportPage
+    from errata.leaderboard import website
+    from errata.reports.report import ReportPage
 
-    monkeypatch.setattr(site, "make_report", lambda material: ReportPage("", "", ()))
+    monkeypatch.setattr(website, "make_report", lambda material: ReportPage("", "", ()))
 
 
 def tables(*arguments: object, code: int = 0) -> dict[str, dict[str, Any]]:

@@ -13,12 +13,13 @@ import click
 import pytest
 
 from command import errata, errata_process, python_process, run, tables
-from errata.cli import COMMANDS, options
+from errata.cli import options
+from errata.cli.main import COMMANDS
+from errata.core.registry import Registry
+from errata.core.signatures import short_signature
 from errata.human import RANKERS
 from errata.io.judgments import FORMS
 from errata.metrics import METRICS
-from errata.plugins import Registry
-from errata.report.signatures import short_signature
 
 HEAVY = (
     "numpy scipy rich sacrebleu rapidfuzz pooch matplotlib spacy torch transformers cython Cython"
@@ -39,7 +40,7 @@ JUDGMENTS = " ".join(f"errata.io.judgments.{n}" for n in ("appraise", "jsonl", "
 )
 def test_nothing_heavy_is_imported_unless_it_is_used(code: str, absent: str) -> None:
     if "import" not in code:
-        code = f"from errata.cli import main; main({code.split()})"
+        code = f"from errata.cli.main import main; main({code.split()})"
     program = f"import sys\ntry:\n {code}\nexcept SystemExit: pass\nprint(*sys.modules)"
     loaded = set(python_process(program).stdout.splitlines()[-1].split())
     assert "errata" in loaded
@@ -49,8 +50,8 @@ def test_nothing_heavy_is_imported_unless_it_is_used(code: str, absent: str) -> 
 def test_public_names_are_what_they_are_called() -> None:
     """A submodule of the same name must not take a function's place once it is imported."""
     program = (
-        "import errata, errata.evaluation, errata.metrics, errata.data\n"
-        "import errata.report.table\n"
+        "import errata, errata.scoring.evaluate, errata.metrics, errata.data\n"
+        "import errata.tables.table\n"
         "print(all(callable(getattr(errata, n)) for n in errata.__all__ if n != '__version__'))\n"
         "print(all(getattr(errata, n) is getattr(errata, n) for n in errata.__all__))"
     )
@@ -140,12 +141,12 @@ def test_tables_keep_to_the_terminal(columns: int) -> None:
 
 def test_columns_and_metrics_of_one_name_are_numbered() -> None:
     from errata.datasets import sample_corpus, sample_systems
-    from errata.evaluation import evaluate
-    from errata.report.tables.scores import summary_table, told_apart
+    from errata.scoring.evaluate import evaluate
+    from errata.scoring.tables import summary_table, unique_labels
 
     scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
     assert summary_table([scores] * 3).columns == ("system", "GLEU", "GLEU [2]", "GLEU [3]")
-    assert [each.label for each in told_apart([scores] * 2)] == ["gleu", "gleu [2]"]
+    assert [each.label for each in unique_labels([scores] * 2)] == ["gleu", "gleu [2]"]
 
 
 @pytest.mark.parametrize(("command", "registry"), [("metrics", METRICS), ("rankers", RANKERS)])
@@ -187,7 +188,7 @@ def test_a_plug_in_that_cannot_be_loaded_is_listed(monkeypatch: pytest.MonkeyPat
     from importlib.metadata import EntryPoint
 
     point = EntryPoint("broken", "no_such_module:X", "errata.metrics")
-    monkeypatch.setattr("errata.plugins.entry_points", lambda group: [point])
+    monkeypatch.setattr("errata.core.registry.entry_points", lambda group: [point])
     (table,) = tables("metrics").values()
     assert "cannot be loaded from no_such_module:X" in table["rows"][-1]["what"]
 

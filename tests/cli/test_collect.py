@@ -141,7 +141,7 @@ def test_where_no_log_can_be_had_nothing_is_made(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without shared memory SQLite has no write-ahead log, as on network file systems."""
-    from errata.web import database
+    from errata.collect.web import database
 
     real, file = database.create_engine, f"file:{folder / 'p.db'}?vfs=unix-dotfile"
 
@@ -286,7 +286,7 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
         "        if name.split('.')[0] in ('sqlalchemy', 'starlette', 'uvicorn'):\n"
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Away())\n"
-        "from errata.cli import main\n"
+        "from errata.cli.main import main\n"
         "main(sys.argv[1:] or ['collect', 'status', 'p.db'])\n"
     )
     done = python_process(program, code=2)
@@ -296,7 +296,9 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
 
 
 def test_help_needs_no_web_package() -> None:
-    program = "import sys\nfrom errata.cli import main\ntry:\n main(['collect', 'new', '--help'])\n"
+    program = (
+        "import sys\nfrom errata.cli.main import main\ntry:\n main(['collect', 'new', '--help'])\n"
+    )
     program += "except SystemExit: pass\nprint(*sys.modules)"
     found = set(python_process(program).stdout.splitlines()[-1].split())
     assert not found & {"sqlalchemy", "starlette", "uvicorn", "jinja2"}

@@ -13,9 +13,9 @@ import pytest
 
 from collecting import SYSTEMS, TEXTS, collect, judge, running
 from command import errata, refused, run
-from errata.cli.collect_design import SETTINGS
+from errata.cli.collect_options import SETTINGS
 from errata.collect.design import Design, design_of
-from errata.io.campaign_files import INPUTS, SERVE
+from errata.collect.files import INPUTS, SERVE
 from served import free_port
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from collecting import collect, running
 from command import tables
-from errata.io.writers import read_writers
+from errata.collect.files import read_writers
 from served import Server, free_port
 
 SOURCES = [f"he go to the {word} ." for word in ("sea", "wood", "town", "shop", "farm", "mill")]

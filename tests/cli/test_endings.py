@@ -16,7 +16,7 @@ import pytest
 
 import errata as errata_package
 from command import Done, errata, errata_process, run
-from errata.datasets.sample import sample_file
+from errata.datasets.load import sample_file
 from small_experiment import SMALL
 
 with sample_file("gold.m2") as _gold:
@@ -133,7 +133,7 @@ def test_what_nobody_foresaw_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     exec(r"def fail(*_, **__): raise RuntimeError('the cat\x1b[2J sat on it')", code)
     monkeypatch.setattr("errata.datasets.sample_corpus", code["fail"])
     done = errata(*SAMPLE_SCORE, code=70)
-    assert done.stderr.startswith("errata: this is a fault of Errata (inputs.py:")
+    assert done.stderr.startswith("errata: this is a fault of Errata (input_options.py:")
     assert r"RuntimeError: the cat\x1b[2J sat on it; please report it at http" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     for shown in (
@@ -222,7 +222,7 @@ def test_arguments_of_a_measure_are_of_its_kind(tmp_path: Path, name: str, value
 
 
 def test_exit_codes_are_documented() -> None:
-    from errata.cli.running import EXIT_CODES
+    from errata.cli.main import EXIT_CODES
 
     said = errata("--help").stdout
     page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
@@ -267,7 +267,7 @@ def test_running_uncompiled_is_reported_once(tmp_path: Path) -> None:
 
 def test_an_error_without_words_is_called_by_its_kind(capfd: pytest.CaptureFixture[str]) -> None:
     """As a library raises one after a timeout."""
-    from errata.cli.running import _failed
+    from errata.cli.main import _failed
 
     assert _failed(TimeoutError()) == 2
     assert capfd.readouterr().err == "errata: output: TimeoutError\n"

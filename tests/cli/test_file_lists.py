@@ -10,9 +10,9 @@ import click
 import pytest
 
 from command import errata
-from errata.cli import cli, score
-from errata.cli.expanded import with_repeated_refs
-from errata.errors import DataWarning
+from errata.cli import score
+from errata.cli.main import cli, expand_refs
+from errata.core.errors import DataWarning
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_which_files_are_references() -> None:
         ("out1.txt --refs r0.txt", 0),
     ):
         words = given.split()
-        done = with_repeated_refs(words)
+        done = expand_refs(words)
         assert len(done) - len(words) == taken, given
         assert [a for a in done if a != "--refs"] == [a for a in words if a != "--refs"], given
 
@@ -74,7 +74,7 @@ def test_a_group_of_commands_has_the_options_of_its_commands() -> None:
     """What --refs names after errata train impara is no system."""
     train = cli.get_command(click.Context(cli), "train")
     given = ["impara", "--source", "src.txt", "--refs", "ref.txt", "-o", "out/new"]
-    assert with_repeated_refs(given, train) == given
+    assert expand_refs(given, train) == given
 
 
 DOUBTFUL = """
@@ -103,7 +103,7 @@ def test_outputs_that_may_be_references_cause_a_warning() -> None:
         given, _, doubtful = (part.strip() for part in line.partition("|"))
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", DataWarning)
-            with_repeated_refs(given.split(), score.command)
+            expand_refs(given.split(), score.command)
         assert len(seen) == bool(doubtful), line
         for warning in seen:
             assert str(warning.message).startswith(f"{doubtful} "), line

@@ -28,9 +28,9 @@ from board_sample import sample_board
 from collecting import fill_with_sample
 from command import errata_in_forms, run
 from errata import __version__
-from errata.cli import COMMANDS
-from errata.datasets.sample import SAMPLE_SYSTEMS
-from errata.report.signatures import signature_id
+from errata.cli.main import COMMANDS
+from errata.core.signatures import signature_id
+from errata.datasets.load import SAMPLE_SYSTEMS
 from printed import alike, cells, flat, same_numbers, tsv_rows
 from rated_outputs import rated_csv
 from small_experiment import SMALL

@@ -12,11 +12,11 @@ from xml.etree import ElementTree
 import pytest
 
 from command import refused, run, tables
+from errata.comparison.edits import judged_edits
 from errata.data import apply_edits
 from errata.datasets import sample_corpus, sample_systems
-from errata.io.runs import read_run
+from errata.io.stored_runs import read_run
 from errata.metrics.errant import Edits
-from errata.studies.edit_states import judged_edits
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "src" / "errata" / "datasets" / "sample"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from command import errata, run, tables
-from errata.cache import cache_folder
+from errata.core.cache import cache_folder
 from errata.io import read_judgments
-from errata.models import chat
+from errata.models import servers
 from fake_chat import SECRET, FakeChat, fake_chat
 
 FILES = ("--source", "src.txt", "good.txt", "fair.txt", "poor.txt")
@@ -27,7 +27,7 @@ TEXTS = {
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
-    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with fake_chat() as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)

@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 import pytest
 
 from command import errata, run, tables
-from errata import evaluation, parse
-from errata.correlation import pearson
+from errata import parse
+from errata.core.correlation import pearson
 from errata.data import Judgment
 from errata.datasets import sample_corpus, sample_systems
 from errata.io.judgments import WrittenForm, write_judgments
+from errata.scoring import evaluate
 
 JUDGED = "meta --judgments judgments.jsonl --gold gold.m2 --resamples 20"
 FOUR = "-m m2 -m gleu cautious.txt eager.txt fluent.txt noisy.txt"  # judgments know five
@@ -117,7 +118,7 @@ def test_a_system_is_left_out_alike_in_rank_and_meta(word: str) -> None:
     assert (people == {name: everybody[name] for name in people}) == (word == "--hide")
     line = f"meta --sample -m gleu --ranker expected_wins --resamples 0 --level system {word} noisy"
     table = tables(line)["system_level"]
-    metric = evaluation.evaluate(parse("gleu"), sample_corpus(), sample_systems(), resamples=0)
+    metric = evaluate.evaluate(parse("gleu"), sample_corpus(), sample_systems(), resamples=0)
     names = sorted(people)
     expected = pearson([people[n] for n in names], [metric[n] for n in names])
     assert table["rows"][0]["r"] == pytest.approx(float(expected), abs=1e-12)
@@ -160,7 +161,7 @@ def test_judgments_are_read_before_metrics_are_computed(monkeypatch: pytest.Monk
     def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("a metric was computed")
 
-    monkeypatch.setattr(evaluation, "evaluate", forbidden)
+    monkeypatch.setattr(evaluate, "evaluate", forbidden)
     for words in ("--judgments nowhere.xml", "--human nowhere.tsv", "--ranker elo"):
         run(f"meta --sample {words}", code=2)
 

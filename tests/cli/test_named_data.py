@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from command import errata, refused, run, tables
-from errata.datasets import collections
-from errata.datasets.collections import Collection, Member, Role
+from errata.datasets import fetch
+from errata.datasets.fetch import Collection, Member, Role
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 
@@ -43,8 +43,8 @@ def _sample_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     def role_files(chosen: Collection, role: Role, progress: object = None) -> tuple[str, ...]:
         return tuple(str(SAMPLE / member.file) for member in chosen.members.get(role, ()))
 
-    monkeypatch.setattr(collections, "collection", KNOWN.__getitem__)
-    monkeypatch.setattr(collections, "role_files", role_files)
+    monkeypatch.setattr(fetch, "collection", KNOWN.__getitem__)
+    monkeypatch.setattr(fetch, "role_files", role_files)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_name_stands_for_files_to_convert() -> None:
 
 def test_judgments_are_counted_as_the_set_does(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Collection("one", "", KNOWN["toy"].members, base=1)
-    monkeypatch.setattr(collections, "collection", lambda name: counted)
+    monkeypatch.setattr(fetch, "collection", lambda name: counted)
     # The sample counts from 0, and there is no sentence -1.
     assert "sentence" in errata("rank", "--data", "one", "-q", cwd=SAMPLE, code=2).stderr
     errata("rank", "--data", "one", "--base", 0, "-q", cwd=SAMPLE)

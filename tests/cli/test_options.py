@@ -10,8 +10,7 @@ import click
 import pytest
 
 from command import run, tables
-from errata.cli import COMMANDS, cli
-from errata.cli.renamed import RENAMED, with_new_names
+from errata.cli.main import COMMANDS, RENAMED, cli, with_new_names
 
 
 def command(name: str) -> click.Command:

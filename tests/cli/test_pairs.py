@@ -13,9 +13,9 @@ import pytest
 from collecting import fill_with_sample
 from command import errata, run
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
-from errata.evaluation import evaluate
 from errata.io import write_judgments, write_scores
 from errata.io.scores import read_score_file
+from errata.scoring.evaluate import evaluate
 
 # A kind, a file and the command that prints it; behind an empty kind is what no command reads.
 PRINTED = """

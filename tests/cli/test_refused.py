@@ -15,9 +15,9 @@ import pytest
 
 from collecting import fill_with_sample
 from command import errata, refused, run
-from errata.cli.running import _fault
-from errata.cli.score_files import split_names
-from errata.errors import InputError
+from errata.cli.input_options import split_names
+from errata.cli.main import _fault
+from errata.core.errors import InputError
 from errata.metrics import parse
 
 NINES = "9" * 5000

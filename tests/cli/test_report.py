@@ -15,9 +15,9 @@ import pytest
 from command import errata, run, tables
 from errata import evaluate
 from errata.datasets import sample_corpus, sample_systems
-from errata.datasets.sample import SAMPLE_SYSTEMS
-from errata.io.runs import run_of, write_run
-from errata.report.cells import as_data
+from errata.datasets.load import SAMPLE_SYSTEMS
+from errata.io.stored_runs import make_run, write_run
+from errata.tables.cells import to_json
 
 FEW = ("--resamples", 60)
 
@@ -224,12 +224,12 @@ def test_runs_are_drawn_over_time(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     for day, system in enumerate(systems[:3], 1):
         scores = evaluate("gleu", corpus, system, resamples=20)
-        stored = run_of(corpus, system, [scores], when=f"2026-01-0{day}T00:00:00Z")
+        stored = make_run(corpus, system, [scores], when=f"2026-01-0{day}T00:00:00Z")
         write_run(tmp_path / "runs" / f"{day}.json", stored)
     assert "trend" in sections(tmp_path, "--runs runs")
     shown = tables_of(page_of(tmp_path))["runs"][0]
     first = evaluate("gleu", corpus, systems[0], resamples=0)
-    assert float(shown.rows[0][2][1] or 0) == as_data(first.values[0].item())
+    assert float(shown.rows[0][2][1] or 0) == to_json(first.values[0].item())
 
 
 def test_no_number_is_shown_as_nan(made: Any) -> None:

@@ -13,7 +13,7 @@ from run_folders import tiled_sample
 # is at least what the process had that started it.
 WEIGHED = """
 import sys
-from errata.cli import main
+from errata.cli.main import main
 try:
     main({arguments})
 except SystemExit as end:

@@ -11,14 +11,14 @@ import pytest
 
 from collecting import fill_with_sample
 from command import run, tables
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.datasets.sample import SAMPLE_SYSTEMS
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
+from errata.datasets.load import SAMPLE_SYSTEMS
 from errata.io import read_score_file, read_scores, write_scores
-from errata.io.scores import skip_scores
-from errata.io.skipping import read_skipped, skip_fact
+from errata.io.scores import drop_sentences
+from errata.io.slices import read_skipped, skip_signature
+from errata.scoring.evaluate import evaluate
 
 OUT = (2, 6, 7, 8, 71)  # 3,7-9,72
 SKIP = "--skip-sentences 3,7-9,72"
@@ -124,10 +124,10 @@ def test_stored_scores_are_placed_where_their_sentences_are(tmp_path: Path) -> N
 def test_means_of_sentence_scores_are_of_what_is_left(tmp_path: Path) -> None:
     (tmp_path / "s.tsv").write_text("A\tB\n1\t4\n2\t5\n6\t0\n")
     (scores,) = read_score_file(tmp_path / "s.tsv")
-    fewer = skip_scores(scores, read_skipped("3"))
+    fewer = drop_sentences(scores, read_skipped("3"))
     assert (scores.values.tolist(), fewer.values.tolist()) == ([3.0, 3.0], [1.5, 4.5])
     assert "skip_sentences:3" in fewer.context
-    assert skip_scores(scores, read_skipped("4")) is scores
+    assert drop_sentences(scores, read_skipped("4")) is scores
 
 
 def test_convert_leaves_them_out(made: Path) -> None:
@@ -161,9 +161,9 @@ def test_sentences_left_out_twice_keep_their_numbers() -> None:
 
 
 def test_a_long_list_is_signed_by_a_digest() -> None:
-    (few,) = skip_fact(range(0, 38, 2))
+    (few,) = skip_signature(range(0, 38, 2))
     assert few.endswith(",35,37")
-    (one,), (other,) = skip_fact(range(0, 100, 2)), skip_fact(range(0, 102, 2))
+    (one,), (other,) = skip_signature(range(0, 100, 2)), skip_signature(range(0, 102, 2))
     assert one.startswith("skip_sentences:50 @")
     assert one.split("@") != other.split("@")
     assert read_skipped("2,1,3-3").fact == "skip_sentences:1-3"

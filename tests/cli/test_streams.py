@@ -12,10 +12,10 @@ from unittest import mock
 
 import pytest
 
-from errata.cli import running
+from errata.cli import main
+from errata.cli.main import verbosity
 from errata.cli.output import ProgressBar
-from errata.cli.running import loudness
-from errata.errors import DataWarning
+from errata.core.errors import DataWarning
 
 
 class Terminal(io.StringIO):
@@ -61,11 +61,11 @@ def test_a_bar_is_shown_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    token = loudness.set(-1)
+    token = verbosity.set(-1)
     try:
         assert drawn() == ""
     finally:
-        loudness.reset(token)
+        verbosity.reset(token)
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     with ProgressBar("x", after=0) as progress:
@@ -78,7 +78,7 @@ def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_closed_streams_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("stdin", "stdout"):
         monkeypatch.setattr(sys, name, None)
-    running._prepare_streams()
+    main._prepare_streams()
     with pytest.raises(OSError, match="it is closed"):
         sys.stdin.read()
     with pytest.raises(OSError, match="standard output is closed"):
@@ -89,7 +89,7 @@ def test_every_text_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = [io.TextIOWrapper(io.BytesIO(), "ascii") for _ in range(2)]
     monkeypatch.setattr(sys, "stdout", streams[0])
     monkeypatch.setattr(sys, "stderr", streams[1])
-    running._prepare_streams()
+    main._prepare_streams()
     for stream in streams:
         stream.write("−\udce9")
         stream.flush()
@@ -102,7 +102,7 @@ def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -
             raise OSError("no space left")
 
     monkeypatch.setattr(sys, "stdout", Full())
-    running._drop("stdout")
+    main._drop("stdout")
     print("gone")
     sys.stdout.close()
 
@@ -119,7 +119,7 @@ def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -
 def test_only_numbers_out_of_range_are_explained(
     category: type[Warning], text: str, ours: bool
 ) -> None:
-    show = running._warner()
+    show = main._warner()
     with redirect_stderr(io.StringIO()) as said:
         for _ in range(2):
             show(text, category, "x.py", 1)

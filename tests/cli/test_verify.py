@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from command import errata
-from errata.datasets.sample import sample_file
+from errata.datasets.load import sample_file
 
 with sample_file("gold.m2") as path:
     FOLDER = path.parent

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from command import errata, errata_process
-from errata.cli import COMMANDS, cli
+from errata.cli.main import COMMANDS, cli
 
 TWO = "--gold gold.m2 eager.txt noisy.txt"
 # Every command that writes files: its arguments, and the option that names a file of this form.

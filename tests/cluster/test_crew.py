@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from errata.cluster.counting import ShardRecord
-from errata.cluster.crew import (
+from errata.core.errors import InputError
+from errata.scale.executors import (
     STARTS,
-    Crew,
+    Job,
+    ProcessExecutor,
     WorkerLostError,
-    places_that_kill,
+    isolate_crash,
     processor_time,
     run_processes,
 )
-from errata.cluster.manifest import Manifest
-from errata.cluster.worker import WorkOrder
-from errata.errors import InputError
+from errata.scale.manifest import Manifest
+from errata.scale.shard_job import ShardRecord
 from run_folders import planned, tiled_sample
 
 LIFE = 0.004  # seconds of the machine's own clock; workers are looked at every millisecond
 SLOW, STOPPED = "b" * 100, "-" * 1000
-Survives = Callable[[WorkOrder], bool]
+Survives = Callable[[Job], bool]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ class FakeProcess:
                 self.channel.send(("alive", None))
                 self.works = True
         if self.works and self.channel.poll():
-            order: WorkOrder = self.channel.recv()
+            order: Job = self.channel.recv()
             if not self.survives(order):
                 self.exit(-9)
             elif order.stretch is None:
@@ -116,9 +116,9 @@ class Machine:
     def processor_time(self, pid: int) -> int | None:
         return self.processes[pid].used if self.tells else None
 
-    def crew(self, size: int = 1) -> Crew:
+    def crew(self, size: int = 1) -> ProcessExecutor:
         given: Any = {"start": self.start, "clock": self.clock}
-        return Crew("", size, life=LIFE, processor_time=self.processor_time, **given)
+        return ProcessExecutor("", size, life=LIFE, processor_time=self.processor_time, **given)
 
     def count(self, manifest: Manifest, **allowed: int) -> tuple[tuple[int, ...], list[str]]:
         """Count one task; return the sentences that were left out, and why workers were lost."""
@@ -170,13 +170,13 @@ def test_several_stopped_starts_double_the_time_once() -> None:
     machine = Machine(STOPPED, STOPPED, STOPPED)
     with machine.crew(2) as crew:
         for task in (0, 1):
-            crew.ask(WorkOrder(task))
+            crew.ask(Job(task))
         lost: list[Any] = []
         while len(lost) < 2:
             lost += [error for _, error in crew.answers()]
         assert [error.began or error.exited for error in lost] == [False, False]
         with crew.alone() as alone:
-            alone.ask(WorkOrder(0))
+            alone.ask(Job(0))
             found: list[Any] = []
             while not found:
                 found += alone.answers()
@@ -194,7 +194,7 @@ def test_signs_of_life_count_while_an_answer_is_used() -> None:
     machine = Machine("", "", tick=0.0)
     with machine.crew(2) as crew:
         for task in (0, 1):
-            crew.ask(WorkOrder(task))
+            crew.ask(Job(task))
         first, other = (process.channel for process in machine.processes)
         other.send(("alive", None))
         assert list(crew.answers()) == []
@@ -220,7 +220,7 @@ def test_processor_time_is_that_of_the_process() -> None:
     assert processor_time(2**30) is None
 
 
-def dies_of_two(order: WorkOrder) -> bool:
+def dies_of_two(order: Job) -> bool:
     """Survive what is without sentence 3, and, once that is left out, without sentence 7."""
     deadly = 7 if 3 in order.left_out else 3
     start, stop = order.stretch or (0, 20)
@@ -255,11 +255,11 @@ def test_no_sentence_is_blamed_for_exits_before_work_begins(manifest: Manifest) 
 
 def test_shard_that_nobody_can_read_is_refused() -> None:
     with pytest.raises(InputError, match="--shard-size"):
-        places_that_kill(8, lambda start, stop: False, most=1)
+        isolate_crash(8, lambda start, stop: False, most=1)
     deadly = {1, 4, 5}
 
     def survives(start: int, stop: int) -> bool:
         return not deadly.intersection(range(start, stop))
 
-    found = [places_that_kill(8, survives, most=most) for most in (1, 2, 9)]
+    found = [isolate_crash(8, survives, most=most) for most in (1, 2, 9)]
     assert found == [(1,), (1, 4), (1, 4, 5)]

@@ -14,18 +14,17 @@ from typing import Any
 
 import pytest
 
-from errata.cluster import dask_engine
-from errata.cluster.counting import ShardRecord
-from errata.cluster.dask_engine import dask_client, run_dask
-from errata.cluster.engines import EngineSettings
-from errata.errors import ErrataError, InputError
+from errata.core.errors import ErrataError, InputError
+from errata.scale import executors
+from errata.scale.executors import EngineSettings, dask_client, run_dask
+from errata.scale.shard_job import ShardRecord
 from run_folders import PlannedRun, planned, result_of, tiled_sample
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 REFUSING = '''"""A metric that notes that it was tried, and fails."""
 from pathlib import Path
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 
 def refusing(source, hypothesis, references):
@@ -65,7 +64,7 @@ def describe_worker(dask_worker: Any) -> dict[str, Any]:
     return {
         "parent": os.getppid(),
         "modules": {*sys.modules},
-        "settings": {name: dask.config.get(name) for name in dask_engine.SETTINGS},
+        "settings": {name: dask.config.get(name) for name in executors.SETTINGS},
         "tick": dask_worker.periodic_callbacks["tick"].callback_time,
         "environment": dict(os.environ),
     }
@@ -89,8 +88,8 @@ def test_embedded_cluster_gives_the_digits_of_a_loop(
         yield from run_dask(*others, tasks[1:], lost=lost, **more)
         lost(tasks[0])
 
-    monkeypatch.setattr(dask_engine, "dask_client", shared_client)
-    monkeypatch.setattr(dask_engine, "run_dask", all_but_one)
+    monkeypatch.setattr(executors, "dask_client", shared_client)
+    monkeypatch.setattr(executors, "run_dask", all_but_one)
     outcome = run.finish(EngineSettings("dask", workers=2, life=33), counting=True)
     assert given == [{"scheduler": None, "workers": 2, "certificates": None, "life": 33}]
     assert (outcome.counted, outcome.workers_lost) == (6, 1)
@@ -102,9 +101,9 @@ def test_workers_are_forked_with_our_settings(client: Any) -> None:
     workers = [*client.run(describe_worker).values()]
     assert len({worker["parent"] for worker in workers} - {os.getpid()}) == 1
     for worker in workers:
-        assert {"distributed", "errata.cluster.counting", "numpy"} <= worker["modules"]
+        assert {"distributed", "errata.scale.shard_job", "numpy"} <= worker["modules"]
         assert "pandas" not in worker["modules"]
-        assert worker["settings"] == dask_engine.SETTINGS
+        assert worker["settings"] == executors.SETTINGS
         assert worker["tick"] == 500  # milliseconds
         assert "MALLOC_TRIM_THRESHOLD_" not in worker["environment"]
 
@@ -122,7 +121,7 @@ def test_second_cluster_has_its_own_life_and_environment(
         assert client.submit(abs, -1).result() == other.submit(abs, -1).result()
     assert dict(os.environ) == before
     assert environment["ERRATA_NEW_HERE"] == "since then"
-    assert environment.items() >= dask_engine.ONE_THREAD.items()
+    assert environment.items() >= executors.ONE_THREAD.items()
 
 
 def test_nothing_listens_but_on_the_loopback_address(client: Any) -> None:
@@ -139,8 +138,8 @@ def test_nothing_listens_but_on_the_loopback_address(client: Any) -> None:
     [
         ("InputError('bad', path='x.m2', line=3)", 1),
         ("ValueError('bad')", 1),  # of a function, which becomes a PluginError
-        ("OSError('bad')", 1 + dask_engine.RETRIES),  # as of a store that is busy
-        ("MemoryError('bad')", 1 + dask_engine.RETRIES),
+        ("OSError('bad')", 1 + executors.RETRIES),  # as of a store that is busy
+        ("MemoryError('bad')", 1 + executors.RETRIES),
     ],
 )
 def test_only_errors_that_may_pass_are_tried_again(
@@ -194,11 +193,11 @@ class FakeClient:
         return {"workers": self.workers}
 
     def wait_for_workers(self, number: int, timeout: float) -> None:
-        assert (number, timeout) == (1, dask_engine.WORKER_SECONDS)
+        assert (number, timeout) == (1, executors.WORKER_SECONDS)
         raise TimeoutError
 
     def run(self, function: object) -> dict[str, str]:
-        raise ModuleNotFoundError("no module errata.cluster")
+        raise ModuleNotFoundError("no module errata.scale")
 
 
 def test_workers_must_be_there_and_have_the_same_errata(
@@ -207,19 +206,19 @@ def test_workers_must_be_there_and_have_the_same_errata(
     address = client.scheduler.address
     with dask_client(scheduler=address) as other:
         assert len(other.scheduler_info()["workers"]) == 2
-    monkeypatch.setattr(dask_engine, "__version__", "9.9")
+    monkeypatch.setattr(executors, "__version__", "9.9")
     with (
         pytest.raises(InputError, match=r"has Errata .*, this is 9\.9; install the same"),
         dask_client(scheduler=address),
     ):
         pytest.fail("it goes on")
     with pytest.raises(InputError, match=r"tcp://a: .* no worker for 60 s; .*dask worker tcp://a"):
-        dask_engine._same_versions(FakeClient(), "tcp://a")
-    with pytest.raises(InputError, match=r"cannot run this Errata: .*cluster; install the same"):
-        dask_engine._same_versions(FakeClient("tcp://b"), "tcp://a")
+        executors._same_versions(FakeClient(), "tcp://a")
+    with pytest.raises(InputError, match=r"cannot run this Errata: .*scale; install the same"):
+        executors._same_versions(FakeClient("tcp://b"), "tcp://a")
 
 
 def test_lost_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask_engine, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(executors, "LOOK_SECONDS", 0.0)
     with pytest.raises(InputError, match=r"scheduler of Dask was lost: .*closed; run the same"):
-        dask_engine._next(SimpleQueue(), FakeClient())
+        executors._next(SimpleQueue(), FakeClient())

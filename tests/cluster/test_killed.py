@@ -15,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from errata.cluster.crew import Crew, run_processes
-from errata.cluster.dask_engine import dask_client, run_dask
-from errata.cluster.engines import EngineSettings
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.scale.executors import (
+    EngineSettings,
+    ProcessExecutor,
+    dask_client,
+    run_dask,
+    run_processes,
+)
 from run_folders import (
     PlannedRun,
     SampleFiles,
@@ -51,7 +55,7 @@ def test_killed_worker_costs_its_task_only(run: PlannedRun, wanted: bytes) -> No
     """Two workers are killed at work, when both have begun."""
     run.files.hold.touch()
     lost: list[str] = []
-    with Crew(run.folder.place, 2) as crew:
+    with ProcessExecutor(run.folder.place, 2) as crew:
 
         def kill() -> None:
             wait_until(lambda: run.files.held == 2)
@@ -76,7 +80,7 @@ def test_workers_killed_at_twenty_moments(run: PlannedRun, wanted: bytes) -> Non
     run.files.slow_metric(0.01)
     rng, killed, lost = random.Random(1), 0, []
     counted, over = threading.Event(), threading.Event()
-    with Crew(run.folder.place, 2) as crew:
+    with ProcessExecutor(run.folder.place, 2) as crew:
 
         def kill() -> None:
             nonlocal killed

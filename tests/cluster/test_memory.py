@@ -23,7 +23,7 @@ pytestmark = [
 DRIVEN = """
 import sys
 from pathlib import Path
-from errata.cli import main
+from errata.cli.main import main
 try:
     main()
 finally:

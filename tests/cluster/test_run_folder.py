@@ -15,24 +15,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from errata.cluster import counted as counted_files
-from errata.cluster import driving, reducing
-from errata.cluster.counting import ShardRecord, record_name, run_task
-from errata.cluster.driving import finish_run, plan_run, planned_run
-from errata.cluster.engines import EngineSettings
-from errata.cluster.manifest import Manifest, Wanted, read_manifest
-from errata.cluster.sentence_scores import write_sentences
-from errata.cluster.status import run_status
+from errata.core.errors import InputError
 from errata.data import Corpus, Reference, Scores
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io.folders import LocalFolder
-from errata.io.shards import ShardedInputs
-from errata.io.weights import write_weights
+from errata.io.shards.inputs import ShardedInputs
+from errata.io.storage import LocalFolder
 from errata.metrics import parse
-from errata.metrics.difficulty.map import map_difficulty
-from errata.reduction import scores_of_parts
-from errata.resampling import BootstrapLimits
+from errata.metrics.difficulty import build_difficulty_map, write_weights
+from errata.scale import reduce
+from errata.scale import reduce as counted_files
+from errata.scale import run as scale_run
+from errata.scale.executors import EngineSettings
+from errata.scale.manifest import Manifest, MetricPlan, read_manifest
+from errata.scale.reduce import write_sentences
+from errata.scale.run import finish_run, plan_run, planned_run
+from errata.scale.shard_job import ShardRecord, record_name, run_job, run_status
+from errata.scoring.evaluate import evaluate, score_parts
+from errata.scoring.resampling import BootstrapLimits
 from run_folders import PlannedRun, planned, result_of, run_of, tiled_sample
 
 # One metric per kind of choice: running, of the whole corpus, drawn, and settled by the whole.
@@ -79,7 +77,7 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
     files = tiled_sample(tmp_path / "in", 2)
     corpus, systems = files.read()
     corpus = corpus.keep_annotators(0)
-    found = map_difficulty(corpus, systems)
+    found = build_difficulty_map(corpus, systems)
     sizes = np.diff(found.chunks.bounds).tolist()
     rows = [[(i + c) % 6 for c in range(n)] for i, n in enumerate(sizes)]
     write_weights(5, rows, tmp_path / "weights.txt")
@@ -87,10 +85,10 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
     wanted = evaluate(metric, corpus, systems, resamples=100)
     folder = LocalFolder(str(tmp_path / "run"))
     inputs = [("gold", files.inputs(annotators=(0,)))]
-    manifest = plan_run(folder, Wanted((metric,), resamples=100), inputs, shard_sentences=21)
+    manifest = plan_run(folder, MetricPlan((metric,), resamples=100), inputs, shard_sentences=21)
     same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
     # What is left out of a shard leaves the others in their places.
-    run_task(folder, manifest, 2, left_out=[4, 9])
+    run_job(folder, manifest, 2, left_out=[4, 9])
     found = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0]
     gone = [2 * 21 + 4, 2 * 21 + 9]
     rest = [each.without_sentences(*gone) for each in systems]
@@ -115,8 +113,8 @@ def test_files_of_metrics_that_changed_are_refused(metric: str, tmp_path: Path) 
     manifest.wanted.check_files()
     beside.write_text(f"{OWN}\n")
     for act in (
-        partial(run_task, folder, manifest, 0),
-        partial(reducing.reduce_run, folder, manifest),
+        partial(run_job, folder, manifest, 0),
+        partial(reduce.reduce_run, folder, manifest),
         partial(write_sentences, folder, manifest),
     ):
         with pytest.raises(InputError, match=r"beside\.py: .*changed since.*written again; plan"):
@@ -125,7 +123,7 @@ def test_files_of_metrics_that_changed_are_refused(metric: str, tmp_path: Path) 
         planned(place, files, text, shard_sentences=30)
     beside.unlink()
     with pytest.raises(InputError, match=r"beside\.py: .*it is gone"):
-        run_task(folder, manifest, 0)
+        run_job(folder, manifest, 0)
     with pytest.raises(InputError, match=r"beside\.py: .*"):
         planned(tmp_path / "other", files, text)
 
@@ -153,7 +151,7 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
     for k, part in enumerate((table.slice(0, 63), table.slice(63))):
         write_table(part, tmp_path / f"{k}.parquet", row_group_size=30)
     folder = LocalFolder(str(tmp_path / "run"))
-    wanted = Wanted(("m2()",), resamples=50, bootstrap="blocks")
+    wanted = MetricPlan(("m2()",), resamples=50, bootstrap="blocks")
     inputs = [("logs", ShardedInputs(parquet=str(tmp_path / "*.parquet"), guard=False))]
     manifest = plan_run(folder, wanted, inputs, shard_sentences=25)
     (scores,) = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores
@@ -184,7 +182,7 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
         places = tuple(str(root / day / "s.txt") for day in days)
         inputs = ShardedInputs(source=places, references=(places,), outputs=(("A", places),))
         folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
-        return plan_run(folder, Wanted(("m2()",)), [("days", inputs)]).sets[0].order
+        return plan_run(folder, MetricPlan(("m2()",)), [("days", inputs)]).sets[0].order
 
     first = order(tmp_path / "one", "day=1", "day=2")
     assert order(tmp_path / "two", "day=1", "day=2") == first
@@ -246,7 +244,7 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
         ("m2()", no_system, "logs: there is no system to score; .*hyp:NAME"),
     ):
         with pytest.raises(InputError, match=said):
-            plan_run(folder, Wanted((metric,)), [("logs", inputs)])
+            plan_run(folder, MetricPlan((metric,)), [("logs", inputs)])
         assert read_manifest(folder) is None
     with pytest.raises(InputError, match=r"no run in this folder.*errata scale plan"):
         planned_run(folder)
@@ -282,7 +280,7 @@ def test_damaged_files_are_counted_again(run: PlannedRun, monkeypatch: pytest.Mo
         assert (outcome.counted, outcome.damaged) == (1, damaged), (what, harm)
         assert result_of(run.place) == whole
     # More damaged tasks than rounds: a round is for one task.
-    monkeypatch.setattr(driving, "ROUNDS", 2)
+    monkeypatch.setattr(scale_run, "ROUNDS", 2)
     for path in (run.place / "counts").rglob("*.cnt"):
         _flip(path)
     assert run.finish(counting=True).damaged == 4
@@ -310,7 +308,7 @@ def test_counts_in_the_place_of_others_are_counted_again(run: PlannedRun) -> Non
 
 
 def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> None:
-    first, again = (run_task(run.folder, run.manifest, 1) for _ in range(2))
+    first, again = (run_job(run.folder, run.manifest, 1) for _ in range(2))
     assert first.files == again.files
     assert not list(run.place.glob(".waiting/*"))
     record = json.loads(run.folder.read(record_name(1)))["record"]
@@ -324,8 +322,8 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
     odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
     inputs = ShardedInputs(gold=str(run.files.gold), outputs=odd)
     folder = LocalFolder(str(run.place.parent / "odd"))
-    manifest = plan_run(folder, Wanted(("m2()",)), [("my set", inputs)])
-    (name,) = run_task(folder, manifest, 0).files
+    manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
+    (name,) = run_job(folder, manifest, 0).files
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
 
 
@@ -337,14 +335,14 @@ def stop_reading(run: PlannedRun, shard: int) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        reducing.reduce_run(run.folder, run.manifest, progress=stop)
+        reduce.reduce_run(run.folder, run.manifest, progress=stop)
 
 
 def test_interrupted_reading_goes_on_at_the_cursor(
     run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = run.count().result()
-    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
+    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
     stop_reading(run, 2)
     cursor = json.loads((run.place / "reduce" / "0000-0000.json").read_text())
     assert cursor["record"]["next"] == 2
@@ -365,11 +363,11 @@ def test_interrupted_reading_goes_on_at_the_cursor(
 def _read_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep sums, as for a large corpus, and a cursor after every shard."""
     held = BootstrapLimits(held=10)
-    start = reducing.Standing.start
-    monkeypatch.setattr(reducing, "CURSOR_SECONDS", 0.0)
-    monkeypatch.setattr(reducing, "scores_of_parts", partial(scores_of_parts, limits=held))
+    start = reduce.Accumulator.start
+    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
+    monkeypatch.setattr(reduce, "score_parts", partial(score_parts, limits=held))
     monkeypatch.setattr(
-        reducing.Standing,
+        reduce.Accumulator,
         "start",
         lambda metric, systems, limits=held: start(metric, systems, limits),
     )
@@ -395,10 +393,10 @@ def test_damaged_cursor_is_not_used(run: PlannedRun) -> None:
 def test_cursor_does_not_cover_what_was_counted_again(make: MakeRun) -> None:
     """A shard that was read, then counted again with another sentence left out."""
     once, twice = make("once").count(), make("twice").count()
-    run_task(once.folder, once.manifest, 1, left_out=[7])
-    run_task(twice.folder, twice.manifest, 1, left_out=[2])
+    run_job(once.folder, once.manifest, 1, left_out=[7])
+    run_job(twice.folder, twice.manifest, 1, left_out=[2])
     stop_reading(twice, 3)
-    run_task(twice.folder, twice.manifest, 1, left_out=[7])
+    run_job(twice.folder, twice.manifest, 1, left_out=[7])
     assert twice.result() == once.result()
 
 
@@ -406,16 +404,16 @@ def test_sentences_left_out_before_count_as_left_out(
     run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
-    run_task(run.folder, run.manifest, 1, left_out=[3, 5])
+    run_job(run.folder, run.manifest, 1, left_out=[3, 5])
     given: list[object] = []
 
     def count(
         _: object, manifest: Manifest, tasks: list[int], **more: object
     ) -> Iterator[ShardRecord]:
         given.extend((more["allow_failed"], more["left_out"]))
-        return (run_task(run.folder, manifest, task) for task in tasks)
+        return (run_job(run.folder, manifest, task) for task in tasks)
 
-    monkeypatch.setattr("errata.cluster.engines.run_processes", count)
+    monkeypatch.setattr("errata.scale.executors.run_processes", count)
     steps: list[tuple[int, int]] = []
     outcome = finish_run(
         run.folder,
@@ -442,7 +440,7 @@ def test_records_are_read_once_as_long_as_they_name_few_files(
 
     monkeypatch.setattr(counted_files, "read_record", record)
     monkeypatch.setattr(counted_files, "KNOWN", known)
-    reducing.reduce_run(run.folder, run.manifest)
+    reduce.reduce_run(run.folder, run.manifest)
     tasks = [task.number for task in run.manifest.tasks]
     assert read[: len(tasks)] == tasks
     assert (read == tasks) == (known == 20_000)

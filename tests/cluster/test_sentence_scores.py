@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from command import errata
-from errata.cluster.counting import run_task
-from errata.cluster.driving import count_tasks, finish_run
-from errata.cluster.sentence_scores import write_sentences
-from errata.errors import InputError
-from errata.evaluation import evaluate
+from errata.core.errors import InputError
 from errata.io.scores import read_score_file
 from errata.metrics import parse
+from errata.scale.reduce import write_sentences
+from errata.scale.run import count_tasks, finish_run
+from errata.scale.shard_job import run_job
+from errata.scoring.evaluate import evaluate
 from run_folders import PlannedRun, planned, tiled_sample
 
 pytest.importorskip("pyarrow")
@@ -52,7 +52,7 @@ def test_sentences_have_the_digits_of_evaluate(metric: str, tmp_path: Path) -> N
 def test_sentences_left_out_keep_their_numbers(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     run = PlannedRun.of(tmp_path / "run", files, "m2", shard_sentences=20).count()
-    run_task(run.folder, run.manifest, 1, left_out=[7])
+    run_job(run.folder, run.manifest, 1, left_out=[7])
     (name, *_) = write_sentences(run.folder, run.manifest)
     from pyarrow.parquet import read_table
 

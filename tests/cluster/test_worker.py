@@ -12,22 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from errata.cluster.crew import Crew, run_processes
-from errata.cluster.worker import interrupted_later
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.scale.executors import ProcessExecutor, defer_sigint, run_processes
 from run_folders import planned, tiled_sample
 
 DEAF = """
 import signal, sys
 from multiprocessing import get_context
-from errata.cluster.worker import deaf_to_interrupts
+from errata.scale.executors import block_sigint
 
 def deaf():
     sys.exit(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 if __name__ == "__main__":
     for _ in range(2):
-        with deaf_to_interrupts():
+        with block_sigint():
             child = get_context("spawn").Process(target=deaf)
             child.start()
         child.join()
@@ -35,9 +34,9 @@ if __name__ == "__main__":
 """
 UNGUARDED = """
 import sys
-from errata.cluster.driving import finish_run, planned_run
-from errata.cluster.engines import EngineSettings
-from errata.io.folders import LocalFolder
+from errata.scale.run import finish_run, planned_run
+from errata.scale.executors import EngineSettings
+from errata.io.storage import LocalFolder
 
 folder = LocalFolder(sys.argv[1])
 finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
@@ -60,14 +59,14 @@ def test_faults_are_reported_once_and_the_worker_goes_on(
     """A worker that a fault ended would be replaced, and its sentences searched."""
     folder, manifest = planned(tmp_path / "run", tiled_sample(tmp_path / "in", 1, ("eager",)), "m2")
     (tmp_path / "run" / "manifest.json").rename(tmp_path / "manifest.json")
-    with Crew(folder.place, 1) as workers:
+    with ProcessExecutor(folder.place, 1) as workers:
         with pytest.raises(InputError, match=r"run: a worker finds no plan .*same folder"):
             list(run_processes(workers, manifest, [0]))
         (tmp_path / "manifest.json").rename(tmp_path / "run" / "manifest.json")
         with pytest.raises(RuntimeError) as caught:
             list(run_processes(workers, manifest, [len(manifest.tasks)]))  # there is none
         assert str(caught.value).startswith("task 1: IndexError: tuple index out of range (")
-        assert "run_task" in caught.value.__notes__[0]
+        assert "run_job" in caught.value.__notes__[0]
         (pid,) = workers.pids
         assert [record.task for record in run_processes(workers, manifest, [0])] == [0]
         assert workers.pids == [pid]
@@ -88,7 +87,7 @@ def test_interrupt_waits_and_a_second_one_does_not() -> None:
     reached: list[int] = []
 
     def interrupted(times: int, error: Exception | None = None) -> None:
-        with interrupted_later():
+        with defer_sigint():
             for time in range(times):
                 os.kill(os.getpid(), signal.SIGINT)
                 reached.append(time)

@@ -11,20 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.collect.answers import SKIPS, AnswerError, checked_reply, content_digest
+from errata.collect.answers import SKIPS, AnswerError, check_answer, content_digest
 from errata.collect.design import Design, Scale
-from errata.collect.tasks import Shown, letters_of, marked, task_of
-from errata.io.checks.characters import INVISIBLE
+from errata.collect.items import TaskView, letters_of, mark_segments, task_of
+from errata.io.checks.text import INVISIBLE
 
 SOURCE = "He go to home ."
 OUTPUTS = ("He goes home .", "He go home .", "He is going home .")
-THREE, TWO, ONE = Shown(SOURCE, OUTPUTS), Shown(SOURCE, OUTPUTS[:2]), Shown(SOURCE, OUTPUTS[:1])
+THREE, TWO, ONE = (
+    TaskView(SOURCE, OUTPUTS),
+    TaskView(SOURCE, OUTPUTS[:2]),
+    TaskView(SOURCE, OUTPUTS[:1]),
+)
 RANK, PAIR, EDITS = Design(), Design(kind="pair"), Design(kind="edits")
 SCALES = (Scale("grammar", 0, 4), Scale("meaning", 0, 4))
 SCORE = Design(kind="score", scales=SCALES)
 BESIDE = Design(kind="score", scales=SCALES, side_by_side=True)
 WRITE, REVIEW = Design(kind="correct"), Design(kind="review")
-GOOD: list[tuple[Design, Shown, Any]] = [
+GOOD: list[tuple[Design, TaskView, Any]] = [
     (RANK, THREE, {"A": 1, "B": 1, "C": 3}),
     (RANK, THREE, {"C": 2, "A": 2, "B": 2}),
     (PAIR, TWO, "A"),
@@ -34,12 +38,12 @@ GOOD: list[tuple[Design, Shown, Any]] = [
     (SCORE, ONE, {"grammar": 0, "meaning": 4}),
     (BESIDE, TWO, {k: {"grammar": 1, "meaning": 2} for k in "AB"}),
     (EDITS, TWO, {"1": "good", "2": "unsure"}),
-    (WRITE, Shown(SOURCE, ()), {"text": "He goes home ."}),
-    (WRITE, Shown(SOURCE, ()), {"unchanged": True}),
+    (WRITE, TaskView(SOURCE, ()), {"text": "He goes home ."}),
+    (WRITE, TaskView(SOURCE, ()), {"unchanged": True}),
     (REVIEW, ONE, {"accept": True}),
     (REVIEW, ONE, {"text": SOURCE}),
 ]
-BAD: list[tuple[Design, Shown, Any, str]] = [
+BAD: list[tuple[Design, TaskView, Any, str]] = [
     (RANK, THREE, {"A": 1, "B": 1}, "answer.C"),
     (RANK, THREE, {"A": 1, "B": 0, "C": 1}, "answer.B"),
     (RANK, THREE, {"A": 1, "B": 4, "C": 1}, "answer.B"),
@@ -87,18 +91,18 @@ BAD: list[tuple[Design, Shown, Any, str]] = [
 
 def test_valid_answers_are_kept_as_they_are() -> None:
     for design, shown, answer in GOOD:
-        assert checked_reply(design, shown, answer, None, "fine").answer == answer
+        assert check_answer(design, shown, answer, None, "fine").answer == answer
     text = {"text": "x" * (4 * len(SOURCE) + 1000)}  # the longest
-    assert checked_reply(WRITE, THREE, text).answer == text
+    assert check_answer(WRITE, THREE, text).answer == text
     for design in (RANK, PAIR, SCORE, EDITS, WRITE, REVIEW):
         for skip in SKIPS:
-            assert checked_reply(design, THREE, None, skip, "words").skip == skip
+            assert check_answer(design, THREE, None, skip, "words").skip == skip
 
 
 def test_invalid_answers_are_refused_with_their_field() -> None:
     for design, shown, answer, field in BAD:
         with pytest.raises(AnswerError) as refused:
-            checked_reply(design, shown, answer)
+            check_answer(design, shown, answer)
         assert refused.value.field == field, answer
         assert refused.value.remedy
     ranks = {"A": 1, "B": 1, "C": 1}
@@ -113,19 +117,21 @@ def test_invalid_answers_are_refused_with_their_field() -> None:
         (ranks, None, "\udfff", "comment"),
     ):
         with pytest.raises(AnswerError) as refused:
-            checked_reply(RANK, THREE, answer, skip, comment)  # type: ignore[arg-type]
+            check_answer(RANK, THREE, answer, skip, comment)  # type: ignore[arg-type]
         assert refused.value.field == field, (skip, comment)
 
 
 def test_an_invisible_character_is_named_and_that_of_the_source_is_taken() -> None:
     with pytest.raises(AnswerError, match=r"invisible character U\+200B; remove it"):
-        checked_reply(WRITE, THREE, {"text": "He goes\u200b home ."})
-    persian = Shown("mi\u200cravad", ())
-    assert checked_reply(WRITE, persian, {"text": "mi\u200cravand"}).answer
+        check_answer(WRITE, THREE, {"text": "He goes\u200b home ."})
+    persian = TaskView("mi\u200cravad", ())
+    assert check_answer(WRITE, persian, {"text": "mi\u200cravand"}).answer
 
 
 def test_the_page_knows_the_invisible_characters_of_the_check() -> None:
-    script = resources.files("errata.web").joinpath("static/kinds/text.js").read_text("utf-8")
+    script = (
+        resources.files("errata.collect.web").joinpath("static/kinds/text.js").read_text("utf-8")
+    )
     (theirs,) = re.findall(r"^const INVISIBLE = /(.*)/g;$", script, re.M)
     for number in range(0x10000):
         if not 0xD800 <= number <= 0xDFFF:
@@ -148,7 +154,7 @@ def test_nothing_but_a_reply_or_a_refusal(
     design: Design, answer: Any, skip: Any, comment: Any
 ) -> None:
     try:
-        reply = checked_reply(design, TWO, answer, skip, comment)
+        reply = check_answer(design, TWO, answer, skip, comment)
     except AnswerError as error:
         refused: AnswerError | None = error
     else:
@@ -176,7 +182,7 @@ TEXT = st.lists(st.sampled_from(list("abcde")), min_size=1, max_size=8).map(" ".
 
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
 def test_segments_give_both_texts_back(source: str, outputs: list[str]) -> None:
-    for output, segments in zip(outputs, marked(source, outputs), strict=True):
+    for output, segments in zip(outputs, mark_segments(source, outputs), strict=True):
 
         def joined(kinds: str, segments: list[list[str]] = segments) -> str:
             return " ".join(text for kind, text in segments if kind in kinds.split())

@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from errata.collect.assigning import (
+from errata.collect.assignment import (
+    Assign,
     Candidate,
     CandidateSource,
     Decision,
-    Giving,
-    Holding,
     JudgeView,
-    Nothing,
+    KeepCurrent,
+    NoTask,
     assign,
 )
 from errata.collect.design import Design
-from errata.collect.policies import standing_of
-from errata.human.counts import Counts
+from errata.collect.schedule import strengths_of
+from errata.human.comparisons import Counts
 
 DESIGN = Design(judges=3, overlap=1.0, controls=0, repeats=0)
 VIEW = JudgeView(0, "j0", "active", None, 0, 0)
@@ -79,18 +79,18 @@ def test_states_that_give_nothing() -> None:
         ("draft", "active", "paused"),
         ("open", "active", "nothing"),
     ):
-        assert decided(Told(campaign), VIEW._replace(state=judge)) == Nothing(reason)  # type: ignore[arg-type]
+        assert decided(Told(campaign), VIEW._replace(state=judge)) == NoTask(reason)  # type: ignore[arg-type]
 
 
 def test_held_tasks_come_first_and_no_more_than_two() -> None:
     fresh = {"fresh": [Candidate(7, 3)]}
-    assert decided(Told(open=(5, 6), mains=fresh)) == Holding(5)
-    assert decided(Told(open=(5, 6), mains=fresh), known=[5]) == Holding(6)
-    assert decided(Told("paused", open=(5,))) == Holding(5)
+    assert decided(Told(open=(5, 6), mains=fresh)) == KeepCurrent(5)
+    assert decided(Told(open=(5, 6), mains=fresh), known=[5]) == KeepCurrent(6)
+    assert decided(Told("paused", open=(5,))) == KeepCurrent(5)
     two = VIEW._replace(open=2)
-    assert decided(Told(open=(5, 6), mains=fresh), two, known=[5, 6]) == Nothing("leases")
+    assert decided(Told(open=(5, 6), mains=fresh), two, known=[5, 6]) == NoTask("leases")
     one = decided(Told(open=(5,), mains=fresh), VIEW._replace(open=1), known=[5])
-    assert isinstance(one, Giving)
+    assert isinstance(one, Assign)
     assert (one.item, one.purpose, sorted(one.order)) == (7, "main", [0, 1, 2])
 
 
@@ -98,14 +98,14 @@ def test_tutorial_quota_and_budget_in_this_order() -> None:
     reader = Told(left=1, examples=[3], mains={"fresh": [Candidate(7, 3)]})
     todo = VIEW._replace(tutorial="todo", quota=0)
     found = decided(reader, todo)
-    assert isinstance(found, Giving)
+    assert isinstance(found, Assign)
     assert (found.item, found.purpose) == (3, "tutorial")
     reader.examples.clear()
-    assert decided(reader, todo) == Nothing("leases")  # the last one is being answered
-    assert decided(reader, todo._replace(tutorial="failed")) == Nothing("failed")
+    assert decided(reader, todo) == NoTask("leases")  # the last one is being answered
+    assert decided(reader, todo._replace(tutorial="failed")) == NoTask("failed")
     reader.left = 0
-    assert decided(reader, VIEW._replace(quota=2, given=2)) == Nothing("finished")
-    assert decided(reader, VIEW._replace(quota=2, given=1)) == Nothing("budget")
+    assert decided(reader, VIEW._replace(quota=2, given=2)) == NoTask("finished")
+    assert decided(reader, VIEW._replace(quota=2, given=1)) == NoTask("budget")
 
 
 def test_freed_items_come_first_and_begun_ones_as_often_as_the_overlap_asks() -> None:
@@ -130,9 +130,9 @@ def test_check_that_cannot_be_had_is_a_main_task() -> None:
     for known in ({}, checks):
         reader = Told(checks=known, mains={"fresh": [Candidate(1, 3)], "begun": [Candidate(1, 3)]})
         found = [decided(reader, VIEW._replace(given=k), design) for k in range(60)]
-        purposes = Counter(each.purpose for each in found if isinstance(each, Giving))
+        purposes = Counter(each.purpose for each in found if isinstance(each, Assign))
         assert set(purposes) == ({"main", "control", "repeat"} if known else {"main"})
-        assert {each.item for each in found if isinstance(each, Giving)} == (
+        assert {each.item for each in found if isinstance(each, Assign)} == (
             {1, 10, 11} if known else {1}
         )
 
@@ -140,12 +140,12 @@ def test_check_that_cannot_be_had_is_a_main_task() -> None:
 def test_adaptive_outputs_are_chosen_and_orders_are_drawn() -> None:
     groups = ((0,), (1, 2), (3,))
     reader = Told(mains={"fresh": [Candidate(1, 0, (), groups)]})
-    nothing = standing_of(Counts(np.zeros((4, 4)), np.zeros((4, 4))))
+    nothing = strengths_of(Counts(np.zeros((4, 4)), np.zeros((4, 4))))
     design = Design(kind="pair", policy="adaptive", controls=0, repeats=0)
     chosen, orders = set(), Counter[tuple[int, ...]]()
     for seed in range(100):
         found = decided(reader, design=design, seed=seed, standing=nothing)
-        assert isinstance(found, Giving)
+        assert isinstance(found, Assign)
         chosen.add(tuple(sorted(found.chosen)))
         orders[found.order] += 1
     assert chosen == {(0, 1), (0, 2), (1, 2)}

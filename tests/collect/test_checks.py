@@ -8,21 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from errata.collect.checks import (
+from errata.collect.design import Design, Scale
+from errata.collect.items import shown_edits
+from errata.collect.judgments import StoredAnswer, item_name, to_judgment
+from errata.collect.qualification import (
     control_passed,
     first_ranked_best,
     rule_blocks,
     self_agreement,
     share_of_ties,
 )
-from errata.collect.design import Design, Scale
-from errata.collect.items import shown_edits
-from errata.collect.readings import StoredAnswer, item_name, judgment_of
+from errata.core.stats import wilson
 from errata.data import Judgment
 from errata.human.agreement import judge_agreement
-from errata.human.decisions import output_pairs
-from errata.human.ranking_columns import ranking_columns
-from errata.numbers import wilson
+from errata.human.output_pairs import output_pairs, ranking_columns
 
 SOURCE = "He go home ."
 SCORE = Design(kind="score", scales=(Scale("x"), Scale("y", 0, 4)), side_by_side=True)
@@ -149,9 +148,9 @@ def test_stored_answers_become_judgments() -> None:
     stored = StoredAnswer(
         item_name(4, 9, 2), "ann", 4, (("B",), ("A", "C")), "B", None, 1500, "2026-01-01T00:00:00Z"
     )
-    found = judgment_of(stored)
+    found = to_judgment(stored)
     assert found == Judgment(
         "ann", 4, (("B",), ("A", "C")), (2, 1), "s4.2#2", 1.5, "2026-01-01T00:00:00Z"
     )
-    skipped = judgment_of(stored._replace(answer=None, skip="broken", active_ms=None))
+    skipped = to_judgment(stored._replace(answer=None, skip="broken", active_ms=None))
     assert (skipped.ranks, skipped.seconds) == ((None, None), None)

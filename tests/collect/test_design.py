@@ -7,7 +7,7 @@ import json
 import pytest
 
 from errata.collect.design import Design, Scale, design_of
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 BAD: list[tuple[dict[str, object], str]] = [
     ({"kind": "ranks"}, "did you mean 'rank'"),

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from campaigns import material
 from errata.collect.budget import (
     check_capacity,
+    check_interim,
     check_rules,
+    interim_points,
     judgments_wanted,
-    look_at,
-    looks_of,
     main_tasks,
     outlook,
     seconds_per_task,
@@ -23,23 +23,23 @@ from errata.collect.budget import (
 )
 from errata.collect.design import Design
 from errata.collect.items import (
-    Built,
+    BuiltCampaign,
     CampaignTexts,
     Example,
     build_items,
     different_outputs,
-    squeezed,
+    normalise_space,
 )
-from errata.collect.policies import SystemStrengths, balanced, matchmake, standing_of
+from errata.collect.schedule import SystemStrengths, balanced, matchmake, strengths_of
+from errata.core.errors import InputError
 from errata.data import Judgment
-from errata.errors import InputError
 from errata.human import compare, parse_ranker
-from errata.human.counts import Counts
+from errata.human.comparisons import Counts
 
 KINDS = ("rank", "pair", "score", "edits", "correct", "review")
 
 
-def meetings(built: Built, systems: int) -> np.ndarray:
+def meetings(built: BuiltCampaign, systems: int) -> np.ndarray:
     met = np.zeros((systems, systems))
     for item in built.items:
         if item.purpose == "main":
@@ -82,7 +82,8 @@ def test_items_are_what_the_design_says(
         shown = [built.outputs[o.output] for o in item.outputs]
         assert all(o.sentence == item.sentence for o in shown)
         texts_shown = [
-            squeezed(o.replacement or s.text) for o, s in zip(item.outputs, shown, strict=True)
+            normalise_space(o.replacement or s.text)
+            for o, s in zip(item.outputs, shown, strict=True)
         ]
         assert len(set(texts_shown)) == len(texts_shown)
         if kind in ("rank", "pair"):
@@ -237,16 +238,18 @@ def ranked(wins: int, losses: int) -> list[Judgment]:
 
 def test_stop_rules_are_looked_at_with_a_share_of_alpha() -> None:
     design = Design(until=("A>B", "clusters=3", "clusters=2"), looks=4)
-    assert looks_of(design, 10) == (2, 5, 7, 10)
-    clear = look_at(design, compare(ranked(60, 10)), parse_ranker("net_wins"))
-    close = look_at(design, compare(ranked(36, 34)), parse_ranker("net_wins"))
+    assert interim_points(design, 10) == (2, 5, 7, 10)
+    clear = check_interim(design, compare(ranked(60, 10)), parse_ranker("net_wins"))
+    close = check_interim(design, compare(ranked(36, 34)), parse_ranker("net_wins"))
     assert [look.met for look in clear] == [True, True, True]
     assert [look.met for look in close] == [False, False, True]
     assert {look.confidence for look in clear} == {1 - 0.05 / 4}
     # At 0.95 it would be met, and at 1 - α / K it is not.
     edge = compare(ranked(45, 25))
-    assert look_at(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[0].met
-    assert not look_at(Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins"))[0].met
+    assert check_interim(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[0].met
+    assert not check_interim(Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins"))[
+        0
+    ].met
 
 
 def test_rules_name_systems_that_are_there() -> None:
@@ -266,7 +269,7 @@ def test_the_matchmaker_seeks_doubt_and_equals() -> None:
     wins[0, 1], wins[1, 0] = 40, 38
     wins[0, 2], wins[1, 2] = 60, 60
     wins[0, 3], wins[3, 0] = 2, 2  # hardly known
-    standing = standing_of(Counts(wins, np.zeros((4, 4))))
+    standing = strengths_of(Counts(wins, np.zeros((4, 4))))
     assert standing.variance.argmax() == 3
     assert standing.strength[2] == standing.strength.min()
     rng = np.random.default_rng(0)
@@ -297,7 +300,7 @@ def test_variances_are_those_of_the_posterior() -> None:
     rng = np.random.default_rng(2)
     wins = rng.integers(0, 9, (3, 3)).astype(float)
     np.fill_diagonal(wins, 0)
-    standing = standing_of(Counts(wins, np.zeros((3, 3))))
+    standing = strengths_of(Counts(wins, np.zeros((3, 3))))
 
     def log_posterior(x: np.ndarray) -> float:
         apart = x[:, None] - x[None, :]

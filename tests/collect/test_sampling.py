@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.collect.sampling import choose_sentences, covered, stratum_of, wmt_weight
-from errata.errors import InputError
+from errata.collect.items import choose_sentences, coverage, stratum_of, wmt_weight
+from errata.core.errors import InputError
 
 STRATA = ["short", "short", "long", "long", "long", "long"]
 
@@ -64,8 +64,8 @@ def test_strata_get_their_shares() -> None:
 
 def test_the_rule_of_the_wmt() -> None:
     """C(M, 2) / C(Cᵢ, 2): of 13 systems with 13 outputs 5 are covered, with 5 outputs all 13."""
-    assert covered([1] * 13, 5) == 5
-    assert covered([9, 1, 1, 1, 1], 5) == 13
+    assert coverage([1] * 13, 5) == 5
+    assert coverage([9, 1, 1, 1, 1], 5) == 13
     assert wmt_weight([1] * 13, 5) == pytest.approx(1)
     assert wmt_weight([9, 1, 1, 1, 1], 5) == pytest.approx(10 / 78)
     assert wmt_weight([12, 1], 5) == pytest.approx(10 / 78)
@@ -76,7 +76,7 @@ def test_covered_is_the_mean_over_all_choices() -> None:
 
     groups = [4, 2, 1, 1, 3]
     exact = np.mean([sum(each) for each in combinations(groups, 3)])
-    assert covered(groups, 3) == pytest.approx(exact)
+    assert coverage(groups, 3) == pytest.approx(exact)
 
 
 def test_strata_have_names() -> None:

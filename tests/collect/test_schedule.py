@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.collect.schedule import drawn_for, purpose_at
+from errata.collect.schedule import generator_for, purpose_at
 
 SHARES = st.floats(0.005, 0.2)
 
@@ -74,6 +74,6 @@ def test_judges_have_schedules_of_their_own() -> None:
 
 
 def test_a_seed_and_words_give_one_generator() -> None:
-    assert drawn_for(1, "a").random() == drawn_for(1, "a").random()
-    assert drawn_for(1, "a").random() != drawn_for(1, "b").random()
-    assert drawn_for(1, "a").random() != drawn_for(2, "a").random()
+    assert generator_for(1, "a").random() == generator_for(1, "a").random()
+    assert generator_for(1, "a").random() != generator_for(1, "b").random()
+    assert generator_for(1, "a").random() != generator_for(2, "a").random()

@@ -10,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.collect.design import Design
+from errata.collect.files import (
+    WrittenLine,
+    match_writers,
+    reviews_without_judge,
+    texts_of_known_writers,
+)
 from errata.collect.items import CampaignTexts, build_items, different_outputs
-from errata.collect.writers import known_writers, reviews_without_judge, texts_of_known_writers
-from errata.errors import InputError
-from errata.io.writers import WrittenLine
+from errata.core.errors import InputError
 
 TEXTS = {"m.0": ("He goes .", "She likes it ."), "m.1": ("He  goes .", "She loved it .")}
 LINES = [
@@ -26,7 +30,7 @@ LINES = [
 
 
 def test_whoever_wrote_the_same_text_wrote_it() -> None:
-    known = known_writers(LINES, TEXTS, 2, "w")
+    known = match_writers(LINES, TEXTS, 2, "w")
     assert known == {
         (0, "He goes ."): ("ann", "bo"),
         (1, "She likes it ."): ("bo", "di"),
@@ -52,11 +56,11 @@ def test_whoever_wrote_the_same_text_wrote_it() -> None:
 )
 def test_what_does_not_fit_is_refused(line: WrittenLine, problem: str) -> None:
     with pytest.raises(InputError, match=re.escape(problem)) as refused:
-        known_writers([line._replace(number=7)], TEXTS, 2, "x.writers.jsonl")
+        match_writers([line._replace(number=7)], TEXTS, 2, "x.writers.jsonl")
     assert (refused.value.path, refused.value.line) == ("x.writers.jsonl", 7)
     assert refused.value.remedy
     # A file that is not reviewed may say what it likes.
-    assert known_writers([LINES[0]._replace(file="other", text="x")], TEXTS, 2, "w")
+    assert match_writers([LINES[0]._replace(file="other", text="x")], TEXTS, 2, "w")
 
 
 PEOPLE = ("ann", "bo", "cy")

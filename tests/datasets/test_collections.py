@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from errata.core.errors import InputError
 from errata.datasets.catalogue import catalogue
-from errata.datasets.collections import Collection, collection, collections, role_files
-from errata.errors import InputError
+from errata.datasets.fetch import Collection, collection, collections, role_files
 
 
 @pytest.mark.parametrize("chosen", collections().values(), ids=lambda c: c.name)

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from data_server import DataServer, make_folder, serve
+from errata.core.errors import DataWarning, InputError
 from errata.datasets import fetch, load_conll14, load_conll14_systems, load_conll14_texts
 from errata.datasets.catalogue import DataSet, catalogue, data_set, read_catalogue
-from errata.errors import DataWarning, InputError
 
 LARGE = "deep #1/large.bin"
 

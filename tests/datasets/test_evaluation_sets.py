@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from errata.core.errors import DataWarning, InputError
 from errata.datasets.evaluation_sets import evaluation_files, read_evaluation_sets
-from errata.errors import DataWarning, InputError
-from errata.io.skipping import read_skipped
+from errata.io.slices import read_skipped
 
 GOLD = "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n\n"
 

@@ -15,7 +15,7 @@ import pytest
 
 from errata.data import Corpus, apply_edits
 from errata.datasets import sample_corpus, sample_judgments, sample_systems, sample_texts
-from errata.datasets.sample import SAMPLE_SYSTEMS, sample_file
+from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import check_alignment, read_text, write_m2
 from errata.io.judgments import write_judgments
 

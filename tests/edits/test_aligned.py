@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Edit, Vocabulary, apply_edits
-from errata.edits.aligned import _features, aligned_edits, extract_aligned
-from errata.errors import InputError
+from errata.edits.aligner import _features, aligned_edits, extract_aligned
 from errata.kernels import alignment
 from pure import load_pure
 

@@ -14,23 +14,21 @@ import pytest
 
 import errata.edits as extraction
 from command import errata
-from errata.cache import BlobCache
+from errata.core.cache import BlobCache
+from errata.core.errors import InputError, MissingExtraError
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
+from errata.difficulty.study import by_kind
 from errata.edits import (
     classify_all,
     extract,
     extract_all,
     extract_systems,
     extractor_version,
-    retyped,
+    retype,
     with_edits,
 )
-from errata.errors import InputError, MissingExtraError
 from errata.io import read_m2
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.chunks import IGNORED
-from errata.metrics.difficulty.map import map_difficulty
-from errata.studies.hard_errors import by_kind
+from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 
 # Table 4 of Gotou et al. (2020): mean weight, SD, frequency.
 TABLE_4 = {
@@ -174,11 +172,12 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    from errata.edits import annotator, errant
+    from errata.edits import errant
+    from errata.edits import errant as edits_errant
 
     errant.version.cache_clear()
-    annotator.annotator.cache_clear()
-    monkeypatch.setattr(annotator, "installed", gone)
+    edits_errant.annotator.cache_clear()
+    monkeypatch.setattr(edits_errant, "installed", gone)
     with pytest.raises(
         MissingExtraError,
         match=r"ERRANT is not installed; run: pip install "
@@ -190,7 +189,7 @@ def test_without_errant(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.errant
 def test_equals_errant_itself(english: str, sentences: tuple[list[str], list[str]]) -> None:
     """Batched parses from disk give what ERRANT's own loop gives, one sentence at a time."""
-    from errata.edits.annotator import annotator as load
+    from errata.edits.errant import annotator as load
 
     sources, targets = sentences
     found = extract_all(sources, targets, extractor=english)
@@ -322,7 +321,7 @@ def test_a_process_that_dies_leaves_its_work_to_this_one(
     pipeline = english.partition(":")[2]
     one = errant.annotate(pairs, pipeline, processes=1)
     monkeypatch.setenv("ERRATA_CACHE", os.environ["ERRATA_CACHE"] + "-fresh")
-    monkeypatch.setattr("errata.edits.annotator.sys.executable", "/bin/false")
+    monkeypatch.setattr("errata.edits.errant.sys.executable", "/bin/false")
     assert errant.annotate(pairs, pipeline, processes=2, batch=4) == one
 
 
@@ -357,7 +356,7 @@ def test_the_version_names_everything(english: str) -> None:
     assert version.startswith("errant:3.")
     assert ",spacy:3." in version
     assert ",core_web_" in version
-    from errata.edits.annotator import annotator as load
+    from errata.edits.errant import annotator as load
 
     meta = load(english.partition(":")[2]).nlp.meta
     assert re.search(rf",{meta['name']}:{meta['version']}@[0-9a-f]{{8}}$", version)
@@ -409,8 +408,8 @@ def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> N
 def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path) -> None:
     """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""
     path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
-    corpus = retyped(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english, IGNORED)
-    rows = by_kind(map_difficulty(corpus, [], Difficulty(weights=str(path))), tier=2)
+    corpus = retype(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english, IGNORED)
+    rows = by_kind(build_difficulty_map(corpus, [], Difficulty(weights=str(path))), tier=2)
     assert sum(row.frequency for row in rows) == sum(f for _, _, f in TABLE_4.values()) == 2379
     assert {row.kind for row in rows} == set(TABLE_4)
     same = {

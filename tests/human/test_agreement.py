@@ -11,20 +11,20 @@ import krippendorff as reference
 import numpy as np
 import pytest
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment
-from errata.errors import DataWarning, InputError
 from errata.human import compare, parse_ranker
 from errata.human.agreement import (
     Agreement,
     _outsiders,
+    group_agreement,
     judge_agreement,
+    judge_correlations,
     kappa,
     krippendorff,
     pooled_kappa,
 )
-from errata.human.decisions import output_pairs
-from errata.human.judge_groups import group_agreement
-from errata.human.judge_rankings import judge_correlations
+from errata.human.output_pairs import output_pairs
 from errata.io.judgments import read_judgments
 from human_data import grundkiewicz, grundkiewicz_comparisons, sakaguchi_file, submissions
 

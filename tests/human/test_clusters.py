@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Scores
-from errata.errors import InputError
 from errata.human import Counts, parse_ranker, rank
-from errata.human.clusters import cluster, places, rank_ranges, trimmed
-from errata.human.expected_wins import ExpectedWins
+from errata.human.ranking import ExpectedWins, cluster, rank_ranges, ranks_of, trim_count
 from human_data import grundkiewicz_comparisons
 
 
@@ -26,7 +25,7 @@ def scores(resampled: list[list[float]]) -> Scores:
 
 
 def test_trimming() -> None:
-    assert [trimmed(r, 0.95) for r in (20, 40, 100, 1000, 2000)] == [1, 1, 3, 25, 50]
+    assert [trim_count(r, 0.95) for r in (20, 40, 100, 1000, 2000)] == [1, 1, 3, 25, 50]
 
 
 def test_ranges_by_hand() -> None:
@@ -59,7 +58,7 @@ def test_rounding_does_not_break_ties(text: str, order: tuple[int, ...]) -> None
     """0.5 + 0.1 + 0.6 is not 0.5 + 0.6 + 0.1 to a computer; the order of names decides which."""
     wins = np.array([[0, 5, 1, 6], [5, 0, 6, 1], [9, 4, 0, 5], [4, 9, 5, 0.0]])
     values = parse_ranker(text).score(Counts(wins[np.ix_(order, order)], np.zeros((4, 4))))
-    best, worst = places(values)
+    best, worst = ranks_of(values)
     assert [(best[order.index(s)], worst[order.index(s)]) for s in range(4)] == [
         (3, 4),
         (3, 4),

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Judgment, Members
-from errata.errors import InputError
 from errata.human import compare, head_to_head
 from errata.human.bootstrap import bootstrap_counts
 from errata.human.comparisons import Comparisons, Outcome, Unit, compare_columns
-from errata.human.ranking_columns import ranking_columns
+from errata.human.output_pairs import ranking_columns
 from human_data import grundkiewicz, grundkiewicz_comparisons, judgments
 
 some_judgments = st.lists(judgments(), max_size=12)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from errata.data import Judgment
-from errata.human import agreement, bootstrap, compare, decisions, parse_ranker, rank
+from errata.human import agreement, bootstrap, compare, parse_ranker, rank
+from errata.human import output_pairs as human_output_pairs
 from errata.human.agreement import ChanceModel, KappaWeights, judge_agreement, judge_tallies
-from errata.human.decisions import Orientation, OutputPairs, output_pairs
+from errata.human.output_pairs import Orientation, OutputPairs, output_pairs
 
 
 def random_judgments(rng: np.random.Generator, many: int, *, timed: bool) -> list[Judgment]:
@@ -33,7 +34,7 @@ def random_judgments(rng: np.random.Generator, many: int, *, timed: bool) -> lis
 @pytest.fixture(autouse=True, params=[7, 20_000])
 def few_at_a_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How many rankings are looked at together decides nothing."""
-    monkeypatch.setattr(decisions, "BATCH", request.param)
+    monkeypatch.setattr(human_output_pairs, "BATCH", request.param)
     monkeypatch.setattr(agreement, "PAIRS", request.param)
     monkeypatch.setattr(agreement, "KEYS", request.param)
 

@@ -15,9 +15,14 @@ from command import errata
 from errata.data import Judgment
 from errata.datasets import sample_judgments
 from errata.human import compare, parse_ranker
-from errata.human.agreement import ChanceModel, KappaWeights, judge_agreement, kappa
-from errata.human.judge_groups import group_agreement
-from errata.human.judge_rankings import judge_correlations
+from errata.human.agreement import (
+    ChanceModel,
+    KappaWeights,
+    group_agreement,
+    judge_agreement,
+    judge_correlations,
+    kappa,
+)
 
 
 def drawn(seed: int, judges: int = 5, sentences: int = 12) -> list[Judgment]:

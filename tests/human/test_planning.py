@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from errata.core.errors import InputError
 from errata.data import Judgment, Scores
-from errata.errors import InputError
 from errata.human import compare, rank
-from errata.human.expected_wins import ExpectedWins, NetWins
-from errata.human.planning import next_pairs, plan, seconds_per_ranking
+from errata.human.plan import next_pairs, plan, seconds_per_ranking
+from errata.human.ranking import ExpectedWins, NetWins
 
 
 def pilot(share: float, n: int = 400) -> list[Judgment]:

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Judgment
-from errata.errors import InputError
 from errata.human import RANKERS, Counts, Ranker, compare, parse_ranker, rank
 from errata.human.bradley_terry import BradleyTerry, _davidson, _rao_kupper, _step, _value
-from errata.human.expected_wins import ExpectedWins, NetWins
+from errata.human.ranking import ExpectedWins, NetWins
 from errata.human.trueskill import TrueSkill
 from human_data import grundkiewicz_comparisons
 

@@ -11,14 +11,12 @@ import pytest
 
 from errata.data import Judgment
 from errata.human import Counts, compare, head_to_head, parse_ranker, rank
-from errata.human.agreement import judge_agreement, krippendorff, pooled_kappa
+from errata.human.agreement import judge_agreement, judge_correlations, krippendorff, pooled_kappa
 from errata.human.bootstrap import bootstrap_counts
-from errata.human.clusters import cluster
-from errata.human.comparisons import Comparisons
-from errata.human.decisions import output_pairs
-from errata.human.judge_rankings import judge_correlations
-from errata.human.planning import next_pairs, plan, seconds_per_ranking
-from errata.human.selection import without_systems
+from errata.human.comparisons import Comparisons, drop_systems
+from errata.human.output_pairs import output_pairs
+from errata.human.plan import next_pairs, plan, seconds_per_ranking
+from errata.human.ranking import cluster
 from recorded import check, outcome
 
 RANKERS = (
@@ -250,7 +248,7 @@ CASES = {
     "judges alone": lambda: judge_correlations(comparisons()),
     "judges alone, rounded": lambda: judge_correlations(comparisons(), digits=1),
     "judges by net wins": lambda: judge_correlations(comparisons(), parse_ranker("net_wins")),
-    "without": lambda: list(without_systems(judgments(6), ("A", "C"))),
+    "without": lambda: list(drop_systems(judgments(6), ("A", "C"))),
     **{f"settings {text}": partial(parse_ranker, text) for text in SETTINGS},
     **{f"bad: {name}": make for name, make in BAD.items()},
 }

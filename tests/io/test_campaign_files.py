@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from errata.collect.design import Design, Scale, design_of
-from errata.errors import InputError
-from errata.io.campaign_files import read_campaign_file
+from errata.collect.files import read_campaign_file
+from errata.core.errors import InputError
 
 GOOD = """\
 kind = "score"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Edit, Reference
-from errata.errors import DataWarning, InputError
 from errata.io import read_corpus, read_hypotheses
 from errata.io.outputs import system_name
 

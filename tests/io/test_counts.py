@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from errata.errors import InputError
-from errata.io.counts import HEADER, CountSpool, pack_counts, unpack_counts
-from errata.numbers import Floats
+from errata.core.errors import InputError
+from errata.core.stats import Floats
+from errata.io.shards.counts import HEADER, CountSpool, pack_counts, unpack_counts
 
 LARGEST = st.sampled_from([2.0**8, 2.0**16, 2.0**32, 2.0**53, 2.0**63])
 

@@ -21,9 +21,8 @@ def codes_in_source() -> set[str]:
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 place = POSITION.get(name, len(node.args))
                 found |= {a.value for a in node.args[place : place + 1] if is_code(a)}
-            elif isinstance(node, ast.Tuple) and path.stem == "conventions":
+            elif isinstance(node, ast.Tuple) and path.parts[-2:] == ("checks", "text.py"):
                 found |= {e.value for e in node.elts[-1:] if is_code(e)}
-            elif isinstance(node, ast.Tuple) and path.stem == "characters":
                 found |= {e.value for e in node.elts if is_code(e) and "-" in e.value}
     return found
 

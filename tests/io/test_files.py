@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
-from errata.io.files import read_bytes, read_lines, spelled_lines, stream_lines
-from errata.io.writing import write_bytes, write_lines
-from errata.spelling import Spelled
+from errata.core.errors import InputError
+from errata.data.tokens import Spelled
+from errata.io.atomic import write_bytes, write_lines
+from errata.io.files import read_bytes, read_lines, read_utf8_lines, stream_lines
 
 
 def test_gzip_is_undone_by_content_and_made_by_name(tmp_path: Path) -> None:
@@ -61,8 +61,8 @@ def test_lines_are_the_same_as_bytes_and_as_strings(
     path = tmp_path_factory.getbasetemp() / "lines.txt"
     path.write_bytes(text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.io.files.PIECE", 2)
-        lines, findings = spelled_lines(path)
+        patch.setattr("errata.io.files.DECODED_BYTES", 2)
+        lines, findings = read_utf8_lines(path)
     assert (list(lines), findings) == read_lines(path)
     odd = any(mark in text for mark in "\r\x85\u2028\x0b")
     assert isinstance(lines, Spelled) != odd
@@ -75,12 +75,12 @@ def test_no_text_is_refused_as_bytes_as_well(
     path.write_bytes("a\nb é\n".encode("latin-1"))
     said = r"latin.txt:2: byte 3 of the line \(0xe9\) is not UTF-8"
     for piece in (1, 2**17):
-        monkeypatch.setattr("errata.io.files.PIECE", piece)
+        monkeypatch.setattr("errata.io.files.DECODED_BYTES", piece)
         with pytest.raises(InputError, match=said):
-            spelled_lines(path)
+            read_utf8_lines(path)
     path.write_bytes("\ufeffé".encode() + b"\xe9\n")
     with pytest.raises(InputError, match=r"latin.txt:1: byte 6 of the line"):
-        spelled_lines(path)
+        read_utf8_lines(path)
     path.write_bytes(b"a\nb\n")
     monkeypatch.setattr("errata.io.files.LARGEST", 3)  # what kernels can count
-    assert spelled_lines(path) == (["a", "b"], [])
+    assert read_utf8_lines(path) == (["a", "b"], [])

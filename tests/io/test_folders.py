@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from errata.io.folders import WAITING, open_folder
+from errata.io.storage import WAITING, open_folder
 
 
 def test_many_may_write_side_by_side(tmp_path: Path) -> None:

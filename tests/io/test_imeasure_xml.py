@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from command import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Edit
-from errata.errors import DataWarning, InputError
 from errata.io import read_corpus
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>

@@ -13,16 +13,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment
-from errata.errors import DataWarning, InputError
 from errata.human import compare
-from errata.io.judgments import read_judgment_files, read_judgments, read_outputs, write_judgments
+from errata.io.corpus import check_files
+from errata.io.judgments import (
+    parse_jsonl,
+    read_judgment_files,
+    read_judgments,
+    read_outputs,
+    render_jsonl,
+    write_judgments,
+)
 from errata.io.judgments.appraise import parse_appraise, render_appraise
-from errata.io.judgments.jsonl import parse_jsonl, render_jsonl
-from errata.io.judgments.labels import fit_labels, require_fit
-from errata.io.judgments.mturk import parse_mturk
+from errata.io.judgments.checks import fit_labels, require_fit
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
-from errata.io.linter import check_files
+from errata.io.judgments.sheets import parse_mturk
 from human_data import (
     data_file,
     grundkiewicz,

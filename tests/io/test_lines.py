@@ -13,17 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError
+from errata.data.tokens import Spelled, utf8
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
-from errata.io.checks.characters import check_characters, check_corpus
-from errata.io.checks.conventions import lines_beside, shapes_of
-from errata.io.checks.likeness import likeness_of
-from errata.io.checks.lines import check_lines, look_no_more, was_looked_at
-from errata.io.checks.roles import check_systems
+from errata.io.checks.alignment import (
+    check_lines,
+    check_systems,
+    is_checked,
+    mark_checked,
+    similarity,
+)
+from errata.io.checks.text import check_characters, check_corpus, pair_lines, shapes_of
 from errata.io.corpus import parallel_corpus
-from errata.io.tokenising import tokeniser
-from errata.spelling import Spelled, utf8
+from errata.io.tokenisers import tokeniser
 from recorded import values
 
 WORDS = ["river", "stone", "window", "garden", "letter", "morning", "teacher", "because"]
@@ -236,7 +239,7 @@ def test_from_where_a_text_is_another_s():
         for i in range(own):
             lines[i] = " ".join(w if rng.random() < 0.8 else "zzzz" for w in SOURCES[i].split())
         lines[own : own + elsewhere] = far[own : own + elsewhere]
-        gain = likeness_of(SOURCES, lines) - likeness_of(far, lines)
+        gain = similarity(SOURCES, lines) - similarity(far, lines)
         mean, errors = float(gain.mean()), float(gain.mean() / (gain.std() / len(gain) ** 0.5))
         related = errors > 2 and mean > 0.05
         seen.add((related, 1 + (errors > 2) + (errors > 3), mean > 0.05))
@@ -266,10 +269,10 @@ def test_lines_are_as_alike_as_bytes_and_as_strings(
     ours, theirs = [a for a, _ in pairs], [b for _, b in pairs]
     wanted = [Indel.normalized_similarity(a[:longest], b[:longest]) for a, b in pairs]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.io.checks.likeness.COMPARED", longest)
+        patch.setattr("errata.io.checks.alignment.COMPARED", longest)
         for a in (ours, Spelled(utf8(ours))):
             for b in (theirs, Spelled(utf8(theirs))):
-                assert likeness_of(a, b).tolist() == wanted
+                assert similarity(a, b).tolist() == wanted
 
 
 @given(
@@ -279,13 +282,13 @@ def test_lines_are_as_alike_as_bytes_and_as_strings(
 def test_lines_look_alike_however_many_are_near(pairs: list[tuple[str, str]], near: int) -> None:
     sources, lines = [a for a, _ in pairs], [b for _, b in pairs]
     look = shapes_of(sources)
-    whole = lines_beside(sources, lines, look)
+    whole = pair_lines(sources, lines, look)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.io.checks.conventions.NEAR", near)
-        parts = lines_beside(Spelled(utf8(sources)), Spelled(utf8(lines)), look)
+        patch.setattr("errata.io.checks.text.NEAR", near)
+        parts = pair_lines(Spelled(utf8(sources)), Spelled(utf8(lines)), look)
     for mine, theirs in zip(whole, parts, strict=True):
         assert np.asarray(mine).tolist() == np.asarray(list(theirs)).tolist()
-    alone = [lines_beside([a], [b], shapes_of([a])) for a, b in pairs]
+    alone = [pair_lines([a], [b], shapes_of([a])) for a, b in pairs]
     assert whole.shown.tolist() == [int(each.shown[0]) for each in alone]
     assert whole.styles.tolist() == [each.styles[0].tolist() for each in alone]
 
@@ -400,9 +403,9 @@ def test_the_same_output_was_looked_at_however_it_was_read() -> None:
     given = Hypotheses("given", OUTPUT)
     for first, second in ((read, given), (given, read), (given, replace(given, system="other"))):
         corpus = Corpus.from_texts(SOURCES)
-        assert not was_looked_at(corpus, first)
-        look_no_more(corpus, first)
-        assert was_looked_at(corpus, first)
-        assert was_looked_at(corpus, second)
-        assert not was_looked_at(corpus, second.without_sentences(59))
-        assert not was_looked_at(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))
+        assert not is_checked(corpus, first)
+        mark_checked(corpus, first)
+        assert is_checked(corpus, first)
+        assert is_checked(corpus, second)
+        assert not is_checked(corpus, second.without_sentences(59))
+        assert not is_checked(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Reference
-from errata.errors import DataWarning, InputError
 from errata.io import read_m2, write_m2
 from errata.io.m2 import format_m2, parse_m2, scan_m2, scan_m2_text
 

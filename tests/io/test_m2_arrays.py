@@ -16,20 +16,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import errata.io.m2_arrays
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edit_places import EditPlaces, EditWords
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io.checks.characters import check_gold_characters
-from errata.io.checks.conventions import letters_in, source_letters
-from errata.io.checks.lines import check_alignment
+from errata.data.edits import EditArrays, EditTexts
+from errata.io.checks.alignment import check_alignment
+from errata.io.checks.text import check_gold_characters, letters_in, source_letters
 from errata.io.files import decode, read_bytes
 from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import gold_edits, gold_references
-from errata.metrics.pt_m2 import PTM2
-from errata.reduction.witnesses import find_witnesses
+from errata.metrics.pt_metrics import PTM2
+from errata.scoring.evaluate import evaluate
+from errata.scoring.results import find_witnesses
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
 from pure import load_pure
 
@@ -57,13 +56,13 @@ def asked(corpus: Corpus) -> bool:
     return "references" in corpus.__dict__ or "references" in corpus._derived
 
 
-def same_places(ours: EditPlaces, theirs: EditPlaces) -> None:
+def same_places(ours: EditArrays, theirs: EditArrays) -> None:
     for name, one, other in zip(theirs._fields, ours, theirs, strict=True):
         np.testing.assert_array_equal(one, other, name)
         assert one.dtype == other.dtype, name
 
 
-def same_words(ours: EditWords, theirs: EditWords) -> None:
+def same_words(ours: EditTexts, theirs: EditTexts) -> None:
     np.testing.assert_array_equal(ours.told, theirs.told)
     np.testing.assert_array_equal(ours.implied, theirs.implied)
     assert ours.told.dtype == ours.implied.dtype == theirs.told.dtype == theirs.implied.dtype
@@ -81,8 +80,8 @@ def same_corpus(ours: Corpus, theirs: Corpus) -> None:
     assert repr(ours) == repr(theirs)
     assert (len(ours), ours.annotators) == (len(theirs), theirs.annotators)
     assert ours.most_references == theirs.most_references
-    same_places(ours.edit_places, EditPlaces.of(theirs.references))
-    same_words(ours.edit_words, EditWords.of(theirs.references))
+    same_places(ours.edit_places, EditArrays.of(theirs.references))
+    same_words(ours.edit_words, EditTexts.of(theirs.references))
     kinds = [e.kind for refs in theirs.references for r in refs for e in r.edits or ()]
     assert list(ours.edit_kinds) == list(theirs.edit_kinds) == kinds
     assert [ours.references_of(i) for i in range(len(ours))] == list(theirs.references)
@@ -277,7 +276,7 @@ def test_parts_take_over_what_is_said(ours: Corpus, theirs: Corpus) -> None:
 
 def test_what_references_say() -> None:
     edits = (Edit(0, 1, "x", "X"), Edit(1, 2, "y", "X", ("z",)))
-    words = EditWords.of(
+    words = EditTexts.of(
         [
             (Reference(0, text="x b"), Reference(1, edits, "x y")),
             (),

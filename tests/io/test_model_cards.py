@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from errata.errors import InputError
-from errata.io.model_cards import (
+from errata.core.errors import InputError
+from errata.core.stats import Estimate
+from errata.io.atomic import file_set
+from errata.models.cards import (
     GateThreshold,
     Head,
     ModelCard,
     PartSize,
     TrainedOn,
+    TrainingFolder,
     card_files,
     read_model_card,
 )
-from errata.io.model_folders import ModelFolder
-from errata.io.writing import file_set
-from errata.numbers import Estimate
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 HEAD = Head("pearson", 9, Estimate(0.45, 0.3, 0.6), Estimate(0.3, 0.1, 0.5), 0.4, 0.5, 7, 20)
@@ -125,12 +125,12 @@ def test_what_is_no_card_is_refused(tmp_path: Path, text: str) -> None:
 def test_parts_are_kept_until_all_are_put_in_place(tmp_path: Path) -> None:
     """A run that was broken off finds what it had finished, and only under the same key."""
     with file_set():
-        folder = ModelFolder.at(tmp_path / "new", ["grammer", "fluency"])
+        folder = TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
         (folder.start("grammer") / "config.json").write_text("{}")
         folder.finish("grammer", "key", HEAD)
         assert not (tmp_path / "new" / "grammer").exists()
     with file_set():
-        again = ModelFolder.at(tmp_path / "new", ["grammer", "fluency"])
+        again = TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
         assert again.finished("grammer", "key") == HEAD
         assert again.finished("grammer", "other") is None
         assert again.finished("fluency", "key") is None
@@ -144,7 +144,7 @@ def test_parts_are_kept_until_all_are_put_in_place(tmp_path: Path) -> None:
 def test_a_trained_folder_is_replaced_only_on_demand(tmp_path: Path) -> None:
     def train(force: bool) -> None:
         with file_set(force=force):
-            folder = ModelFolder.at(tmp_path, [""])
+            folder = TrainingFolder.at(tmp_path, [""])
             (folder.start("") / "config.json").write_text(f'{{"forced": "{force}"}}')
             folder.finish("", "key", HEAD)
             folder.put_card(CARD)
@@ -158,4 +158,4 @@ def test_a_trained_folder_is_replaced_only_on_demand(tmp_path: Path) -> None:
     assert not (tmp_path / ".unfinished").exists()
     # A card of other models beside this one would be read as its own.
     with file_set(force=True), pytest.raises(InputError, match=r"another training, config\.json;"):
-        ModelFolder.at(tmp_path, ["grammer"])
+        TrainingFolder.at(tmp_path, ["grammer"])

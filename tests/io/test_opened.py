@@ -16,11 +16,10 @@ from pathlib import Path
 import pytest
 
 from command import errata
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.io import read_text
-from errata.io.files import read_bytes, stream_lines
+from errata.io.files import READ_BYTES, _Bounded, read_bytes, stream_lines
 from errata.io.judgments import read_judgments
-from errata.io.opened import PIECE, _Bounded
 from errata.io.scores import read_score_file
 
 READERS = pytest.mark.parametrize(
@@ -117,7 +116,7 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
             file.write(bytes(1 << 20))
     program = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (900 << 20,) * 2);"
-        "from errata.cli import main; main(sys.argv[1:])"
+        "from errata.cli.main import main; main(sys.argv[1:])"
     )
     for arguments in (["rank"], ["score", "--sample", "--gold"], ["meta", "--human"]):
         done = subprocess.run(
@@ -173,12 +172,14 @@ class Asked(io.BytesIO):
         return super().read(size)
 
 
-@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7])
+@pytest.mark.parametrize(
+    "size", [0, 1, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1, 3 * READ_BYTES + 7]
+)
 def test_all_of_a_file_is_read_piece_by_piece(tmp_path: Path, size: int) -> None:
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     file = Asked(content)
-    assert _Bounded(file, "it", 10 * PIECE).readall() == content
-    assert {*file.sizes} == {PIECE}
+    assert _Bounded(file, "it", 10 * READ_BYTES).readall() == content
+    assert {*file.sizes} == {READ_BYTES}
     plain, packed = tmp_path / "a.txt", tmp_path / "a.gz"
     plain.write_bytes(content)
     packed.write_bytes(gzip.compress(content, 1))

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from errata.errors import ErrataError, InputError, MissingExtraError
-from errata.io.parquet_files import parquet_only
-from errata.io.scores.sentence_tables import read_sentence_tables, write_sentence_table
-from errata.io.shards import ShardedInputs, plan_shards
+from errata.core.errors import ErrataError, InputError, MissingExtraError
+from errata.io.shards.inputs import ShardedInputs
+from errata.io.shards.parquet import check_parquet
+from errata.io.shards.plan import plan_shards
+from errata.io.stored_scores import read_sentence_tables, write_sentence_table
 
 
 def refusal(kind: type[ErrataError], read: Callable[[str], object], path: str) -> ErrataError:
@@ -56,5 +57,5 @@ def test_what_the_system_says_of_a_file_stays(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     refused = refusal(InputError, read_sentence_tables, str(tmp_path / "x.parquet"))
     assert "cannot read the file: No such file" in str(refused)
-    with pytest.raises(TimeoutError), parquet_only("s3://x/y.parquet", "name another"):
+    with pytest.raises(TimeoutError), check_parquet("s3://x/y.parquet", "name another"):
         raise TimeoutError  # of a store, without a number of the system

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from numpy.testing import assert_allclose
 
-from errata.errors import InputError
-from errata.io.ratings import read_ratings
+from errata.core.errors import InputError
+from errata.io.judgments.sheets import read_ratings
 
 HEAD = "source,output,grammer,fluency,meaning,system\n"
 

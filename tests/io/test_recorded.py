@@ -29,18 +29,16 @@ from errata.io import (
     read_text,
     write_scores,
 )
-from errata.io.checks.characters import check_corpus
-from errata.io.checks.findings import Finding, summarise, worst_first
-from errata.io.checks.lines import check_lines
-from errata.io.checks.roles import called_source, check_sources, check_systems
+from errata.io.checks import Finding, sort_by_severity, summarise
+from errata.io.checks.alignment import check_lines, check_sources, check_systems, is_named_source
+from errata.io.checks.text import check_corpus
 from errata.io.corpus import corrected_text
-from errata.io.files import stream_lines
+from errata.io.files import most_bytes, stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
-from errata.io.judgments.labels import fit_labels, require_fit
+from errata.io.judgments.checks import fit_labels, require_fit
 from errata.io.m2 import format_m2, scan_m2
-from errata.io.opened import most_bytes
 from errata.io.outputs import read_systems
-from errata.io.sheet import delimiter_of, read_number, read_rows
+from errata.io.rows import delimiter_of, read_number, read_rows
 from fuzz_targets import SAMPLE, TARGETS, Target
 from recorded import brief, check, facts
 
@@ -469,7 +467,7 @@ def of_systems() -> object:
         *(facts(partial(read_systems, paths)) for paths in outputs),
         check_systems([(f"f{k}", Hypotheses(name, ("a", "b", s))) for k, (name, s) in alike]),
         *(
-            called_source(CORPUS, Hypotheses(name, tuple(lines)), name, "f")
+            is_named_source(CORPUS, Hypotheses(name, tuple(lines)), name, "f")
             for name in names
             for lines in (EAGER, SOURCES, EAGER[1:])
         ),
@@ -535,7 +533,10 @@ CASES = {
         for data in (b"123456789\n", b"1234567890\n", gzip.compress(b"1234567890" * 5))
     ],
     "tables": of_tables,
-    "findings": lambda: [worst_first(FOUND), *(summarise(FOUND, shown) for shown in (0, 1, 3, 9))],
+    "findings": lambda: [
+        sort_by_severity(FOUND),
+        *(summarise(FOUND, shown) for shown in (0, 1, 3, 9)),
+    ],
 }
 GROUPS = {
     "io": {name: partial(facts, make) for name, make in CASES.items()},

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io.runs import read_run, read_runs, run_of, utc_time, write_run
+from errata.io.stored_runs import make_run, read_run, read_runs, utc_time, write_run
+from errata.scoring.evaluate import evaluate
 
 WHEN = "2026-01-02T03:04:05Z"
 texts = st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), max_size=12)
@@ -27,7 +27,7 @@ def test_a_run_gives_back_the_output_it_was_made_of(pairs: list[tuple[str, str]]
     out = Hypotheses("ours", tuple(text for _, text in pairs))
     with TemporaryDirectory() as folder:
         path = Path(folder, "run.json")
-        run = run_of(corpus, out, (), when=WHEN, remark="commit 1")
+        run = make_run(corpus, out, (), when=WHEN, remark="commit 1")
         write_run(path, run)
         again = read_run(path)
     assert again == run
@@ -43,19 +43,19 @@ def test_figures_and_edits_survive(tmp_path: Path) -> None:
     edits = ((Edit(1, 2, "goes", "R:VERB"),), ())
     out = Hypotheses("ours", ("He goes home", "Fine ."), edits)
     scores = evaluate("gleu", corpus, [out], resamples=20)
-    write_run(tmp_path / "b.json", run_of(corpus, out, [scores], when=WHEN))
+    write_run(tmp_path / "b.json", make_run(corpus, out, [scores], when=WHEN))
     run = read_run(tmp_path / "b.json")
     assert run.output(corpus) == out
     (figure,) = run.figures
     assert (figure.value, figure.signature) == (scores["ours"], scores.signature)
     assert (figure.low, figure.high) == tuple(scores.interval()[0])
-    write_run(tmp_path / "a.json", run_of(corpus, out, [], when="2026-02-02T00:00:00Z"))
+    write_run(tmp_path / "a.json", make_run(corpus, out, [], when="2026-02-02T00:00:00Z"))
     assert [r.when for r in read_runs(tmp_path)] == [WHEN, "2026-02-02T00:00:00Z"]
 
 
 def test_another_corpus_is_refused(tmp_path: Path) -> None:
     corpus = Corpus.from_texts(["a b", "c"], [["a b", "c"]])
-    run = run_of(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN)
+    run = make_run(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN)
     other = Corpus.from_texts(["a b", "d"], [["a b", "c"]])
     with pytest.raises(InputError, match="other sources"):
         run.output(other)
@@ -71,7 +71,7 @@ def test_another_corpus_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     corpus = Corpus.from_texts(["a b", "c"], [["a b", "c"]])
-    write_run(path, run_of(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN))
+    write_run(path, make_run(corpus, Hypotheses("x", ("a", "c")), (), when=WHEN))
     good = json.loads(path.read_text())
     figure = {"label": "m", "headline": "F", "signature": "s", "value": "1"}
     for key, value, said in (

@@ -13,14 +13,14 @@ import pandas
 import pytest
 
 from command import errata
+from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Scores
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import DataWarning, InputError, MissingExtraError
-from errata.evaluation import evaluate
 from errata.io import read_text, write_scores
+from errata.io.atomic import write_lines
 from errata.io.scores import read_score_file, read_score_files
-from errata.io.writing import write_lines
 from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
 
 VALUES = [("A", 0.1), ("B", 0.4), ("C", 0.3)]
 

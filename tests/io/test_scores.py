@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Scores
-from errata.errors import DataWarning, InputError
 from errata.io import read_published_scores, read_scores, write_scores
 
 FLOAT = st.floats(width=64)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from command import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment
-from errata.errors import DataWarning, InputError
-from errata.io import sheet
+from errata.io import rows
+from errata.io.columns import parse_columns
 from errata.io.judgments import read_judgments
-from errata.io.judgments.sheet_columns import parse_columns
 from errata.io.scores import read_score_file
 
 EXPECTED = [
@@ -158,8 +158,8 @@ def test_a_stray_cell_far_away_costs_no_memory(
     assert len(list(read_judgments(tmp_path / "wide.xlsx"))) == 1
     book.active.cell(row=1_048_576, column=16_384, value="x")
     book.save(tmp_path / "far.xlsx")
-    assert sheet.MOST_CELLS == 20_000_000
-    monkeypatch.setattr(sheet, "MOST_CELLS", 400_000)  # which are read sooner
+    assert rows.MOST_CELLS == 20_000_000
+    monkeypatch.setattr(rows, "MOST_CELLS", 400_000)  # which are read sooner
     with pytest.raises(InputError, match="the sheet 'Sheet' spans more than 400,000"):
         list(read_judgments(tmp_path / "far.xlsx"))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import DataWarning, InputError
+from errata.core.errors import DataWarning, InputError
 from errata.io import read_text, write_text
 
 

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
-from errata.io.checks.conventions import APART, GLUED
-from errata.io.checks.segmentation import check_segmentation
+from errata.io.checks.text import APART, GLUED, check_segmentation
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses
-from errata.io.tokenising import characters, tokenised, tokeniser
+from errata.io.tokenisers import characters, tokenise_corpus, tokeniser
+from errata.scoring.evaluate import evaluate
 
 CUT = tokeniser("characters")
 
@@ -54,7 +53,7 @@ def test_edits_on_tokens_become_edits_on_characters(data: st.DataObject) -> None
     end = data.draw(st.integers(start, len(tokens)))
     edit = Edit(start, end, data.draw(words).strip(), "X", (data.draw(words).strip(),))
     source = " ".join(tokens)
-    corpus = tokenised(Corpus((source,), ((Reference(0, (edit,)),),)), CUT)
+    corpus = tokenise_corpus(Corpus((source,), ((Reference(0, (edit,)),),)), CUT)
     reference = corpus.references[0][0]
     assert reference.corrected(corpus.sources[0]) == CUT(" ".join(apply_edits(tokens, [edit])))
     for found in reference.edits or ():  # also with what else would have been right

@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
-from errata.io.writers import WrittenLine, is_writers, read_writers, render_writers, writers_beside
+from errata.collect.files import (
+    WrittenLine,
+    find_writers_file,
+    is_writers,
+    read_writers,
+    render_writers,
+)
+from errata.core.errors import InputError
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 LINES = st.builds(
@@ -70,7 +76,7 @@ def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_the_writers_of_a_text_are_beside_it(tmp_path: Path, text: str, beside: str) -> None:
     (tmp_path / beside).touch()
     fits = not beside.startswith(("old", "newer"))
-    assert writers_beside(tmp_path / text) == (str(tmp_path / beside) if fits else None)
+    assert find_writers_file(tmp_path / text) == (str(tmp_path / beside) if fits else None)
     assert is_writers(tmp_path / beside)
     assert not is_writers(tmp_path / text)
 
@@ -78,5 +84,5 @@ def test_the_writers_of_a_text_are_beside_it(tmp_path: Path, text: str, beside: 
 def test_the_nearest_of_several_counts(tmp_path: Path) -> None:
     for name in ("writers.jsonl", "a.writers.jsonl", "a.b.writers.jsonl"):
         (tmp_path / name).touch()
-    assert writers_beside(tmp_path / "a.b.minimal.0") == str(tmp_path / "a.b.writers.jsonl")
-    assert writers_beside(tmp_path / "a.minimal.0") == str(tmp_path / "a.writers.jsonl")
+    assert find_writers_file(tmp_path / "a.b.minimal.0") == str(tmp_path / "a.b.writers.jsonl")
+    assert find_writers_file(tmp_path / "a.minimal.0") == str(tmp_path / "a.writers.jsonl")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.kernels import m2_counts
-from errata.metrics.choice import f_weights, running_choice
+from errata.metrics.running_choice import f_weights, running_choice
 from pure import load_pure
 
 KERNELS = [m2_counts, load_pure("m2_counts")]

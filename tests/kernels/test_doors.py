@@ -16,9 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.human import parse_ranker
-from errata.human.counts import Counts
+from errata.human.comparisons import Counts
 from errata.kernels import (
     alignment,
     chunks,

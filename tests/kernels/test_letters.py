@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.io.checks.conventions import APART, GLUED
+from errata.data.tokens import utf8
+from errata.io.checks.text import APART, GLUED
 from errata.kernels import letters
-from errata.spelling import utf8
 from pure import load_pure
 
 LINES = st.lists(

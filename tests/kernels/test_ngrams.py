@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conll_texts import read_conll
+from errata.core.errors import InputError
 from errata.data import Corpus, Tokens, Vocabulary
-from errata.errors import InputError
 from errata.kernels import ngrams as compiled
 from errata.metrics.ngrams import (
     Overlaps,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.io.files import ODD_BREAKS
 from errata.kernels import paragraphs
 from m2_texts import EDITS, NOOP, OTHERS, SOURCES, line, m2_texts

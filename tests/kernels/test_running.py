@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.kernels import running
-from errata.metrics import choice, parse
+from errata.metrics import parse, running_choice
 from errata.metrics.base import Before, Metric
-from errata.metrics.choice import RunningRule, best_references
-from errata.numbers import Floats
+from errata.metrics.running_choice import RunningRule, best_references
 from pure import load_pure
 
 KERNELS = [running, load_pure("running")]
@@ -38,7 +38,7 @@ METRICS = (
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The kernel that choices are made by."""
     found: ModuleType = request.param
-    monkeypatch.setattr(choice, "running", found)
+    monkeypatch.setattr(running_choice, "running", found)
     return found
 
 
@@ -192,8 +192,8 @@ def test_the_sieve_leaves_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is decided in fractions costs a thousand times as much."""
     rng = np.random.default_rng(0)
     asked = []
-    exactly = choice._best
-    monkeypatch.setattr(choice, "_best", lambda *args: asked.append(1) or exactly(*args))
+    exactly = running_choice._best
+    monkeypatch.setattr(running_choice, "_best", lambda *args: asked.append(1) or exactly(*args))
     for text in METRICS:
         metric = parse(text)
         metric.choose(some_counts(rng, metric, 3000))
@@ -202,7 +202,10 @@ def test_the_sieve_leaves_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_half_goes_where_the_official_doubles_go() -> None:
     """3/160 is .01875, whose double is below it; 1/32 is exact, and goes to the even digit."""
-    halves = [choice.rounded(Fraction(*f), 4, lambda f=f: f[0] / f[1]) for f in ((3, 160), (1, 32))]
+    halves = [
+        running_choice.rounded(Fraction(*f), 4, lambda f=f: f[0] / f[1])
+        for f in ((3, 160), (1, 32))
+    ]
     assert halves == [round(round(3 / 160, 4) * 10**4), 312]
 
 

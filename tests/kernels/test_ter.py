@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
 
+from errata.core.errors import DataWarning
 from errata.data import Vocabulary
-from errata.edits.ter import edit_counts, operation_counts
-from errata.errors import DataWarning
+from errata.metrics.ter import edit_counts, operation_counts
 from pure import load_pure
 
 words = st.lists(st.sampled_from("abcde"), max_size=14)
@@ -121,10 +121,10 @@ def test_real_rewrites(
     oracles: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from errata.reproduce.material import Material
+    from errata.reproduce.data import ExperimentData
 
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
-    material = Material()
+    material = ExperimentData()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         pairs = list(zip(*(material.text(name) for name in names), strict=True))

@@ -12,9 +12,9 @@ import trueskill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.human import Counts, compare, parse_ranker, rank
-from errata.human.clusters import cluster
+from errata.human.ranking import cluster
 from errata.human.trueskill import TrueSkill, TrueSkillMeanField
 from errata.io.judgments import read_judgments
 from errata.kernels import trueskill as kernel

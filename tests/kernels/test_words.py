@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import errata.data
+import errata.data.corpus
 from errata.data import Vocabulary
 from errata.kernels import words
 from pure import load_pure
@@ -27,7 +27,7 @@ ODD = (
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of running the kernel, used by vocabularies."""
     which = words if request.param == "compiled" else load_pure("words")
-    monkeypatch.setattr(errata.data, "words", which)
+    monkeypatch.setattr(errata.data.corpus, "words", which)
     return str(request.param)
 
 
@@ -47,7 +47,7 @@ def spelled(texts: list[str], ascii_only: bool) -> list[list[str]]:
 def test_words_are_those_of_split(way: str, texts: list[str]) -> None:
     which = words if way == "compiled" else load_pure("words")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(errata.data, "words", which)
+        patch.setattr(errata.data.corpus, "words", which)
         assert spelled(texts, False) == [text.split() for text in texts]
         assert spelled(texts, True) == [ASCII.findall(text) for text in texts]
 
@@ -68,7 +68,7 @@ def test_many_words_make_the_table_grow(kernel: str) -> None:
 def test_parts_of_a_long_text_are_numbered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["a b", "", "b c", "c", "a"]
     whole = Vocabulary().intern(texts)
-    monkeypatch.setattr(errata.data, "NUMBERED", 2)
+    monkeypatch.setattr(errata.data.corpus, "NUMBERED", 2)
     cut = Vocabulary().intern(iter(texts))
     np.testing.assert_array_equal(whole.ids, cut.ids)
     np.testing.assert_array_equal(whole.offsets, cut.offsets)

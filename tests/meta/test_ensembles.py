@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.data import Scores
-from errata.errors import InputError
 from errata.meta.ensembles import ensembles
-from errata.meta.paired import match
-from errata.numbers import Floats
+from errata.meta.matching import match
 
 SYSTEMS = tuple(f"s{k:02}" for k in range(12))
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.meta.pairwise import CONVENTIONS
 from errata.meta.significance import williams
-from errata.meta.signs import CONVENTIONS
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "meta.json").read_text(encoding="utf-8")

@@ -10,12 +10,22 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment, Scores
-from errata.errors import DataWarning, InputError
 from errata.human import Comparisons, compare
-from errata.meta.marks import Marks, best_threshold, marks_of, swap_test, tau_c_of_rankings
-from errata.meta.sentences import sentence_level, sentence_levels
-from errata.meta.signs import differences, no_ties, sign_tables, signs_of, tau_b
+from errata.meta.pairwise import (
+    PairOutcomes,
+    best_threshold,
+    differences,
+    no_ties,
+    pair_outcomes,
+    sign_tables,
+    signs_of,
+    swap_test,
+    tau_b,
+    tau_c_of_rankings,
+)
+from errata.meta.sentence_level import sentence_level, sentence_levels
 
 SYSTEMS = ("A", "B", "C", "D", "E")
 
@@ -142,8 +152,8 @@ def test_tau_23_and_kendall_like_are_accuracies_turned_round() -> None:
     assert value("kendall_like") == pytest.approx((2 * won - len(decided)) / len(decided))
 
 
-def marks(pairs: Comparisons, scores: Scores, **options: bool) -> Marks:
-    return marks_of(pairs, differences(pairs, scores), **options)
+def marks(pairs: Comparisons, scores: Scores, **options: bool) -> PairOutcomes:
+    return pair_outcomes(pairs, differences(pairs, scores), **options)
 
 
 def test_swaps_are_tried_all_where_they_are_few() -> None:
@@ -166,7 +176,7 @@ def test_swaps_are_tried_all_where_they_are_few() -> None:
 def test_up_to_sixteen_units_swaps_are_tried_all(units: int) -> None:
     pairs = compare([Judgment("ann", k, (("A",), ("B",)), (1, 2), f"i{k}") for k in range(units)])
     right = np.arange(units) > 3
-    first, second = (Marks(side, np.ones(units)) for side in (right, ~right))
+    first, second = (PairOutcomes(side, np.ones(units)) for side in (right, ~right))
     p, _ = swap_test(pairs, first, second, resamples=100)
     exact = scipy.stats.binom.sf(units - 5, units, 0.5)
     if units <= 16:
@@ -237,4 +247,4 @@ def test_signs_are_those_of_the_marks() -> None:
     judgments, (_, coarse) = material()
     pairs = compare(judgments)
     difference = differences(pairs, coarse)
-    assert (marks_of(pairs, difference).right == (signs_of(difference) == pairs.outcome)).all()
+    assert (pair_outcomes(pairs, difference).right == (signs_of(difference) == pairs.outcome)).all()

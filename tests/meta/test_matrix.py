@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from command import errata
-from errata.correlation import kendall, pearson, spearman
+from errata.core.correlation import kendall, pearson, spearman
+from errata.core.errors import InputError
 from errata.data import Scores
-from errata.errors import InputError
-from errata.meta.matrix import match_metrics, metric_matrix
-from errata.meta.paired import match
-from errata.meta.systems import system_level
+from errata.meta.matching import match
+from errata.meta.metric_matrix import match_metrics, metric_matrix
+from errata.meta.system_level import system_level
 
 SYSTEMS = ("A", "B", "C", "D", "E")
 

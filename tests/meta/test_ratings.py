@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from command import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Scores
-from errata.errors import DataWarning, InputError
 from errata.io.scores import read_score_files
-from errata.meta.paired import match
-from errata.meta.ratings import RatingLevels, rating_levels, ratings_as_comparisons
-from errata.meta.sentences import calibrated_marks
+from errata.meta.matching import match
+from errata.meta.sentence_level import (
+    RatingLevels,
+    calibrated_marks,
+    rating_levels,
+    ratings_as_comparisons,
+)
 
 SYSTEMS = ("A", "B", "C", "D")
 

@@ -12,9 +12,17 @@ import pytest
 
 from errata.data import Judgment, Scores
 from errata.human import Comparisons, compare
-from errata.meta.marks import marks_of, swap_test
-from errata.meta.paired import match, match_comparisons, match_systems
-from errata.meta.sentences import ConventionName, calibrated_accuracy, sentence_levels
+from errata.meta.matching import match, match_comparisons, match_systems
+from errata.meta.pairwise import (
+    CONVENTIONS,
+    chance,
+    confusion,
+    differences,
+    human_ceiling,
+    pair_outcomes,
+    swap_test,
+)
+from errata.meta.sentence_level import ConventionName, calibrated_accuracy, sentence_levels
 from errata.meta.significance import (
     detectable_difference,
     flip_p_values,
@@ -24,8 +32,7 @@ from errata.meta.significance import (
     williams,
     williams_test,
 )
-from errata.meta.signs import CONVENTIONS, chance, confusion, differences, human_ceiling
-from errata.meta.systems import leave_one_out, p_value_matrix, system_level, windows
+from errata.meta.system_level import leave_one_out, p_value_matrix, system_level, windows
 from recorded import check, outcome
 
 KINDS = ("pearson", "spearman", "kendall")
@@ -96,7 +103,9 @@ def swaps(number: int, unit: str, **options: object) -> object:
     pairs = compare(said(number))
     table = numbers(5, 2, 4, 1 + number // 5)
     marks = [
-        marks_of(pairs, differences(pairs, Scores("m", tuple("ABCD"), t.mean(1), t)), **options)  # type: ignore[arg-type]
+        pair_outcomes(
+            pairs, differences(pairs, Scores("m", tuple("ABCD"), t.mean(1), t)), **options
+        )  # type: ignore[arg-type]
         for t in table
     ]
     p = swap_test(pairs, *marks, unit=unit, resamples=40)  # type: ignore[arg-type]

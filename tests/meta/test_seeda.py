@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from command import errata
-from errata.correlation import pearson, spearman
+from errata.core.correlation import pearson, spearman
+from errata.core.errors import DataWarning
 from errata.data import Scores
-from errata.errors import DataWarning
-from errata.evaluation import evaluate
 from errata.human import compare
 from errata.io import read_corpus, read_hypotheses
 from errata.io.judgments import read_judgments
-from errata.meta.sentences import sentence_levels
+from errata.meta.sentence_level import sentence_levels
+from errata.scoring.evaluate import evaluate
 
 # Recomputed from the table in SEEDA's README: Pearson and Spearman, twelve base systems.
 AGREEMENT = {

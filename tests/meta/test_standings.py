@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.meta.significance import holm
-from errata.meta.standings import standings
-from errata.numbers import Estimate
+from errata.core.stats import Estimate
+from errata.meta.significance import holm, standings
 
 
 def estimates(values: list[float]) -> list[Estimate]:

@@ -12,7 +12,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.correlation import (
+from errata.core.correlation import (
     Correlation,
     chance_corrected,
     correlate,
@@ -25,7 +25,7 @@ from errata.correlation import (
     soft_pairwise_accuracy,
     spearman,
 )
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.meta.significance import (
     detectable_difference,
     flip_p_values,

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from errata.core.errors import InputError
 from errata.data import Scores
-from errata.errors import InputError
-from errata.meta.paired import match, match_systems
+from errata.meta.matching import match, match_systems
 from errata.meta.significance import flip_p_values
-from errata.meta.systems import leave_one_out, p_value_matrix, system_level, windows
-from errata.report.tables.correlations import system_level_table
+from errata.meta.system_level import leave_one_out, p_value_matrix, system_level, windows
+from errata.meta.tables import system_level_table
 
 
 def published(path: Path, name: str) -> Scores:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from command import errata
+from errata.core.signatures import short_signature, short_signatures
 from errata.data import Scores
 from errata.io.scores import read_score_files
-from errata.meta.paired import match
-from errata.meta.systems import system_level
-from errata.report.signatures import short_signature, short_signatures
-from errata.report.table import Table, render
+from errata.meta.matching import match
+from errata.meta.system_level import system_level
+from errata.tables.table import Table, render
 
 
 def tables(*arguments: object) -> dict[str, Any]:

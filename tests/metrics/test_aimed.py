@@ -13,12 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edits import extract_systems, retyped
+from errata.edits import extract_systems, retype
 from errata.io import read_m2, write_m2
 from errata.io.outputs import read_systems
 from errata.meta.significance import holm
 from errata.metrics.errant import Edits
-from errata.metrics.errant.aimed import AimedScores, aimed_figures, aimed_scores, changed_sentences
+from errata.metrics.errant_by_type import (
+    TargetedScores,
+    aimed_figures,
+    changed_sentences,
+    targeted_scores,
+)
 
 SVA, DET = "R:VERB:SVA", "M:DET"
 
@@ -61,7 +66,7 @@ def small() -> tuple[Corpus, Hypotheses]:
 
 def test_by_hand() -> None:
     """All three sentences with agreement errors are mended for one of two annotators."""
-    found = aimed_scores(Edits(), *small())
+    found = targeted_scores(Edits(), *small())
     at = found.kinds.index(SVA)
     assert found.counts[at].tolist() == [3, 0, 0]
     assert (found.solved[at], found.asked[at], found.success[at]) == (3, 3, 1.0)
@@ -75,7 +80,7 @@ def test_by_hand() -> None:
     assert found.all_alarms == 2000 / 31
     known = [found.kinds.index(kind) for kind in (SVA, DET, "U:DET")]
     assert found.macro(found.f) == pytest.approx(np.mean(found.f[known]))
-    merged = aimed_scores(Edits(), *small(), tier=2)
+    merged = targeted_scores(Edits(), *small(), tier=2)
     at = merged.kinds.index("DET")
     assert merged.counts[at].tolist() == [1, 0, 1]
 
@@ -97,7 +102,7 @@ def theirs(folder: Path, corpus: Corpus, system: Hypotheses, kind: str) -> dict[
 
 def check(folder: Path, corpus: Corpus, system: Hypotheses, metric: Edits, tier: int) -> int:
     """Compare every kind; how many there are."""
-    found: AimedScores = aimed_scores(metric, corpus, system, tier=tier)
+    found: TargetedScores = targeted_scores(metric, corpus, system, tier=tier)
     for k, kind in enumerate(found.kinds):
         if kind == "UNK":
             continue
@@ -155,7 +160,7 @@ def test_equals_geclens_on_what_stands_in_its_tests(tmp_path: Path) -> None:
         folder.mkdir()
         made = Hypotheses("x", (text,), (edits,))
         check(folder, block, made, Edits(), 3)
-        assert not aimed_scores(Edits(), block, made).clean  # one annotator changed it
+        assert not targeted_scores(Edits(), block, made).clean  # one annotator changed it
     assert holm([0.01, 0.04, 0.03]).tolist() == stats.holm([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
     assert holm([0.5]).tolist() == stats.holm([0.5])
     totals = np.array([[0, 0, 0], [0, 0, 5], [3, 1, 2]], np.float64)
@@ -167,7 +172,7 @@ def test_equals_geclens_on_what_stands_in_its_tests(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_equals_geclens_on_conll14(tmp_path: Path, conll14: Path, submissions: Path) -> None:
     """Two annotators and 1,312 sentences, whose edits all have the kinds of one inventory."""
-    corpus = retyped(read_m2(conll14 / "conll14st-test.m2"), "aligned", ("UNK",))
+    corpus = retype(read_m2(conll14 / "conll14st-test.m2"), "aligned", ("UNK",))
     (text,) = read_systems([str(submissions / "CAMB")], corpus=corpus)
     (system,) = extract_systems(corpus, [text])
     assert check(tmp_path, corpus, system, Edits(duplicates=True), 3) > 10
@@ -210,7 +215,7 @@ def test_equals_geclens_on_anything(
     corpus = Corpus(("a b c d",) * len(drawn), references)
     made = tuple(mine for mine, _ in drawn)
     texts = tuple(Reference(0, mine).corrected("a b c d") for mine in made)
-    found = aimed_scores(Edits(), corpus, Hypotheses("x", texts, made))
+    found = targeted_scores(Edits(), corpus, Hypotheses("x", texts, made))
     for k, kind in enumerate(found.kinds):
         counts, _, _ = score.errant_counts(
             [block([mine]) for mine in made],

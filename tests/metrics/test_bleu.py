@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
 from conll_texts import SYSTEMS, read_conll, read_table
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses, Reference
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.io import read_m2
 from errata.metrics import parse
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 
 SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]), max_size=8).map(

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.datasets.sample import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.evaluation import evaluate
+from errata.datasets.load import sample_corpus, sample_systems
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses_m2
 from errata.metrics import parse
-from errata.metrics.cleme.merged import merged_chunks
+from errata.metrics.cleme import merged_chunks
+from errata.scoring.evaluate import evaluate
 from fake_bertscore import FakeBERTScore, weight_of_one
 
 SYSTEMS = ("CUUI", "CAMB", "INPUT", "AMU")

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.core.errors import DataWarning, InputError, MissingExtraError
+from errata.core.parameters import Parameterised, name_in
+from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Before, Counted, Metric, whole
-from errata.numbers import Floats, Ints, Progress
-from errata.parameters import Parameterised, name_in
+from errata.metrics.base import Before, Counted, Metric, to_int
 from errata.testing import check_metric, example_corpus, example_systems
 from fake_chat import fake_chat
 from tiny_encoder import LEARNED  # whose contract test_learned.py checks
@@ -157,7 +157,7 @@ class PartsOfAnotherShape(Toy):
 class PartsWholeByChance(Toy):
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         equal = totals[..., 0]
-        return {"equal": whole(equal) if len(totals) == 1 else equal}
+        return {"equal": to_int(equal) if len(totals) == 1 else equal}
 
 
 class PartsOfWords(Toy):
@@ -295,7 +295,7 @@ def test_label_shows_what_differs() -> None:
 @pytest.fixture
 def plug_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Entry points as an installed package would declare them."""
-    import errata.plugins as registry
+    import errata.core.registry as registry
 
     points = EntryPoints(
         EntryPoint(name, value, "errata.metrics")

@@ -13,32 +13,35 @@ from hypothesis import strategies as st
 
 from command import errata
 from conll_texts import SYSTEMS
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.edits import retyped
-from errata.edits.aligned import aligned_edits
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io import read_hypotheses_m2, read_m2
-from errata.io.weights import read_weights, write_weights
-from errata.kernels import chunks as kernel
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.chunks import (
-    CORRECT,
-    IGNORED,
-    MODIFIED,
-    chunk_references,
-    compare_chunks,
-)
-from errata.metrics.difficulty.map import DifficultyMap, map_difficulty, weight
-from errata.studies.hard_errors import (
+from errata.difficulty.study import (
     by_kind,
     correction_agreement,
     errors,
-    everyone_but,
-    missed,
-    only,
+    missed_by,
+    missed_only_by,
+    only_corrected_by,
     weight_intervals,
 )
+from errata.edits import retype
+from errata.edits.aligner import aligned_edits
+from errata.io import read_hypotheses_m2, read_m2
+from errata.kernels import chunks as kernel
+from errata.metrics.difficulty import (
+    CORRECT,
+    IGNORED,
+    MODIFIED,
+    Difficulty,
+    DifficultyMap,
+    build_difficulty_map,
+    chunk_references,
+    compare_chunks,
+    read_weights,
+    weight,
+    write_weights,
+)
+from errata.scoring.evaluate import evaluate
 from pure import load_pure
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
@@ -87,7 +90,7 @@ def test_the_released_demo(demo: Two) -> None:
     beta1 = evaluate(Difficulty(beta=1), corpus, systems, resamples=0, guard=False)
     for name, row in GOLDEN["weighted"].items():
         assert round(beta1[name], 4) == row["F1"]
-    found = map_difficulty(corpus, systems)
+    found = build_difficulty_map(corpus, systems)
     assert [
         n.astype(int).tolist() for n in np.split(found.tally.solved, found.chunks.bounds[1:-1])
     ] == GOLDEN["n_correct"]
@@ -121,7 +124,7 @@ def test_example_3_of_the_paper(matching: str) -> None:
             ("Sys3", "We talking it ."),
         )
     ]
-    found = map_difficulty(corpus, systems, Difficulty(matching=matching))
+    found = build_difficulty_map(corpus, systems, Difficulty(matching=matching))
     assert found.tally.solved[[2, 5, 7]].tolist() == [1, 1, 3]
     np.testing.assert_allclose(found.weights[[2, 5, 7]], [2 / 3, 2 / 3, 0], atol=1e-15)
     assert found.right[2, 4]  # footnote 3: the dummy that `talking` covers counts as matched
@@ -143,7 +146,7 @@ def test_thirteen_systems_with_their_own_weights(conll: Two, oracles: Path) -> N
 
 def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path: Path) -> None:
     corpus, systems = conll
-    found = map_difficulty(corpus.keep_annotators(0), systems)
+    found = build_difficulty_map(corpus.keep_annotators(0), systems)
     write_weights(
         13,
         np.split(found.tally.solved.astype(int), found.chunks.bounds[1:-1]),
@@ -156,7 +159,7 @@ def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path
 def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
-    found = map_difficulty(corpus, [], Difficulty(weights=str(path)))
+    found = build_difficulty_map(corpus, [], Difficulty(weights=str(path)))
     assert len(found.weights) == 60410
     right = found.chunks.erroneous
     assert right.sum() == 2379
@@ -165,7 +168,7 @@ def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) 
     assert round(float(found.weights[~right].mean()), 4) == 0.0129
     assert (found.weights[~right] != 0).sum() == 2869
     kinds = by_kind(
-        map_difficulty(retyped(corpus, "aligned", IGNORED), [], Difficulty(weights=str(path))),
+        build_difficulty_map(retype(corpus, "aligned", IGNORED), [], Difficulty(weights=str(path))),
         tier=2,
     )
     assert sum(row.frequency for row in kinds) == 2379
@@ -178,9 +181,9 @@ def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path
     corpus = read_m2(conll14 / "conll14st-test.m2")
     path = str(next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt")))
     with pytest.raises(InputError, match=r"conll14_8sys.txt:\d+: \d+ weights, but sentence"):
-        map_difficulty(corpus.keep_annotators(1), [], Difficulty(weights=path))
+        build_difficulty_map(corpus.keep_annotators(1), [], Difficulty(weights=path))
     with pytest.raises(InputError, match="those of one annotator"):
-        map_difficulty(corpus, [], Difficulty(weights=path))
+        build_difficulty_map(corpus, [], Difficulty(weights=path))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +220,7 @@ def with_weights_of(found: DifficultyMap, path: Path) -> Difficulty:
 
 def test_weights_can_come_from_other_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
-    metric = with_weights_of(map_difficulty(corpus, systems), tmp_path / "w.txt")
+    metric = with_weights_of(build_difficulty_map(corpus, systems), tmp_path / "w.txt")
     alone = evaluate(metric, corpus, systems[:1], resamples=0, guard=False)
     assert round(alone["0"], 4) == GOLDEN["weighted"]["0"]["F05"]
 
@@ -226,7 +229,7 @@ def test_leaving_a_system_out_of_its_own_weights(demo: Two, tmp_path: Path) -> N
     corpus, systems = demo
     scores = evaluate(Difficulty(leave_out=True), corpus, systems, resamples=0, guard=False)
     for k, system in enumerate(systems):
-        others = map_difficulty(corpus, systems[:k] + systems[k + 1 :])
+        others = build_difficulty_map(corpus, systems[:k] + systems[k + 1 :])
         metric = with_weights_of(others, tmp_path / "w.txt")
         alone = evaluate(metric, corpus, [system], resamples=0, guard=False)
         assert scores[system.system] == alone[system.system]
@@ -262,7 +265,7 @@ def test_several_references_choose_per_sentence() -> None:
     scores = evaluate(Difficulty(), corpus, systems, resamples=0, guard=False)
     assert scores["A"] == scores["B"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1], [0], [0]]
-    assert np.diff(map_difficulty(corpus, systems).chunks.bounds).tolist() == [7, 7]
+    assert np.diff(build_difficulty_map(corpus, systems).chunks.bounds).tolist() == [7, 7]
 
 
 def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
@@ -432,7 +435,7 @@ def test_the_kernel_gives_the_same_uncompiled(
     flags = compare_chunks(corpus, chunks, edits, matching=matching)
     pure = load_pure("chunks")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.metrics.difficulty.chunks.kernel", pure)
+        patch.setattr("errata.metrics.difficulty.kernel", pure)
         again = chunk_references(corpus)
         np.testing.assert_array_equal(chunks.rows, again.rows)
         np.testing.assert_array_equal(chunks.bounds, again.bounds)
@@ -465,7 +468,7 @@ def test_detected_errors_are_left_out() -> None:
 
 
 def test_who_corrects_what(demo: Two) -> None:
-    found = map_difficulty(*demo)
+    found = build_difficulty_map(*demo)
     every = errors(found)
     assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
         ("", "have been", ("0",)),
@@ -475,26 +478,26 @@ def test_who_corrects_what(demo: Two) -> None:
         ("", "the", ("0", "1", "2")),
         ("tomorrow", "", ()),
     ]
-    assert [e.edit.replacement for e in only(found, "0")] == ["have been", "go"]
-    assert [e.tokens for e in only(found, "1")] == ["about"]
-    assert everyone_but(found, "2") == []
-    assert [e.tokens for e in missed(found, "0")] == ["about", "tomorrow"]
+    assert [e.edit.replacement for e in only_corrected_by(found, "0")] == ["have been", "go"]
+    assert [e.tokens for e in only_corrected_by(found, "1")] == ["about"]
+    assert missed_only_by(found, "2") == []
+    assert [e.tokens for e in missed_by(found, "0")] == ["about", "tomorrow"]
     with pytest.raises(InputError, match="no system 'x'"):
-        only(found, "x")
+        only_corrected_by(found, "x")
 
 
 def test_everyone_but_one() -> None:
     corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
     right, wrong = ("He goes home",), ("He go home",)
-    found = map_difficulty(
+    found = build_difficulty_map(
         corpus, [Hypotheses("A", right), Hypotheses("B", wrong), Hypotheses("C", right)]
     )
-    assert [e.tokens for e in everyone_but(found, "B")] == ["go"]
-    assert everyone_but(found, "A") == []
+    assert [e.tokens for e in missed_only_by(found, "B")] == ["go"]
+    assert missed_only_by(found, "A") == []
 
 
 def test_agreement_between_systems(demo: Two) -> None:
-    kappa, jaccard = correction_agreement(map_difficulty(*demo))
+    kappa, jaccard = correction_agreement(build_difficulty_map(*demo))
     # 0 corrects errors 0, 2, 3, 4 and 1 corrects 1, 2, 4: alike on 2, 4 (both) and 5 (neither).
     assert jaccard[0, 1] == pytest.approx(2 / 5)
     observed, expected = 3 / 6, (4 / 6) * (3 / 6) + (2 / 6) * (3 / 6)
@@ -505,7 +508,7 @@ def test_agreement_between_systems(demo: Two) -> None:
 
 def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
-    found = map_difficulty(corpus, systems)
+    found = build_difficulty_map(corpus, systems)
     chunks = [e.chunk for e in errors(found)]
     low_high = weight_intervals(found, chunks, resamples=4000, rng=1)
     # n of 3 systems: the bootstrap distribution of a weight is 1 - Binomial(3, n/3) / 3.
@@ -518,14 +521,14 @@ def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) ->
     again = by_kind(found, tier=1, resamples=500, rng=1)
     assert again == rows
     with pytest.raises(InputError, match="systems behind the weights"):
-        weight_intervals(map_difficulty(corpus, systems, Difficulty(weights="none")), chunks)
-    others = map_difficulty(corpus, systems[:1], with_weights_of(found, tmp_path / "w.txt"))
+        weight_intervals(build_difficulty_map(corpus, systems, Difficulty(weights="none")), chunks)
+    others = build_difficulty_map(corpus, systems[:1], with_weights_of(found, tmp_path / "w.txt"))
     with pytest.raises(InputError, match="systems behind the weights"):
         weight_intervals(others, chunks)
 
 
 def test_kinds_are_grouped_by_tier(demo: Two) -> None:
-    found = map_difficulty(*demo)
+    found = build_difficulty_map(*demo)
     assert {r.kind for r in by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
     verb = next(r for r in by_kind(found, tier=2) if r.kind == "VERB")
     assert (verb.frequency, round(verb.mean, 4)) == (2, 0.6667)
@@ -538,22 +541,22 @@ def test_kinds_are_grouped_by_tier(demo: Two) -> None:
 def test_nothing_to_weigh_with() -> None:
     corpus = Corpus.from_texts(["a"], [["b"]])
     with pytest.raises(InputError, match="systems or a weight file"):
-        map_difficulty(corpus, [])
+        build_difficulty_map(corpus, [])
 
 
 def test_every_system_is_compared_with_the_gold_once(
     demo: Two, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Scores, tables and the heat map of `errata difficulty` are readings of one comparison."""
-    from errata.metrics.difficulty import chunks
+    from errata.metrics import difficulty
 
-    real, calls = chunks.kernel.compare, []
+    real, calls = difficulty.kernel.compare, []
 
     def counted(*arguments: object) -> object:
         calls.append(1)
         return real(*arguments)
 
-    monkeypatch.setattr(chunks.kernel, "compare", counted, raising=False)
+    monkeypatch.setattr(difficulty.kernel, "compare", counted, raising=False)
     errata("difficulty", "--sample", "--figure", tmp_path / "map.html", "--resamples", "10")
     assert len(calls) == 5
 
@@ -563,5 +566,5 @@ def test_elastic_matching_of_endless_sentences_is_refused_before_memory_is_asked
     corpus = Corpus.from_texts([long], [[long]])
     systems = [Hypotheses("A", (long,))]
     with pytest.raises(InputError, match=r"29000 tokens.*26\.9 GB.*longest=29000"):
-        map_difficulty(corpus, systems, Difficulty(matching="elastic"))
-    assert map_difficulty(corpus, systems).right.all()  # no table is needed
+        build_difficulty_map(corpus, systems, Difficulty(matching="elastic"))
+    assert build_difficulty_map(corpus, systems).right.all()  # no table is needed

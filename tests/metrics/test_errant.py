@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import errata.edits.errant as errant_edits
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.io import read_hypotheses_m2, read_m2, write_m2
 from errata.metrics import parse
 from errata.metrics.difficulty import Difficulty
 from errata.metrics.errant import Edits, Errant
-from errata.metrics.errant.by_type import scores_by_type
+from errata.metrics.errant_by_type import scores_by_type
+from errata.scoring.evaluate import evaluate
 
 FLAGS = {"correction": [], "detection": ["-ds"], "token_detection": ["-dt"]}
 NUMBER = r"(\d+(?:\.\d+)?)"
@@ -287,7 +287,7 @@ def test_edits_of_two_origins_are_refused_and_named(name: str) -> None:
 
 
 def test_errant_without_errant_is_called_edits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: None)
+    monkeypatch.setattr("errata.metrics.errant.open_extractor", lambda: None)
     metric, corpus = parse("errant"), gold("R:INFL", "M:PUNCT")
     assert metric == Errant(extractor="aligned", gold="as_is")
     assert "gold='as_is', extractor='aligned'" in repr(metric)
@@ -301,7 +301,7 @@ def test_errant_without_errant_is_called_edits(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_errant_with_errant_is_errants(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: "errant")
+    monkeypatch.setattr("errata.metrics.errant.open_extractor", lambda: "errant")
     metric = parse("errant")
     assert metric == Errant(extractor="errant", gold="reextracted")
     assert metric.label == "errant"
@@ -314,7 +314,7 @@ def test_errant_with_errant_is_errants(monkeypatch: pytest.MonkeyPatch) -> None:
     assert note == "Errata's own edits, not ERRANT's: extractor='aligned'"
     assert named.extracting("errant").gold == "reextracted"
     assert Errant(gold="as_is").extracting("errant:other").gold == "as_is"
-    monkeypatch.setattr("errata.metrics.errant.found_extractor", lambda: "errant:en_core_web_md")
+    monkeypatch.setattr("errata.metrics.errant.open_extractor", lambda: "errant:en_core_web_md")
     assert parse("errant").label == "errant"
     assert "extractor='errant:en_core_web_md'" in repr(parse("errant"))
 
@@ -333,7 +333,7 @@ def test_a_pipeline_is_looked_for_and_nothing_imported(monkeypatch: pytest.Monke
         ("en_core_web_sm", "errant"),
     ):
         there.add(more)
-        assert errant_edits.found_extractor() == found
+        assert errant_edits.open_extractor() == found
 
 
 def test_gold_found_anew_against_given_edits_is_noted() -> None:

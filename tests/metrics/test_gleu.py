@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conll_texts import SYSTEMS, read_conll, read_table
+from errata.core.errors import DataWarning, InputError
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.io import read_m2, read_text
 from errata.metrics import parse
-from errata.metrics.base import Floats
 from errata.metrics.gleu import GLEU, expected_gleu, official_draws
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conll_texts import SYSTEMS, read_conll, read_table
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses, Reference
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics import parse
-from errata.metrics.gleu2015 import GLEU2015
+from errata.metrics.gleu import GLEU2015
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)

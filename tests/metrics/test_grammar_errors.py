@@ -13,11 +13,11 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 
+from errata.core.errors import InputError, MissingExtraError
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError, MissingExtraError
-from errata.evaluation import evaluate
 from errata.metrics import parse
-from errata.models.memo import forget
+from errata.models.language import drop_memos
+from errata.scoring.evaluate import evaluate
 
 CORPUS = Corpus.from_texts(["He go home now .", "I likes it .", "Also ."])
 OUTPUT = Hypotheses("A", ("He goes home now .", "I likes it .", ""))
@@ -71,7 +71,7 @@ def server() -> Iterator[Any]:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}", asked
         running.shutdown()
-    forget("languagetool")
+    drop_memos("languagetool")
 
 
 def languagetool(url: str, **more: object) -> str:

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import load_conll14_systems, load_conll14_texts
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.green import GREEN
+from errata.scoring.evaluate import evaluate
 
 
 @pytest.fixture

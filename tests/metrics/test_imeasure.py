@@ -17,18 +17,29 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError
-from errata.evaluation import chosen_counts, draw_totals, evaluate
 from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import parse
-from errata.metrics.base import Floats
 from errata.metrics.imeasure import IMeasure
-from errata.metrics.imeasure.best_mixture import best_mixture, possible_mixtures
-from errata.metrics.imeasure.columns import align_all, prepare_mix
-from errata.metrics.imeasure.corrections import Change, clusters_of, nomix_references, splice
-from errata.metrics.imeasure.mixtures import Limits, NumberedChain, stages_of
-from errata.metrics.imeasure.treebank import treebank_tokens
+from errata.metrics.imeasure.alignment_counts import align_all, prepare_mix
+from errata.metrics.imeasure.mixtures import (
+    Limits,
+    NumberedChain,
+    best_mixture,
+    possible_mixtures,
+    stages_of,
+)
+from errata.metrics.imeasure.references import (
+    Change,
+    clusters_of,
+    nomix_references,
+    splice,
+    treebank_tokens,
+)
+from errata.scoring.accumulator import chosen_counts, draw_totals
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
@@ -147,7 +158,7 @@ def readings(mode: str, picked: Floats) -> dict[str, Floats]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")
 @pytest.mark.parametrize(
     ("mode", "file", "rows"), [("nomix", "nomix", 17056), ("mix", "mix_excl5", 16991)]
 )
@@ -173,7 +184,7 @@ def test_every_sentence_as_the_official_program(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")
 @pytest.mark.parametrize(("mode", "file"), [("nomix", "nomix"), ("mix", "mix_excl5")])
 def test_systems_as_the_official_program(
     conll14: Path, submissions: Path, oracles: Path, mode: str, file: str
@@ -213,7 +224,7 @@ def test_systems_as_the_official_program(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")
 def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path) -> None:
     """-opt:corpus gives CAMB -5.41; without the converter's tokenisation IPN has -3.17."""
     corpus = read_m2(conll14 / "conll14st-test.m2")
@@ -580,7 +591,7 @@ def test_tokenises_as_nltk() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")
 def test_tokenises_corrections_as_nltk(conll14: Path) -> None:
     nltk = pytest.importorskip("nltk.tokenize")
     official = nltk.NLTKWordTokenizer().tokenize

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from errata.align import align_three, alignments
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError
 from errata.kernels import threeway
 from errata.metrics.imeasure import IMeasure
-from errata.metrics.imeasure.columns import KINDS, STATISTICS
-from errata.metrics.imeasure.three_way import align_three, alignments
+from errata.metrics.imeasure.alignment_counts import KINDS, STATISTICS
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=5)
 

@@ -15,20 +15,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from command import errata
+from errata.core.errors import InputError
+from errata.core.stats import Estimate
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.io.model_cards import GateThreshold, Head, ModelCard, TrainedOn, card_files
 from errata.metrics import parse
 from errata.metrics.base import count_each
-from errata.metrics.learned.bertscore import BERTScore
-from errata.metrics.learned.impara import IMPARA
-from errata.metrics.learned.some import SOME
-from errata.models.bertscore import open_bertscore
-from errata.models.checkpoint import Checkpoint, at_hand
-from errata.models.encoder import Encoder, open_encoder, open_regressor, paired
-from errata.models.memo import _shared
-from errata.numbers import Estimate
+from errata.metrics.bertscore import BERTScore
+from errata.metrics.impara import IMPARA
+from errata.metrics.some import SOME
+from errata.models.cards import GateThreshold, Head, ModelCard, TrainedOn, card_files
+from errata.models.checkpoint import Checkpoint, is_available
+from errata.models.encoder import Encoder, join_pair, open_bertscore, open_encoder, open_regressor
+from errata.models.language import _shared
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric, example_corpus, example_systems
 from tiny_encoder import LEARNED
 
@@ -59,7 +58,7 @@ def test_some_is_the_weighted_mean_of_three(models: Path) -> None:
     given = "some(models=some)"
     scores = evaluate(given, CORPUS, SYSTEMS, resamples=0)
     heads = {name: open_regressor(f"some/{name}") for name in ("grammer", "fluency", "meaning")}
-    pairs = [paired(s, o) for s, o in zip(CORPUS.sources, ERRING, strict=True)]
+    pairs = [join_pair(s, o) for s, o in zip(CORPUS.sources, ERRING, strict=True)]
     g, f, m = (
         (heads[name].rows(texts)[:, 0] - 1) / 3
         for name, texts in (("grammer", ERRING), ("fluency", ERRING), ("meaning", pairs))
@@ -231,7 +230,7 @@ def test_bertscore_takes_the_best_of_each(models: Path) -> None:
     memo = open_bertscore("encoder", layer=2)
     best = []
     for source, references, output in zip(CORPUS.sources, CORPUS.references, ERRING, strict=True):
-        rows = memo.rows([paired(output, each.corrected(source)) for each in references])
+        rows = memo.rows([join_pair(output, each.corrected(source)) for each in references])
         best.append(rows[:, :3].max(axis=0))
     assert scores.sentences is not None
     assert_allclose(scores.sentences[2], np.array(best)[:, 2], atol=1e-8)
@@ -240,7 +239,7 @@ def test_bertscore_takes_the_best_of_each(models: Path) -> None:
     # Not that of the first reference, nor P, R and F of one alone.
     texts = ["The cat", "The cat on the mat , late home !"]
     several = Corpus.from_texts(["cat"], [[text] for text in texts])
-    several_rows = memo.rows([paired("The cat on the", text) for text in texts])[:, :3]
+    several_rows = memo.rows([join_pair("The cat on the", text) for text in texts])[:, :3]
     assert {*several_rows.argmax(axis=0).tolist()} == {0, 1}
     crossed = evaluate(
         BERTScore(model="encoder", layer=2), several, {"A": ["The cat on the"]}, resamples=0
@@ -272,7 +271,7 @@ def test_all_systems_are_read_before_any_is_counted(
         return counts
 
     monkeypatch.setattr(Encoder, "read", watched)
-    monkeypatch.setattr("errata.metrics.learned.encoder_metric.count_each", counting)
+    monkeypatch.setattr("errata.metrics.encoder_metric.count_each", counting)
     evaluate(text, CORPUS, SYSTEMS, resamples=0)
     assert len(seen) == len(set(seen)) > 5
 
@@ -371,7 +370,7 @@ def anchors(oracles: Path) -> dict[str, Any]:
 def weights_of(*names: str) -> None:
     """Skip where a hub name is neither on this machine nor to be had."""
     for name in names:
-        if not at_hand(name):
+        if not is_available(name):
             try:
                 socket.create_connection(("huggingface.co", 443), timeout=3).close()
             except OSError:

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.io import read_hypotheses, read_m2
 from errata.io.m2 import parse_m2
 from errata.metrics import parse
 from errata.metrics.m2 import M2, optimal_choice
 from errata.metrics.m2.matching import shrink
+from errata.scoring.evaluate import evaluate
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "m2_edge_cases.json").read_text())
 OPTIONS = {"--beta": ("beta", float), "--max_unchanged_words": ("max_unchanged", int)}

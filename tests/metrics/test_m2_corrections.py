@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Hypotheses
-from errata.edit_places import EditWords
+from errata.data.edits import EditTexts
+from errata.data.tokens import Spelled, utf8
 from errata.io.m2 import scan_m2_text
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import _corrections
-from errata.spelling import Spelled, utf8
 from m2_texts import line
 
 ODD = ["a", "a b", "a  b", " a", "a ", "", "\ta", "a\tb", "a\u00a0b", "é b", "é  b", "\u3000"]
@@ -21,18 +21,18 @@ ODD += ["\x1c", "a \x00 b"]
 
 
 @st.composite
-def edit_words(draw: st.DrawFn) -> EditWords:
+def edit_words(draw: st.DrawFn) -> EditTexts:
     texts = draw(st.lists(st.sampled_from(ODD), max_size=6))
     some = st.lists(st.sampled_from(ODD), min_size=1, max_size=3).map(tuple)
     places = st.integers(0, len(texts) - 1) if texts else st.nothing()
     others = draw(st.dictionaries(places, some))
     known = Spelled(utf8(texts)) if draw(st.booleans()) else texts
-    return EditWords(np.ones(1, np.uint8), np.zeros(1, np.uint8), known, others)
+    return EditTexts(np.ones(1, np.uint8), np.zeros(1, np.uint8), known, others)
 
 
 @given(words=edit_words(), data=st.data())
 def test_corrections_are_those_without_irregular_space(
-    words: EditWords, data: st.DataObject
+    words: EditTexts, data: st.DataObject
 ) -> None:
     many = len(words.corrections)
     stay = data.draw(st.lists(st.booleans(), min_size=many, max_size=many))

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import errata.models.wordnet as wordnet
+import errata.metrics.meteor as wordnet
+from errata.core.errors import InputError, MissingExtraError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError, MissingExtraError
-from errata.evaluation import evaluate
 from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
 
 meteor_score = pytest.importorskip("nltk.translate.meteor_score").meteor_score
 texts = st.lists(st.sampled_from(["go", "goes", "going", "A", "a", "b"]), max_size=6).map(" ".join)

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.core.errors import ErrataError, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
-from errata.datasets.sample import sample_corpus, sample_systems
+from errata.datasets.load import sample_corpus, sample_systems
 from errata.edits import extract
-from errata.edits.errant import found_extractor
-from errata.errors import ErrataError, InputError
-from errata.evaluation import evaluate
+from errata.edits.errant import open_extractor
 from errata.io import read_corpus, read_hypotheses
 from errata.metrics import parse
-from errata.models.bertscore import open_bertscore
+from errata.models.encoder import open_bertscore
+from errata.scoring.evaluate import evaluate
 from fake_bertscore import FakeBERTScore, weight_of_one
 from slow_maxmatch import edit_path
 
@@ -276,7 +276,7 @@ def test_noise_of_the_model_is_no_weight(monkeypatch: Patch) -> None:
 
 @pytest.mark.parametrize("metric", [*BOTH, "cleme2(weights=similarity)"])
 def test_every_pair_is_asked_for_once(metric: str, monkeypatch: Patch) -> None:
-    monkeypatch.setattr("errata.metrics.similarity.WINDOW", 1)  # windows of eight sentences
+    monkeypatch.setattr("errata.metrics.encoder_metric.WINDOW", 1)  # windows of eight sentences
     fake = FakeBERTScore(likeness, cut=2.0).put(monkeypatch)
     corpus, systems = sample_corpus(), sample_systems()
     together = evaluate(metric, corpus, systems, resamples=0)
@@ -392,7 +392,7 @@ def test_the_unit_test_of_gec_metrics(bert: str, oracles: Path) -> None:
     """Of gec-metrics 0.1.2: P, R and F of three sentences, and their F one by one."""
     found = json.loads((oracles / "learned" / "gec-metrics-anchors.json").read_text("utf-8"))
     corpus = Corpus.from_texts(found["sources"], found["references"])
-    if found_extractor() is None:
+    if open_extractor() is None:
         pytest.skip("needs ERRANT and a spaCy pipeline for English")
     metric = f"pt_errant(model={bert!r}, total=sum)"
     scores = evaluate(metric, corpus, Hypotheses("A", tuple(found["hypotheses"])))

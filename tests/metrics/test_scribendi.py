@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import errata.models as lm
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.fluency import Fluency
-from errata.metrics.harper import Harper
+from errata.metrics.grammar_errors import Harper
 from errata.metrics.scribendi import Scribendi, levenshtein_distance_ratio, token_sort_ratio
-from errata.models.harper import detokenize
+from errata.models.checkers import detokenize
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 from fake_lm import FakeModel
 

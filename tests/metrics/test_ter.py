@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import TER
 
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.evaluation import evaluate
+from errata.scoring.evaluate import evaluate
 
 texts = st.lists(st.sampled_from("aAbcd"), max_size=6).map(" ".join)
 

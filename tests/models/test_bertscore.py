@@ -13,11 +13,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 from errata.models import Options
-from errata.models.bertscore import BASELINES, LAYERS, default_layer, open_bertscore
 from errata.models.checkpoint import ENCODERS
-from errata.models.encoder import Encoder, paired, parted
+from errata.models.encoder import (
+    BASELINES,
+    LAYERS,
+    Encoder,
+    default_layer,
+    join_pair,
+    open_bertscore,
+    split_pair,
+)
 from tiny_encoder import POSITIONS, VOCABULARY, write_roberta_of_bytes
 
 pytestmark = pytest.mark.lm
@@ -75,7 +82,7 @@ def slow(folder: Path, candidate: str, reference: str, layer: int) -> list[float
 @pytest.mark.parametrize("layer", [1, 2])
 def test_equals_the_slow_one(tiny_models: Path, layer: int) -> None:
     folder = tiny_models / "encoder"
-    rows = open_bertscore(str(folder), layer=layer).rows([paired(*pair) for pair in PAIRS])
+    rows = open_bertscore(str(folder), layer=layer).rows([join_pair(*pair) for pair in PAIRS])
     assert_allclose(rows[:, :3], [slow(folder, *pair, layer) for pair in PAIRS], atol=1e-5)
     assert not rows[:, 3].any()
     assert_allclose(rows[3, :3], 1, atol=1e-9)
@@ -85,17 +92,17 @@ def test_equals_the_slow_one(tiny_models: Path, layer: int) -> None:
 def test_batches_order_and_windows_do_not_matter(
     tiny_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pairs = [paired(a, b) for a, _ in PAIRS for _, b in PAIRS[:3]]
+    pairs = [join_pair(a, b) for a, _ in PAIRS for _, b in PAIRS[:3]]
     rows = []
     for number, (size, characters) in enumerate(((32, 10**6), (1, 60), (3, 10**6))):
         monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / str(number)))
-        monkeypatch.setattr("errata.models.bertscore.CHARACTERS", characters)
+        monkeypatch.setattr("errata.models.encoder.CHARACTERS", characters)
         memo = open_bertscore(str(tiny_models / "encoder"), Options(batch_size=size), layer=2)
         rows.append(memo.rows(pairs[::-1])[::-1] if number == 2 else memo.rows(pairs))
     assert_allclose(rows[1], rows[0], rtol=0, atol=1e-5)
     assert_allclose(rows[2], rows[0], rtol=0, atol=1e-5)
     swapped = open_bertscore(str(tiny_models / "encoder"), layer=2).rows(
-        [paired(*parted(pair)[::-1]) for pair in pairs]
+        [join_pair(*split_pair(pair)[::-1]) for pair in pairs]
     )
     assert_allclose(swapped[:, [1, 0, 2]], rows[0][:, :3], rtol=0, atol=1e-5)
 
@@ -112,20 +119,20 @@ def test_a_text_is_read_once_in_a_window(
 
     monkeypatch.setattr(Encoder, "read", watched)
     texts = ["The cat", "mat", "home late", "tea ."]
-    pairs = [paired(a, b) for a in texts for b in texts]
+    pairs = [join_pair(a, b) for a in texts for b in texts]
     open_bertscore(str(tiny_models / "encoder"), layer=1).rows(pairs)
     assert sorted(seen) == sorted(texts)
 
 
 def test_what_is_cut_is_counted(tiny_models: Path) -> None:
     memo = open_bertscore(str(tiny_models / "encoder"), layer=2, max_length=10)
-    rows = memo.rows([paired("tea " * 30, "mat " * 9), paired("tea " * 30, "tea " * 8)])
+    rows = memo.rows([join_pair("tea " * 30, "mat " * 9), join_pair("tea " * 30, "tea " * 8)])
     assert rows[:, 3].tolist() == [22 + 1, 22]
     assert_allclose(rows[1, :3], 1, atol=1e-5)
 
 
 def test_rescaled(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, pairs = str(tiny_models / "encoder"), [paired(*pair) for pair in PAIRS]
+    folder, pairs = str(tiny_models / "encoder"), [join_pair(*pair) for pair in PAIRS]
     monkeypatch.setitem(BASELINES, ("encoder", 2), (0.5, 0.25, 0.375))
     plain = open_bertscore(folder, layer=2)
     rescaled = open_bertscore(folder, layer=2, rescale=True)
@@ -146,7 +153,9 @@ def test_a_blank_before_a_text_is_no_text(tmp_path: Path) -> None:
     assert [len(tokenizer(text)["input_ids"]) for text in ("", " ", "a", " a")] == [2, 3, 3, 3]
     assert tokenizer(" a")["input_ids"] != tokenizer("a")["input_ids"]
     memo = open_bertscore(folder, layer=2)
-    rows = memo.rows([paired(*pair) for pair in (("", "a"), ("a", " "), ("", ""), ("b a", "c a"))])
+    rows = memo.rows(
+        [join_pair(*pair) for pair in (("", "a"), ("a", " "), ("", ""), ("b a", "c a"))]
+    )
     assert not rows[:3].any()
     # The first word is read as any other: as in the middle of a text.
     encoder = Encoder(folder, Options(), memo.cache, layers=2, max_length=512)
@@ -185,7 +194,7 @@ def test_equals_the_authors_program(tiny_models: Path, tmp_path: Path) -> None:
         models.append((str(ENCODERS["minilm"].folder("the test")), LAYERS["minilm"]))
     for model, layer in models:
         wanted = _of_the_authors(model, layer, pairs)
-        rows = open_bertscore(model, layer=layer).rows([paired(*pair) for pair in pairs])
+        rows = open_bertscore(model, layer=layer).rows([join_pair(*pair) for pair in pairs])
         assert_allclose(rows[:, :3], wanted, rtol=0, atol=1e-5)
         assert rows[-1, 3] > 0
 
@@ -208,6 +217,6 @@ def test_minilm_knows_a_correction_from_another_sentence() -> None:
     assert memo.revision.startswith("all-MiniLM-L6-v2@")
     reference = "He goes to school every day ."
     texts = [reference, "He go to school every day .", "Every day he attends school .", "Ok"]
-    f = memo.rows([paired(text, reference) for text in texts])[:, 2]
+    f = memo.rows([join_pair(text, reference) for text in texts])[:, 2]
     assert_array_equal(np.argsort(-f), range(4))
     assert_allclose(f[0], 1, atol=1e-9)

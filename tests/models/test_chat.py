@@ -10,10 +10,9 @@ from urllib.request import HTTPErrorProcessor, Request
 
 import pytest
 
-from errata.errors import InputError
-from errata.models import chat
-from errata.models.chat import ChatServer, ServerRefusal
-from errata.models.servers import opener_for
+from errata.core.errors import InputError
+from errata.models import servers
+from errata.models.servers import ChatServer, ServerRefusal, opener_for
 from fake_chat import SECRET, FakeChat, fake_chat
 
 ASKED = {
@@ -25,7 +24,7 @@ SAID = '{"target1_score": 2, "target2_score": 3}'
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
-    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     with fake_chat() as running:
@@ -72,7 +71,7 @@ def test_a_server_is_waited_for_as_long_as_it_says(
     assert waited[0] >= 0.05  # Retry-After; then longer each time, by chance more or less
     assert 0.001 <= waited[1] <= 0.003
     assert 0.002 <= waited[2] <= 0.006
-    assert len({chat._jitter() for _ in range(5)}) > 1
+    assert len({servers._jitter() for _ in range(5)}) > 1
     server.stopped.set()
 
 
@@ -123,7 +122,7 @@ def test_a_key_that_comes_back_in_disguise_is_known(fake: FakeChat) -> None:
     ],
 )
 def test_what_a_server_calls_its_model_is_one_word(reported: str, named: str) -> None:
-    assert chat.model_name(reported) == named
+    assert servers.model_name(reported) == named
 
 
 def test_no_attempt_is_left(fake: FakeChat) -> None:

@@ -13,18 +13,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from errata.errors import InputError, MissingExtraError
+from errata.core.errors import InputError, MissingExtraError
 from errata.models import Options
-from errata.models.bertscore import open_bertscore
 from errata.models.checkpoint import Checkpoint
-from errata.models.encoder import open_encoder, open_regressor, paired
-from errata.models.memo import forget
-from errata.models.trainable import open_trainable
+from errata.models.encoder import join_pair, open_bertscore, open_encoder, open_regressor
+from errata.models.language import drop_memos
+from errata.training.fine_tune import open_trainable
 from tiny_encoder import VOCABULARY, write_regressor, write_roberta, write_tokenizer
 
 pytestmark = pytest.mark.lm
 TEXTS = ["The cat", "She gone home late .", "", "mat", "tea " * 40, "zebra on the mat !", "x"]
-PAIRS = [paired(a, b) for a, b in zip(TEXTS, TEXTS[1:] + TEXTS[:1], strict=True)]
+PAIRS = [join_pair(a, b) for a, b in zip(TEXTS, TEXTS[1:] + TEXTS[:1], strict=True)]
 NEAR = {"rtol": 0, "atol": 1e-5}
 
 
@@ -97,7 +96,7 @@ def test_a_regressor_reads_texts_and_pairs(tiny_models: Path) -> None:
     assert_allclose(rows[:, :1], wanted, **NEAR)
     assert len({round(value, 4) for value in rows[:, 0]}) > 10
     with pytest.raises(InputError, match="line break"):
-        paired("a\nb", "c")
+        join_pair("a\nb", "c")
 
 
 def openings(models: Path) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def test_a_second_run_loads_no_weights(
     def fail(*args: Any, **more: Any) -> Any:
         raise AssertionError("a model was loaded")
 
-    forget(role)
+    drop_memos(role)
     monkeypatch.setattr(Checkpoint, "model", fail)
     monkeypatch.setattr(Checkpoint, "tokenizer", fail)
     assert_array_equal(openings(tiny_models)[role](), rows)
@@ -149,7 +148,7 @@ def test_what_is_cut_is_counted(tiny_models: Path) -> None:
     rows = memo.rows([long, short, "word " * 500])
     assert rows[:, -1].tolist() == [32, 0, 500 * 4 + 2 - 10]
     assert_allclose(rows[0, :-1], rows[1, :-1], **NEAR)
-    pair = open_regressor(str(tiny_models / "impara"), max_length=10).rows([paired(long, "mat")])
+    pair = open_regressor(str(tiny_models / "impara"), max_length=10).rows([join_pair(long, "mat")])
     assert pair[0, 1] == 41 + 3 - 10
     # The model has fewer positions than are asked for.
     assert open_encoder(folder, max_length=512).rows(["a " * 500])[0, -1] == 502 - 160

@@ -21,11 +21,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.cache import BlobCache, folder_digest
-from errata.errors import DataWarning, InputError
-from errata.models import Memo, default_cache
-from errata.models.language import Floats
-from errata.models.memo import Cache
+from errata.core.cache import BlobCache, folder_digest
+from errata.core.errors import DataWarning, InputError
+from errata.core.stats import Floats
+from errata.models import CachedModel, default_cache
+from errata.models.language import Cache
 from fake_lm import FakeModel
 
 
@@ -85,12 +85,12 @@ def test_a_broken_file_is_warned_of_once_and_the_run_goes_on(cache: Cache) -> No
     cache.path.write_bytes(b"not a database, but long enough to be taken for one" * 100)
     model = FakeModel()
     with pytest.warns(DataWarning) as caught:
-        rows = Memo(model.log_probs, "m", cache).rows(["a", "b", "a"])
+        rows = CachedModel(model.log_probs, "m", cache).rows(["a", "b", "a"])
     assert rows.shape == (3, 2)
     read, written = (str(warning.message) for warning in caught)
     assert re.search(r"rows\.sqlite3: the cache cannot be read: .*; the run goes on", read)
     assert re.search(r"cannot be written: .*delete the file .* set ERRATA_CACHE", written)
-    assert Memo(model.log_probs, "m", cache).rows(["a"]).tolist() == rows[:1].tolist()
+    assert CachedModel(model.log_probs, "m", cache).rows(["a"]).tolist() == rows[:1].tolist()
 
 
 def test_a_folder_that_cannot_be_made_is_no_reason_to_stop(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_folder_that_cannot_be_made_is_no_reason_to_stop(tmp_path: Path) -> No
 def test_a_cache_that_stays_locked_is_left_alone(
     cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("errata.cache.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("errata.core.cache.BUSY_SECONDS", 0.1)
     cache.put("m", {"a": np.array([1.0, 2.0])})
     holder = sqlite3.connect(cache.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
@@ -139,11 +139,11 @@ def test_a_full_disk_is_no_reason_to_stop(cache: Cache) -> None:
 )
 def test_a_broken_row_is_computed_anew_and_mended(cache: Cache, value: object) -> None:
     model = FakeModel()
-    right = Memo(model.log_probs, "m", cache).rows(["a b"])
+    right = CachedModel(model.log_probs, "m", cache).rows(["a b"])
     with sqlite3.connect(cache.path) as connection:
         connection.execute("UPDATE blobs SET value = ?", (value,))
     for _ in range(2):
-        np.testing.assert_array_equal(Memo(model.log_probs, "m", cache).rows(["a b"]), right)
+        np.testing.assert_array_equal(CachedModel(model.log_probs, "m", cache).rows(["a b"]), right)
     assert model.asked == ["a b", "a b"]
 
 
@@ -163,21 +163,21 @@ def test_only_the_user_may_read_a_cache(cache: Cache) -> None:
 
 def test_each_sentence_is_computed_once(cache: Cache) -> None:
     model = FakeModel()
-    memo = Memo(model.log_probs, model.revision, cache, batch_size=2)
+    memo = CachedModel(model.log_probs, model.revision, cache, batch_size=2)
     first = memo.rows(["a b", "c", "a b", "d go"])
     assert first.tolist() == [[-2.0, 2.0], [-1.0, 1.0], [-2.0, 2.0], [-5.0, 2.0]]
     assert sorted(model.asked) == ["a b", "c", "d go"]
-    second = Memo(model.log_probs, model.revision, cache).rows(["d go", "c", "e"])
+    second = CachedModel(model.log_probs, model.revision, cache).rows(["d go", "c", "e"])
     assert second.tolist() == [[-5.0, 2.0], [-1.0, 1.0], [-1.0, 1.0]]
     assert sorted(model.asked) == ["a b", "c", "d go", "e"]
-    Memo(model.log_probs, "fake@2", cache).rows(["c"])
+    CachedModel(model.log_probs, "fake@2", cache).rows(["c"])
     assert model.asked.count("c") == 2
     assert memo.rows([]).shape == (0, 2)
 
 
 def test_progress_counts_what_is_computed(cache: Cache) -> None:
     model = FakeModel()
-    memo = Memo(model.log_probs, model.revision, cache, batch_size=2)
+    memo = CachedModel(model.log_probs, model.revision, cache, batch_size=2)
     memo.rows(["known"])
     seen: list[tuple[int, int]] = []
     memo.rows(["known", "1", "22", "333"], lambda done, total: seen.append((done, total)))
@@ -191,7 +191,7 @@ def test_threads_do_not_compute_the_same_sentence(cache: Cache) -> None:
         time.sleep(0.002)
         return model.log_probs(sentences)
 
-    memo = Memo(slowly, model.revision, cache, batch_size=3)
+    memo = CachedModel(slowly, model.revision, cache, batch_size=3)
     sentences = [f"s {i}" for i in range(40)]
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda i: memo.rows(sentences[i : i + 20]), range(0, 20, 2)))
@@ -209,17 +209,17 @@ def test_an_interrupt_loses_nothing_that_was_computed(cache: Cache) -> None:
 
     sentences = ["x" * n for n in range(1, 12)]
     with pytest.raises(KeyboardInterrupt):
-        Memo(compute, "m", cache, batch_size=2).rows(sentences)
+        CachedModel(compute, "m", cache, batch_size=2).rows(sentences)
     assert sorted(cache.get("m", sentences)) == sorted(model.asked)
     assert len(model.asked) == 6
-    Memo(model.log_probs, "m", cache, batch_size=2).rows(sentences)
+    CachedModel(model.log_probs, "m", cache, batch_size=2).rows(sentences)
     assert sorted(model.asked) == sorted(sentences)
 
 
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from errata.models.memo import Cache
+from errata.models.language import Cache
 cache, who, n = Cache(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for i in range(n):
     # Every fourth sentence is one that all processes write.

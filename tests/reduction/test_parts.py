@@ -20,27 +20,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError, MissingExtraError
+from errata.core.parameters import name_in
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.edit_places import EditPlaces
+from errata.data.edits import EditArrays
 from errata.edits import with_edits
-from errata.errors import InputError, MissingExtraError
-from errata.evaluation import evaluate
-from errata.io.weights import write_weights
 from errata.metrics import METRICS, gleu, parse
-from errata.metrics.base import Metric, WholeCountsError, join_counts
-from errata.metrics.difficulty.chunks import chunk_references
-from errata.metrics.unsettled import unsettled_of
-from errata.numbers import Floats
-from errata.parameters import name_in
-from errata.reduction import (
-    PartFacts,
-    Standing,
-    check_parts,
-    count_part,
-    evaluate_batches,
-    scores_of_parts,
-)
-from errata.resampling import LIMITS, BootstrapLimits
+from errata.metrics.base import Metric, WholeCountsError, join_counts, unsettled_of
+from errata.metrics.difficulty import chunk_references, write_weights
+from errata.scoring.accumulator import Accumulator, check_parts, count_part
+from errata.scoring.evaluate import evaluate, evaluate_batches, score_parts
+from errata.scoring.resampling import LIMITS, BootstrapLimits
+from errata.scoring.results import Facts
 from errata.testing import example_corpus, example_systems
 from tiny_encoder import LEARNED
 from variants import ENCODED, VARIANTS
@@ -82,7 +74,7 @@ class Counted(NamedTuple):
 
     metric: Metric
     counts: list[list[Floats]]
-    facts: list[PartFacts]
+    facts: list[Facts]
 
 
 @cache
@@ -92,7 +84,7 @@ def counted(text: str) -> Counted:
     return Counted(metric, [counts for counts, _ in found], [facts for _, facts in found])
 
 
-def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], PartFacts]:
+def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], Facts]:
     """The counts of all systems in a part of the corpus, and its facts."""
     corpus, systems = corpus_for(metric)
     part = replace(corpus[start:stop], first=start)
@@ -138,7 +130,7 @@ def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
         ]
     together = reduce(add, facts)
     with enumerating(limits):
-        return scores_of_parts(
+        return score_parts(
             metric, together.systems, together, parts, resamples=20, sentences=True, limits=limits
         )
 
@@ -253,7 +245,7 @@ def test_kind_of_bootstrap_that_is_asked_for(text: str, kind: str) -> None:
     metric, counts, facts = counted(text)
     together = reduce(add, facts)
     parts = [[each[s] for each in counts] for s in range(3)]
-    assert_same(scores_of_parts(metric, together.systems, together, parts, **drawn), wanted)
+    assert_same(score_parts(metric, together.systems, together, parts, **drawn), wanted)
 
 
 @pytest.mark.parametrize("text", ["m2", "gleu"])
@@ -358,12 +350,12 @@ def test_facts_of_parts_add_up_to_those_of_the_whole(
     corpus, systems = given
     n = len(corpus)
     a, b, c = (
-        PartFacts.of(TOLD, corpus[i:j], [h[i:j] for h in systems])
+        Facts.of(TOLD, corpus[i:j], [h[i:j] for h in systems])
         for i, j in itertools.pairwise((0, *(min(n, cut) for cut in sorted(cuts)), n))
     )
     together = (a + b) + c
     assert together.to_json() == (a + (b + c)).to_json()
-    assert PartFacts.from_json(json.loads(json.dumps(together.to_json()))) == together
+    assert Facts.from_json(json.loads(json.dumps(together.to_json()))) == together
     assert together.sentences == n
     for metric in TOLD:
         wanted = metric.context(corpus, systems), metric.notes(corpus, systems)
@@ -373,27 +365,27 @@ def test_facts_of_parts_add_up_to_those_of_the_whole(
 def test_skipped_sentences_keep_their_places() -> None:
     corpus = Corpus.from_texts([*"abcd"], [[*"abcd"]])
     systems = [Hypotheses("A", (*"abcd",))]
-    first = PartFacts.of([], corpus.without_sentences(1), [systems[0].without_sentences(1)])
-    second = PartFacts.of([], corpus.without_sentences(0, 3), [systems[0].without_sentences(0, 3)])
+    first = Facts.of([], corpus.without_sentences(1), [systems[0].without_sentences(1)])
+    second = Facts.of([], corpus.without_sentences(0, 3), [systems[0].without_sentences(0, 3)])
     together = first + second
     assert together.skipped == (1, 4, 7)
     assert together.corpus_facts[0] == "sentences:5"
 
 
 def test_parts_must_fit() -> None:
-    a = PartFacts(("A",), 1, parts=1, kept=(0,))
+    a = Facts(("A",), 1, parts=1, kept=(0,))
     with pytest.raises(InputError, match="in one order"):
-        a + PartFacts(("B",), 1, parts=1)
+        a + Facts(("B",), 1, parts=1)
     with pytest.raises(InputError, match=r"read differently \(kept\)"):
-        a + PartFacts(("A",), 1, parts=1)
+        a + Facts(("A",), 1, parts=1)
     m2 = parse("m2")
     with pytest.raises(InputError, match="empty"):
-        scores_of_parts(m2, ["A"], PartFacts(("A",)), [[]])
+        score_parts(m2, ["A"], Facts(("A",)), [[]])
     with pytest.raises(InputError, match="counts of 2 systems"):
-        scores_of_parts(m2, ["A"], a, [[], []])
+        score_parts(m2, ["A"], a, [[], []])
     for limits in (LIMITS, BootstrapLimits(held=0)):
         with pytest.raises(InputError, match=r"(A|the standing) has counts of 2 sentences, of 1"):
-            scores_of_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
+            score_parts(m2, ["A"], a, [[np.ones((2, 1, 3))]], limits=limits)
 
 
 def test_weights_of_another_corpus_are_refused() -> None:
@@ -412,7 +404,7 @@ def test_weights_of_another_corpus_are_refused() -> None:
         facts = reduce(add, (facts for _, facts in parts))
         counts = [[part[0][s] for part, _ in parts] for s in range(3)]
         with pytest.raises(InputError, match=message):
-            scores_of_parts(metric, facts.systems, facts, counts)
+            score_parts(metric, facts.systems, facts, counts)
 
 
 @settings(max_examples=12)
@@ -426,11 +418,11 @@ def test_a_standing_goes_on_from_its_state(
 ) -> None:
     metric, counts, _ = counted(text)
     whole = [join_counts([each[s] for each in counts]) for s in range(3)]
-    at = Standing.start(metric, 3, limits).take(whole)
-    resumed = Standing.start(metric, 3, limits)
+    at = Accumulator.start(metric, 3, limits).take(whole)
+    resumed = Accumulator.start(metric, 3, limits)
     for a, b in itertools.pairwise((0, *sorted(cuts), 66)):
         state = json.loads(json.dumps(resumed.take([each[a:b] for each in whole]).state()))
-        resumed = Standing.from_state(metric, state)
+        resumed = Accumulator.from_state(metric, state)
     assert json.dumps(resumed.state()) == json.dumps(at.state())
     assert [each.totals.tolist() for each in resumed.systems] == [
         each.totals.tolist() for each in at.systems
@@ -442,12 +434,12 @@ def test_whole_numbers_decide_in_a_standing(size: int) -> None:
     """F of the second reference is larger by less than a double shows (see test_running)."""
     metric = parse("m2(beta=1)")
     start = np.array([[[size, size, size + 1.0]]]) if size < 2**53 else None
-    at = Standing.start(metric, 1)
+    at = Accumulator.start(metric, 1)
     if start is not None:
         at = at.take([start])
     else:  # a double cannot hold one more: it comes by itself
         at = at.take([np.array([[[size, size, float(size)]]])]).take([np.array([[[0, 0, 1.0]]])])
-    at = Standing.from_state(metric, json.loads(json.dumps(at.state())))
+    at = Accumulator.from_state(metric, json.loads(json.dumps(at.state())))
     after = at.take([np.array([[[1, 1, 1], [2, 2, 2.0]]])])
     assert after.systems[0].exactly == (size + 2, size + 2, size + 3)
 
@@ -469,10 +461,10 @@ def test_the_best_choice_is_found_in_rounds(
         for r, (correct, more, missed) in enumerate(several):
             rows[i, r] = correct, correct + more, correct + missed
     metric = parse(f"m2(choice=optimal, beta={beta})")
-    facts = PartFacts(("A",), len(rows), 1, 3, parts=2)
+    facts = Facts(("A",), len(rows), 1, 3, parts=2)
     parts = [rows[:3], rows[3:]]
     wanted, found = (
-        scores_of_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
+        score_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
         for limits in (LIMITS, BootstrapLimits(held=0))
     )
     assert found.values.tolist() == wanted.values.tolist()
@@ -511,7 +503,7 @@ def test_what_the_caller_froze_stays_so_and_else_nothing_does(frozen: bool) -> N
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=12))
 def test_sentences_are_told_apart_by_what_their_references_have(each: list[list[int]]) -> None:
-    places = EditPlaces.of([[Reference(k, ()) for k in range(len(own))] for own in each])
+    places = EditArrays.of([[Reference(k, ()) for k in range(len(own))] for own in each])
     values = np.array([value for own in each for value in own], np.uint8)
     wanted = [i for i, own in enumerate(each) if own not in each[:i]]
     assert places.first_of_kind(values) == wanted

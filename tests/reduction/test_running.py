@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from errata.core.exact_sums import CHUNK, ExactSums, quantize, select_reference
+from errata.core.stats import Floats
 from errata.metrics import parse
 from errata.metrics.base import Before, InOrderError, WholeCorpusError
-from errata.metrics.choice import TIES
-from errata.numbers import Floats
-from errata.reduction import Reduction, reduce_parts
-from errata.sums import CHUNK, Sums, summable, taken
+from errata.metrics.running_choice import TIES
+from errata.scoring.accumulator import SystemAccumulator, reduce_parts
 
 RUNNING = (
     "m2",
@@ -44,14 +44,14 @@ def counts_and_cuts(draw: st.DrawFn) -> tuple[Floats, list[int]]:
     gone[:, 0] = False
     counts[gone] = np.nan
     cuts = draw(st.lists(st.integers(0, sentences), max_size=4))
-    return summable(counts), sorted(cuts)
+    return quantize(counts), sorted(cuts)
 
 
 def in_parts(
     signature: str, counts: Floats, cuts: list[int]
 ) -> tuple[list[list[int]], list[float]]:
     """Choices and totals of counts cut into parts."""
-    at, choices = Reduction(parse(signature)), []
+    at, choices = SystemAccumulator(parse(signature)), []
     for a, b in itertools.pairwise([0, *cuts, len(counts)]):
         choice, at = at.taken(counts[a:b])
         choices.append(choice)
@@ -94,12 +94,14 @@ def test_running_f_is_that_of_exact_sums(case: tuple[Floats, list[int]]) -> None
 
 @given(arrays(np.float64, (7, 2, 3), elements=st.floats(-1e6, 1e6)), st.integers(0, 7))
 def test_sums_are_exact(values: Floats, cut: int) -> None:
-    counts = summable(values)
+    counts = quantize(values)
     choice = np.array([[0, 1, 1, 0, -1, 1, 0]])
     taken = [counts[i, r] for i, r in enumerate(choice[0].tolist()) if r >= 0]
-    parts = Sums.of(counts[:cut], choice[:, :cut]) + Sums.of(counts[cut:], choice[:, cut:])
+    parts = ExactSums.of(counts[:cut], choice[:, :cut]) + ExactSums.of(
+        counts[cut:], choice[:, cut:]
+    )
     wanted = tuple(sum(map(Fraction, column)) for column in np.array(taken).T.tolist())
-    assert parts.exactly() == Sums.of(counts, choice).exactly() == wanted
+    assert parts.exactly() == ExactSums.of(counts, choice).exactly() == wanted
     assert parts.floats.tolist() == [[float(each) for each in wanted]]
 
 
@@ -109,13 +111,13 @@ def test_sums_are_exact(values: Floats, cut: int) -> None:
 @pytest.mark.parametrize("references", [1, 2])
 def test_a_choice_that_is_none_is_not_taken(choice: Any, references: int) -> None:
     with pytest.raises(IndexError, match=f"no choice among {references} references of 3"):
-        taken(np.ones((3, references, 2)), np.array(choice))
+        select_reference(np.ones((3, references, 2)), np.array(choice))
 
 
 @pytest.mark.parametrize("references", [1, 2])
 def test_what_is_taken_is_a_copy(references: int) -> None:
     counts = np.arange(6.0 * references).reshape(3, references, 2)
-    found = taken(counts, np.array([0, references - 1, -1], np.int8))
+    found = select_reference(counts, np.array([0, references - 1, -1], np.int8))
     np.testing.assert_array_equal(found[:2], [counts[0, 0], counts[1, -1]])
     found[:] = -1
     assert counts.min() == 0
@@ -130,7 +132,7 @@ def test_what_is_taken_is_a_copy(references: int) -> None:
 )
 def test_large_sums_are_exact(values: list[float], wanted: int | Fraction) -> None:
     counts = np.array(values)[:, None, None]
-    assert Sums.of(counts, np.zeros((1, len(values)), np.int64)).exactly() == (wanted,)
+    assert ExactSums.of(counts, np.zeros((1, len(values)), np.int64)).exactly() == (wanted,)
 
 
 @pytest.mark.parametrize("size", [2**26, 2**53, 2**70])
@@ -174,10 +176,10 @@ def test_draws_go_on_where_they_stopped(references: str) -> None:
     gleu = parse(f"gleu(references={references}, n=1, draws=5)")
     counts = np.arange(48.0).reshape(6, 2, 4)
     whole = gleu.choose(counts)
-    first, at = Reduction(gleu).taken(counts[:4])
+    first, at = SystemAccumulator(gleu).taken(counts[:4])
     second, at = at.taken(counts[4:])
     assert np.concatenate([first, second], axis=1).tolist() == whole.tolist()
-    assert at.totals.tolist() == Sums.of(counts, whole).floats.tolist()
+    assert at.totals.tolist() == ExactSums.of(counts, whole).floats.tolist()
 
 
 def test_draws_that_are_alike_are_one() -> None:

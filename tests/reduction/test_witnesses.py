@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.reduction.facts import PartFacts
-from errata.reduction.witnesses import find_witnesses
+from errata.scoring.results import Facts, find_witnesses
 
 KINDS = st.lists(st.sampled_from("NVD"), max_size=2)
 REFERENCES = st.lists(
@@ -65,7 +64,7 @@ def test_places_of_annotators_are_known_where_they_agree(
         for several, kinds in sentences
     )
     corpus = Corpus(("a",) * len(sentences), references)
-    facts = PartFacts.of([], corpus, [Hypotheses("A", corpus.sources)])
+    facts = Facts.of([], corpus, [Hypotheses("A", corpus.sources)])
     for place in range(corpus.most_references):
         there = {refs[place].annotator for refs in references if len(refs) > place}
         assert facts.places[place] == (there.pop() if len(there) == 1 else None)

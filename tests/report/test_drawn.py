@@ -90,10 +90,10 @@ def _figure(arguments: tuple[object, ...], folder: Path) -> str:
         return form.encode()
 
     with (
-        mock.patch("errata.report.figures.figure_bytes", keep),
-        mock.patch("errata.report.heatmap.picture.figure_bytes", keep),
-        mock.patch("errata.report.figures.named_points._push_apart"),  # by the size of letters
-        mock.patch("errata.report.heatmap.picture._width", lambda text, size: len(text) * size / 2),
+        mock.patch("errata.plots.mpl.figure_bytes", keep),
+        mock.patch("errata.difficulty.heatmap.figure_bytes", keep),
+        mock.patch("errata.plots.mpl._push_apart"),  # by the size of letters
+        mock.patch("errata.difficulty.heatmap._width", lambda text, size: len(text) * size / 2),
     ):
         errata(*arguments, "--force", cwd=folder)
     assert (folder / "x.svg").read_bytes() == b"svg" * len(drawn)
@@ -105,7 +105,7 @@ def _page(arguments: tuple[object, ...], folder: Path) -> str:
     errata(*arguments, "--force", cwd=folder)
     text = (folder / "x.html").read_text(encoding="utf-8")
     for ending in ("css", "js"):
-        own = files("errata.report.heatmap").joinpath(f"page.{ending}").read_text("utf-8")
+        own = files("errata.difficulty").joinpath(f"templates/heatmap.{ending}").read_text("utf-8")
         assert text.count(own) == 1
         text = text.replace(own, f"({ending})\n")
     return re.sub(r"sha256-[\w+/=]+", "sha256-…", text)
@@ -209,7 +209,7 @@ def test_a_picture_shows_ten_sentences_unless_told(tmp_path: Path) -> None:
 
 def test_a_text_is_as_wide_as_its_letters() -> None:
     pytest.importorskip("matplotlib")
-    from errata.report.heatmap.picture import _width
+    from errata.difficulty.heatmap import _width
 
     assert _width("iii", 9) < _width("www", 9)
     assert _width("ww", 9) == pytest.approx(2 * _width("w", 9), rel=0.02)
@@ -223,26 +223,26 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
     """Of a marked word its correction stays on the line, and lines are filled."""
     pytest.importorskip("matplotlib")
     from errata.data import Corpus, Hypotheses
-    from errata.metrics.difficulty.map import map_difficulty
-    from errata.report.heatmap import picture
-    from errata.report.heatmap.pieces import marked_sentences
+    from errata.difficulty import heatmap
+    from errata.difficulty.heatmap import marked_sentences
+    from errata.metrics.difficulty import build_difficulty_map
 
     source, size = ["a bb ccc dddd eeeee ffffff ggggggg " * 3], 9.0
     gold = Corpus.from_texts(source, [[source[0].replace("ccc", "cc")]])
-    found = map_difficulty(gold, [Hypotheses("A", tuple(source))])
+    found = build_difficulty_map(gold, [Hypotheses("A", tuple(source))])
     right: list[float] = []
 
     def note(_: object, x: float, y: float, text: str, advance: float, *__: object) -> None:
         right.append(x + advance)
 
     with (
-        mock.patch.object(picture, "_width", lambda text, size: len(text) * size / 2),
-        mock.patch.object(picture, "_word", note),
-        mock.patch.object(picture, "_legend", return_value=0.0),
+        mock.patch.object(heatmap, "_width", lambda text, size: len(text) * size / 2),
+        mock.patch.object(heatmap, "_word", note),
+        mock.patch.object(heatmap, "_draw_legend", return_value=0.0),
     ):
         for width in range(150, 400):
             right.clear()
-            picture._draw(mock.Mock(), marked_sentences(found), width, size, alarms=True)
+            heatmap._draw(mock.Mock(), marked_sentences(found), width, size, alarms=True)
             assert max(right) <= width - size
             assert max(right) > width - size - 12 * size / 2
 

@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from errata.comparison.edits import JudgedSentence, judged_edits
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.datasets.sample import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.evaluation import evaluate
-from errata.metrics.difficulty.map import map_difficulty
+from errata.datasets.load import sample_corpus, sample_systems
+from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
-from errata.report.explorer import as_section
-from errata.report.explorer.as_section import explorer_section
-from errata.report.explorer.blocks import packed_columns, unpacked_columns
-from errata.studies.disagreement import metric_disagreement
-from errata.studies.edit_states import JudgedSentence, judged_edits
+from errata.reports import explorer
+from errata.reports.explorer import explorer_section
+from errata.reports.explorer.rows import metric_disagreement, packed_columns, unpacked_columns
+from errata.scoring.evaluate import evaluate
 from explorer_data import unpack
 
 METRICS = ("m2", "gleu", "edits")
@@ -35,12 +34,12 @@ def sample() -> tuple[Corpus, list[Hypotheses]]:
 def test_every_text_edit_and_score_is_found_again(
     sample: tuple[Corpus, list[Hypotheses]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(as_section, "BLOCK", 17)  # several blocks, the last one not full
+    monkeypatch.setattr(explorer, "BLOCK", 17)  # several blocks, the last one not full
     corpus, systems = sample
     judge = Edits()
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
     judged = judged_edits(judge.single, corpus, systems)
-    difficulty = map_difficulty(corpus, systems)
+    difficulty = build_difficulty_map(corpus, systems)
     level = [f"level {i % 3}" for i in range(len(corpus))]
     judgments: dict[str, Any] = {"states": judged, "judge": judge, "difficulty": difficulty}
     more: dict[str, Any] = {"base": "nothing", "slices": {"level": level}}
@@ -91,7 +90,7 @@ def test_the_index_says_what_the_rows_say(sample: tuple[Corpus, list[Hypotheses]
             corpus,
             many,
             states=judged_edits(judge.single, corpus, many),
-            difficulty=map_difficulty(corpus, systems),
+            difficulty=build_difficulty_map(corpus, systems),
         )
     )
     c = found.columns

@@ -25,15 +25,16 @@ from browser import (
     printing,
     until,
 )
+from errata.comparison.edits import judged_edits
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning
-from errata.evaluation import evaluate
 from errata.io import read_hypotheses, read_m2
-from errata.metrics.difficulty.map import map_difficulty
+from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
-from errata.report.explorer import as_section, explorer_section
-from errata.report.page import Section, page
-from errata.studies.edit_states import judged_edits
+from errata.reports import explorer as reports_explorer
+from errata.reports.explorer import explorer_section
+from errata.reports.page import Section, page
+from errata.scoring.evaluate import evaluate
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
@@ -81,7 +82,7 @@ def made() -> Section:
         SYSTEMS,
         [evaluate(metric, corpus, list(SYSTEMS), resamples=0) for metric in ("edits", "gleu")],
         states=judged_edits(judge.single, corpus, SYSTEMS),
-        difficulty=map_difficulty(corpus, SYSTEMS),
+        difficulty=build_difficulty_map(corpus, SYSTEMS),
         base="silent",
         slices={"level": LEVELS},
     )
@@ -91,7 +92,7 @@ def made() -> Section:
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page, with texts in four blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(as_section, "BLOCK", 20)
+        patch.setattr(reports_explorer, "BLOCK", 20)
         text = page("Explorer", [Section("before", "Before", "<p>text</p>"), made()])
     path = tmp_path_factory.mktemp("explorer") / "page.html"
     path.write_text(text, encoding="utf-8")
@@ -334,14 +335,14 @@ def test_going_back_and_links_of_the_page_respect_what_was_chosen(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("tall", [as_section.TALL, 5000])
+@pytest.mark.parametrize("tall", [reports_explorer.TALL, 5000])
 def test_a_sentence_far_below_is_made_when_it_is_asked_for(
     browser: Any, explorer: Path, tmp_path: Path, tall: int
 ) -> None:
     """Also where the list would be taller than a browser can scroll."""
     text = explorer.read_text(encoding="utf-8")
     changed = re.sub(r'"tallest":\d+', f'"tallest":{tall}', text)
-    assert (changed == text) == (tall == as_section.TALL)
+    assert (changed == text) == (tall == reports_explorer.TALL)
     (tmp_path / "page.html").write_text(changed, encoding="utf-8")
     at = ready(browser, tmp_path / "page.html", "sentences?n=61")
     current(at, 61)
@@ -480,7 +481,7 @@ def test_the_difficulty_map_is_a_link_away(browser: Any, explorer: Path) -> None
 def test_print_takes_what_is_filtered_up_to_a_bound(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(as_section, "MOST_PRINTED", 7)
+    monkeypatch.setattr(reports_explorer, "MOST_PRINTED", 7)
     (tmp_path / "page.html").write_text(page("Explorer", [made()]), encoding="utf-8")
     at = ready(browser, tmp_path / "page.html")
     titles = "[...document.querySelectorAll('#x-printed h3')].map(h => h.textContent)"

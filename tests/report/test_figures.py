@@ -16,17 +16,16 @@ import numpy as np
 import pytest
 
 from command import errata
+from errata.core.errors import DataWarning, InputError
+from errata.core.stats import Estimate
+from errata.corpora import AcrossCorpora, corpora_plot
 from errata.data import Scores
-from errata.datasets.sample import sample_file
-from errata.errors import DataWarning, InputError
-from errata.meta.paired import match
-from errata.meta.sentences import AccuracyPair, SentenceLevel, SentenceLevels
-from errata.numbers import Estimate
-from errata.report.figures import FigureForm, figure_bytes, figure_form, new_figure, save_figure
-from errata.report.figures.corpora import corpora_plot
-from errata.report.figures.correlations import scatter_plot, sentence_plot, significance_map
-from errata.report.figures.several_sets import correlation_bars, slope_graph
-from errata.studies.corpora import AcrossCorpora
+from errata.datasets.load import sample_file
+from errata.meta.matching import match
+from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLevels
+from errata.meta.tables import scatter_plot, sentence_plot, significance_map
+from errata.plots.mpl import FigureForm, figure_bytes, figure_form, new_figure, save_figure
+from errata.references.tables import correlation_bars, slope_graph
 
 pytest.importorskip("matplotlib")
 STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}

@@ -10,12 +10,11 @@ import pytest
 from command import errata
 from errata.data import Scores
 from errata.datasets import sample_corpus, sample_systems
-from errata.evaluation import evaluate
-from errata.meta.leads import lead_over, not_told_apart
-from errata.report.cells import display_width
-from errata.report.table import render
-from errata.report.tables.scores import lead_table, summary_table, with_verdicts
-from errata.report.verdicts import verdict
+from errata.scoring.evaluate import evaluate
+from errata.scoring.tables import lead_table, summary_table, with_verdicts
+from errata.scoring.verdicts import lead_over, tied_with_best, verdict_sentence
+from errata.tables.cells import display_width
+from errata.tables.table import render
 
 
 @pytest.mark.parametrize("width", [40, 47, 60, 80])
@@ -45,8 +44,8 @@ def test_verdicts_have_the_digits_asked_for() -> None:
     two = Scores(
         "m2()", ("A", "B"), np.array([0.51234, 0.25]), headline="F", shares=("F",), label="m2"
     )
-    assert verdict(two) == "m2: A is ahead of B by 26.2"
-    assert verdict(two, digits=3) == "m2: A is ahead of B by 26.234"
+    assert verdict_sentence(two) == "m2: A is ahead of B by 26.2"
+    assert verdict_sentence(two, digits=3) == "m2: A is ahead of B by 26.234"
     shown = errata("score", "--sample", "-m", "m2", "--digits", 3, "--resamples", 40).stdout
     assert re.search(r"m2: eager .* \d+\.\d{3} \[", shown)
 
@@ -58,7 +57,7 @@ def test_marks_intervals_and_p_values_say_the_same(metric: str) -> None:
     assert scores.resampled is not None
     drawn = scores.resampled.tolist()
     one_sided = scores.p_values()
-    alike = not_told_apart(scores)
+    alike = tied_with_best(scores)
     best = scores.order[0]
     for a in range(len(scores)):
         for b in set(range(len(scores))) - {a}:

@@ -11,15 +11,19 @@ from html.parser import HTMLParser
 
 import pytest
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError
+from errata.difficulty.heatmap import (
+    Segment,
+    heat_map,
+    heat_map_figure,
+    heat_map_text,
+    marked_sentences,
+    parse_range,
+    shade,
+)
 from errata.io.m2 import parse_m2
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.map import DifficultyMap, map_difficulty
-from errata.report.heatmap.page import heat_map
-from errata.report.heatmap.picture import heat_map_picture
-from errata.report.heatmap.pieces import MarkedPiece, marked_sentences, parse_range, shade
-from errata.report.heatmap.terminal import heat_map_text
+from errata.metrics.difficulty import Difficulty, DifficultyMap, build_difficulty_map
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
 
@@ -41,7 +45,7 @@ def found() -> DifficultyMap:
     right = tuple(
         refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
     )
-    return map_difficulty(
+    return build_difficulty_map(
         corpus,
         [
             Hypotheses("perfect", right),
@@ -83,10 +87,10 @@ class Page(HTMLParser):
 def test_pieces(found: DifficultyMap) -> None:
     first = marked_sentences(found)[0].pieces
     assert first == (
-        MarkedPiece("plain", "He"),
-        MarkedPiece("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
-        MarkedPiece("plain", "home"),
-        MarkedPiece("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
+        Segment("plain", "He"),
+        Segment("error", "go", 1 - 1 / 3, "R:INFL", "goes", (0,), (("went to", (2,)),)),
+        Segment("plain", "home"),
+        Segment("error", "", 1 - 1 / 3, "M:PUNCT", ".", (0,)),
     )
     alarm = marked_sentences(found)[3].pieces[1]
     assert (alarm.what, alarm.text, alarm.wrong) == ("alarm", "", (("very", (2,)),))
@@ -113,14 +117,16 @@ def test_the_page_says_where_its_weights_come_from(found: DifficultyMap) -> None
     assert "weights from 3 systems" in heat_map(found)
     one = Corpus.from_texts(["He go home"], [["He goes home ."]])
     systems = [Hypotheses("A", one.sources)]
-    assert "1 sentence, 2 errors; weights from 1 system<" in heat_map(map_difficulty(one, systems))
-    alike = map_difficulty(one, systems, Difficulty(weights="none"))
+    assert "1 sentence, 2 errors; weights from 1 system<" in heat_map(
+        build_difficulty_map(one, systems)
+    )
+    alike = build_difficulty_map(one, systems, Difficulty(weights="none"))
     assert "1 sentence, 2 errors; all weights 1<" in heat_map(alike)
 
 
 def test_annotators_of_one_sentence_are_counted_and_shown() -> None:
     corpus = Corpus.from_texts(["He go", "Fine"], [["He goes", "Fine"], ["He went", "Fine"]])
-    page = heat_map(map_difficulty(corpus, [Hypotheses("A", ("He goes", "Fine"))]))
+    page = heat_map(build_difficulty_map(corpus, [Hypotheses("A", ("He goes", "Fine"))]))
     assert "2 sentences, 2 annotators, 2 errors; weights" in page
     assert 'id="s1a0"' in page
     assert 'id="s1a1"' in page
@@ -147,7 +153,7 @@ def test_page_needs_nothing_else_and_is_known_by_its_hashes(found: DifficultyMap
 def test_kinds_and_names_are_texts_in_the_menus_and_in_the_data() -> None:
     nasty = "<img src=x onerror=alert(1)>"
     corpus = parse_m2(["S a b", f"A 0 1|||{nasty}|||A|||REQUIRED|||-NONE-|||0"]).corpus
-    page = heat_map(map_difficulty(corpus, [Hypotheses(f"</option>{nasty}", ("a b",))]))
+    page = heat_map(build_difficulty_map(corpus, [Hypotheses(f"</option>{nasty}", ("a b",))]))
     escaped = "&lt;img src=x onerror=alert(1)&gt;"
     assert f'<option value="0">{escaped} (1)</option>' in page
     assert f'<option value="0">&lt;/option&gt;{escaped}</option>' in page
@@ -164,7 +170,7 @@ def test_no_control_character_reaches_a_map(show: Callable[[DifficultyMap], str]
         f"S a b{steering} c\nA 0 1|||K{steering}|||A{steering}|||REQUIRED|||-|||0\n".split("\n")
     ).corpus
     system = Hypotheses(f"S{steering}", (f"a{steering} b c",))
-    shown = show(map_difficulty(corpus, [system]))
+    shown = show(build_difficulty_map(corpus, [system]))
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", shown)
     assert r"\x1b]0;x\x07\x9b\u202e" in shown
 
@@ -218,31 +224,33 @@ def test_long_lines_go_on_below_the_first_word(found: DifficultyMap) -> None:
     coloured = heat_map_text(found, width=24, sentences=range(2), colours=True)
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == wrapped
     chinese = Corpus.from_texts(["他 昨天 去 了"], [["他 昨天 去 了"]])
-    narrow = heat_map_text(map_difficulty(chinese, [Hypotheses("A", chinese.sources)]), width=12)
+    narrow = heat_map_text(
+        build_difficulty_map(chinese, [Hypotheses("A", chinese.sources)]), width=12
+    )
     assert narrow.splitlines() == ["1  他 昨天", "   去 了"]  # a character takes two cells
 
 
 def test_pictures(found: DifficultyMap) -> None:
     pytest.importorskip("matplotlib")
-    assert heat_map_picture(found, range(4)).startswith(b"\x89PNG")
-    drawn = heat_map_picture(found, range(4), form="svg")
-    assert drawn == heat_map_picture(found, range(4), form="svg")
+    assert heat_map_figure(found, range(4)).startswith(b"\x89PNG")
+    drawn = heat_map_figure(found, range(4), form="svg")
+    assert drawn == heat_map_figure(found, range(4), form="svg")
     svg = drawn.decode()
     for word in ("goes", "likes", "alert", "well", "by no system"):
         assert word in svg
     assert shade(2 / 3)[0] in svg
     with pytest.raises(InputError, match="'svg', 'png', 'pdf'"):
-        heat_map_picture(found, range(4), form="gif")  # type: ignore[arg-type]
+        heat_map_figure(found, range(4), form="gif")  # type: ignore[arg-type]
 
 
 def test_a_correction_stays_on_the_line_of_its_error() -> None:
     pytest.importorskip("matplotlib")
-    found = map_difficulty(
+    found = build_difficulty_map(
         Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
         [Hypotheses("A", ("so " * 19 + "go",))],
     )
     for width in (2.2, 2.4, 2.6):  # at 2.4 a line ends between the two
-        svg = heat_map_picture(found, range(1), form="svg", width=width).decode()
+        svg = heat_map_figure(found, range(1), form="svg", width=width).decode()
         heights = {
             text: height
             for height, text in re.findall(
@@ -255,12 +263,14 @@ def test_a_correction_stays_on_the_line_of_its_error() -> None:
 
 def test_characters_that_cannot_be_drawn_are_named_once() -> None:
     pytest.importorskip("matplotlib")
-    found = map_difficulty(
+    found = build_difficulty_map(
         Corpus.from_texts(["\U0001e2d0 \U0001e2d1 a"], [["a"]]), [Hypotheses("A", ("a",))]
     )
     with pytest.warns(DataWarning, match="font has \U0001e2d0 \U0001e2d1: boxes") as said:
-        heat_map_picture(found, range(1))
+        heat_map_figure(found, range(1))
     assert len(said) == 1
-    arabic = map_difficulty(Corpus.from_texts(["كتاب"], [["الكتاب"]]), [Hypotheses("A", ("كتاب",))])
+    arabic = build_difficulty_map(
+        Corpus.from_texts(["كتاب"], [["الكتاب"]]), [Hypotheses("A", ("كتاب",))]
+    )
     with pytest.warns(DataWarning, match="from left to right"):
-        heat_map_picture(arabic, range(1))
+        heat_map_figure(arabic, range(1))

@@ -21,10 +21,9 @@ from browser import (
     until,
 )
 from errata.data import Corpus, Hypotheses
+from errata.difficulty.heatmap import heat_map
 from errata.io import read_hypotheses_m2, read_m2
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.map import map_difficulty
-from errata.report.heatmap.page import heat_map
+from errata.metrics.difficulty import Difficulty, build_difficulty_map
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
@@ -45,7 +44,7 @@ def page(browser: Any, tmp_path: Path) -> Any:
         Hypotheses("<b>bold</b>", corpus.sources),
         Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well .")),
     ]
-    return shown_map(browser, tmp_path, heat_map(map_difficulty(corpus, systems)))
+    return shown_map(browser, tmp_path, heat_map(build_difficulty_map(corpus, systems)))
 
 
 def shown_map(browser: Any, folder: Path, text: str, fragment: str = "") -> Any:
@@ -192,7 +191,7 @@ def test_search_reads_sentences_and_not_marks(page: Any) -> None:
 @pytest.mark.long
 def test_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path: Path) -> None:
     gold = Corpus.from_texts(["He go home"] * 60, [["He goes home"] * 60])
-    found = map_difficulty(gold, [Hypotheses("A", gold.sources)], Difficulty(a=2.5))
+    found = build_difficulty_map(gold, [Hypotheses("A", gold.sources)], Difficulty(a=2.5))
     shown_map(browser, tmp_path, heat_map(found), "s30")
     top, bottom = browser.execute_script(
         "return [document.getElementById('s30').getBoundingClientRect().top,"
@@ -205,7 +204,7 @@ def test_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path: P
 @pytest.mark.long
 def test_concealed_marks_can_be_shown(browser: Any, tmp_path: Path) -> None:
     gold = Corpus.from_texts(["He go home", "I am here"], [["He goes to home", "I am here"]])
-    found = map_difficulty(gold, [Hypotheses("A", ("He goes home", "I was here"))])
+    found = build_difficulty_map(gold, [Hypotheses("A", ("He goes home", "I was here"))])
     shown_map(browser, tmp_path, heat_map(found, conceal=["omissions", "alarms"]))
     assert count(browser) == "1 error, 0 false alarms in 2 sentences"
     omission, alarm = css(browser, "main .error.ins")[0], css(browser, "main .alarm u")[0]
@@ -223,7 +222,7 @@ def test_whole_test_set_is_shown(
 ) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
-    shown_map(browser, tmp_path, heat_map(map_difficulty(corpus, systems)))
+    shown_map(browser, tmp_path, heat_map(build_difficulty_map(corpus, systems)))
     assert count(browser) == "2,379 errors, 5,612 false alarms in 1,312 sentences"
     assert len(css(browser, "main p")) == 1312
     assert_quiet(browser)

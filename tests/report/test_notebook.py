@@ -9,16 +9,14 @@ import numpy as np
 import pytest
 
 from command import python_process
+from errata.core.errors import MissingExtraError
 from errata.data import Judgment, Scores
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import MissingExtraError
-from errata.evaluation import evaluate
 from errata.human import compare, parse_ranker
-from errata.human.clusters import Ranking, cluster
-from errata.human.ranking import rank
-from errata.report.frames import pandas_frame, table_of
-from errata.report.page import table_html
-from errata.report.table import Table, render
+from errata.human.ranking import Ranking, cluster, rank
+from errata.scoring.evaluate import evaluate
+from errata.tables.html_table import table_html
+from errata.tables.table import Table, pandas_frame, render, table_of
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +96,7 @@ def test_what_is_missing_is_named(
 
 def test_nouns_load_no_report() -> None:
     program = (
-        "import sys, errata; errata.Scores; import errata.human.clusters\n"
+        "import sys, errata; errata.Scores; import errata.human.ranking\n"
         "print([m for m in sys.modules if m.startswith('errata.report') or m == 'pandas'])"
     )
     assert python_process(program).stdout == "[]\n"

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import errata
-from errata.report.board import own_wheel as module
-from errata.report.board.codabench import _archive
-from errata.report.board.own_wheel import own_wheel
+from errata.leaderboard import codabench as module
+from errata.leaderboard.codabench import _archive, own_wheel
 
 
 @pytest.mark.slow
@@ -41,5 +40,5 @@ def test_the_wheel_carries_data_and_no_compiled_kernel() -> None:
 
 def test_without_an_installed_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "DISTRIBUTION", "no-such-distribution")
-    with pytest.raises(errata.errors.InputError, match=r"pip install"):
+    with pytest.raises(errata.core.errors.InputError, match=r"pip install"):
         own_wheel()

@@ -11,11 +11,19 @@ from html.parser import HTMLParser
 
 import pytest
 
-from errata.errors import InputError, MissingExtraError
-from errata.numbers import Estimate, Interval
-from errata.report.page import Section, filled, page, policy_hash, table_html, templates
-from errata.report.page.glossary import glossary, term_of, terms_used
-from errata.report.table import Table, render
+from errata.core.errors import InputError, MissingExtraError
+from errata.core.stats import Estimate, Interval
+from errata.reports.page import Section, page
+from errata.tables import html_table
+from errata.tables.html_table import (
+    glossary,
+    policy_hash,
+    render_template,
+    table_html,
+    term_of,
+    terms_used,
+)
+from errata.tables.table import Table, render
 
 NASTY = "<script>alert(1)</script> & \"quotes' \u202e\x1b[2J"
 TABLE = Table(
@@ -138,20 +146,20 @@ def test_sections_have_addresses_that_differ() -> None:
 
 
 def test_without_jinja2_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    templates._environment.cache_clear()
+    html_table._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[report\]'"):
         page("x", [])
     assert "0.3501" in table_html(TABLE)  # a notebook needs none
     monkeypatch.undo()
-    templates._environment.cache_clear()
+    html_table._environment.cache_clear()
 
 
 def test_a_place_that_nothing_fills_is_an_error() -> None:
     from jinja2 import UndefinedError
 
     with pytest.raises(UndefinedError, match="policy"):
-        filled("errata.report.page", "page.html.j2")
+        render_template("errata.reports", "templates/page.html.j2")
 
 
 def test_what_wide_gaps_part_stays_apart() -> None:

@@ -20,14 +20,14 @@ from browser import (
     printing,
     until,
 )
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Judgment
-from errata.errors import DataWarning
-from errata.evaluation import evaluate
-from errata.io.runs import run_of
+from errata.io.stored_runs import make_run
 from errata.metrics import parse
-from errata.report.story.story_material import GateVerdict, StoryMaterial
-from errata.report.story.whole_report import make_report
-from errata.report.table import Table, render
+from errata.reports.report import make_report
+from errata.reports.results import GateVerdict, ReportInputs
+from errata.scoring.evaluate import evaluate
+from errata.tables.table import Table, render
 
 pytestmark = pytest.mark.browser
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
@@ -75,7 +75,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
         for judge in ("ann", "<i>bob</i>")
     )
     runs = [
-        run_of(
+        make_run(
             corpus,
             system,
             [evaluate("gleu", corpus, system, resamples=20)],
@@ -87,7 +87,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         report = make_report(
-            StoryMaterial(
+            ReportInputs(
                 corpus=corpus,
                 systems=SYSTEMS,
                 metrics=[parse("m2"), parse("gleu")],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from errata.core.signatures import short_signature, short_signatures, signature_id
 from errata.metrics import parse
-from errata.report.signatures import short_signature, short_signatures, signature_id
 
 
 @pytest.mark.parametrize("text", ["m2", "m2(beta=1)", "gleu(n=2)", "imeasure(weight=1.5)", "bleu"])

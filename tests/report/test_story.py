@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import html
 import re
-import types
 import warnings
 from pathlib import Path
 
 import pytest
 
 import errata
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
-from errata.errors import DataWarning, InputError
-from errata.report.page.glossary import term_of
-from errata.report.story.story_material import StoryMaterial, heard_warnings
-from errata.report.story.whole_report import ReportPage, make_report
+from errata.reports.report import ReportPage, make_report
+from errata.reports.results import ReportInputs, captured_warnings
+from errata.tables.html_table import term_of
 
 CORPUS = Corpus.from_texts(
     [f"He go home {i} ." for i in range(8)], [[f"He goes home {i} ." for i in range(8)]]
@@ -46,7 +45,6 @@ def test_every_heading_is_explained_or_plain(sample: ReportPage) -> None:
 
 
 def test_report_shows_itself_apart_from_the_notebook(sample: ReportPage, tmp_path: Path) -> None:
-    assert isinstance(errata.report, types.ModuleType)  # it can be called, and is a package
     assert "report" in dir(errata)
     shown = sample._repr_html_()
     assert shown.startswith('<iframe title="5 systems on sample" sandbox="allow-scripts ')
@@ -145,9 +143,9 @@ def test_a_metric_that_cannot_be_computed_is_refused() -> None:
 
 
 def test_warnings_are_shown_as_before_and_heard() -> None:
-    with pytest.warns(DataWarning, match="odd"), heard_warnings() as heard:
+    with pytest.warns(DataWarning, match="odd"), captured_warnings() as heard:
         warnings.warn("odd", DataWarning, stacklevel=1)
-    made = make_report(StoryMaterial(corpus=CORPUS, systems=[GOOD], warnings=["<odd>"]))
+    made = make_report(ReportInputs(corpus=CORPUS, systems=[GOOD], warnings=["<odd>"]))
     assert made.sections[0].key == "findings"
     assert "&lt;odd&gt;" in made.html
     assert heard in (["odd"], [])  # pytest records warnings before anybody can show them

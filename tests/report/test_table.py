@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
-from errata.numbers import Estimate, Interval
-from errata.report.cells import Marked, Ranks
-from errata.report.signatures import short_signature
-from errata.report.table import Form, Table, joined_signatures, render, signed
+from errata.core.errors import InputError
+from errata.core.signatures import short_signature
+from errata.core.stats import Estimate, Interval
+from errata.tables.cells import PValue, Ranks
+from errata.tables.table import Form, Table, joined_signatures, render, signed
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -90,8 +90,8 @@ def test_ranks_marks_and_open_intervals() -> None:
     cells = {
         "range": (Ranks(2, 4), "2-4", [2, 4]),
         "place": (Ranks(1, 1), "1", [1, 1]),
-        "share": (Marked(0.75, 0.003), "0.75#", {"value": 0.75, "p": 0.003}),
-        "other": (Marked(0.5, 0.5), "0.5000", {"value": 0.5, "p": 0.5}),
+        "share": (PValue(0.75, 0.003), "0.75#", {"value": 0.75, "p": 0.003}),
+        "other": (PValue(0.5, 0.5), "0.5000", {"value": 0.5, "p": 0.5}),
         "needed": (Interval(-math.inf, 19), "19 or fewer", [None, 19]),
         "beyond": (Interval(1830, math.inf), "more than 1830", [1830, None]),
         "pilot": (183, "183", 183),

@@ -5,20 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from errata import stress
+from errata.core.stats import Interval
 from errata.data import Corpus, Judgment, Scores
 from errata.human import compare, head_to_head, parse_ranker, rank
-from errata.human.agreement import judge_agreement
-from errata.human.clusters import cluster
-from errata.human.judge_rankings import judge_correlations
-from errata.human.planning import NextPairs, Plan, next_pairs, plan
-from errata.meta.paired import match
-from errata.meta.sentences import sentence_levels
-from errata.meta.systems import leave_one_out, system_level, windows
+from errata.human import tables as human_tables
+from errata.human.agreement import judge_agreement, judge_correlations
+from errata.human.plan import NextPairs, Plan, next_pairs, plan
+from errata.human.ranking import cluster
+from errata.meta import tables as meta_tables
+from errata.meta.matching import match
+from errata.meta.sentence_level import sentence_levels
+from errata.meta.system_level import leave_one_out, system_level, windows
 from errata.metrics import parse
-from errata.numbers import Interval
-from errata.report.cells import Leading, Marked, Ranks
-from errata.report.tables import correlations, rankings, scores, stress
-from errata.studies.stress import stress as stress_card
+from errata.scoring import tables as scoring_tables
+from errata.stress import stress as stress_card
+from errata.tables.cells import BestScore, PValue, Ranks
 
 DRAWN = np.array([[0.2, 0.5, 0.5, 0.1], [0.4, 0.5, 0.3, 0.1], [0.6, 0.5, 0.4, 0.2]])
 SCORES = Scores(
@@ -35,7 +37,7 @@ SCORES = Scores(
 
 
 def test_equal_scores_share_a_rank_and_the_next_is_counted_on() -> None:
-    table = scores.score_table(SCORES, confidence=0.5)
+    table = scoring_tables.score_table(SCORES, confidence=0.5)
     assert table.columns == ("rank", "system", "F", "50 % interval", "P", "TP")
     assert [row[:3] for row in table.rows] == [
         (1, "B", 0.5),
@@ -50,26 +52,26 @@ def test_equal_scores_share_a_rank_and_the_next_is_counted_on() -> None:
 
 def test_the_summary_follows_the_first_metric() -> None:
     other = Scores("n()", SCORES.systems, np.array([1.0, 2.0, 3.0, 4.0]), headline="N", name="n")
-    table = scores.summary_table([SCORES, other], confidence=0.5)
+    table = scoring_tables.summary_table([SCORES, other], confidence=0.5)
     assert table.columns == ("system", "m F", "N")
     assert [row[0] for row in table.rows] == ["B", "A", "C", "D"]
     first, second = table.rows[2][1:]
-    assert isinstance(first, Leading)
-    assert isinstance(second, Leading)
+    assert isinstance(first, BestScore)
+    assert isinstance(second, BestScore)
     assert first.value == 0.4
     assert (first.low, first.high) == tuple(np.percentile(DRAWN[:, 2], [25, 75]))
     assert second.value == 3.0
 
 
 def test_sentences_are_counted_from_one() -> None:
-    table = scores.sentence_score_table(SCORES)
+    table = scoring_tables.sentence_score_table(SCORES)
     assert table.columns == ("system", "sentence", "F", "R")
     assert table.rows[:3] == (("A", 1, 0.1, 1.0), ("A", 2, 0.2, 2.0), ("B", 1, 0.3, 3.0))
     assert len(table.rows) == 8
 
 
 def test_a_small_p_says_that_the_row_beats_the_column() -> None:
-    table = scores.comparison_table(SCORES)
+    table = scoring_tables.comparison_table(SCORES)
     assert table.columns == ("better than", "B", "A", "C", "D")
     best, *_, worst = table.rows
     assert (best[0], worst[0]) == ("B", "D")
@@ -85,7 +87,7 @@ ODD = Scores("odd()", HUMAN.systems, np.array([9.0, 2.0, 3.0, 3.5, 5.0]), name="
 
 def test_the_system_that_matters_most_is_left_out_first() -> None:
     found = leave_one_out(match(HUMAN, [GOOD, ODD]))
-    table = correlations.leave_one_out_table(found)
+    table = meta_tables.leave_one_out_table(found)
     assert table.columns == ("without", "good", "odd")
     assert [row[0] for row in table.rows[:2]] == ["(none)", "A"]
     whole = [float(np.corrcoef(HUMAN.values, m.values)[0, 1]) for m in (GOOD, ODD)]
@@ -101,7 +103,7 @@ def test_the_system_that_matters_most_is_left_out_first() -> None:
 
 
 def test_windows_name_the_systems_they_are_of() -> None:
-    table = correlations.window_table(windows(match(HUMAN, [GOOD, ODD]), 3))
+    table = meta_tables.window_table(windows(match(HUMAN, [GOOD, ODD]), 3))
     assert [row[0] for row in table.rows] == ["E D C", "D C B", "C B A"]
     expected = float(np.corrcoef(HUMAN.values[:3], ODD.values[:3])[0, 1])
     assert table.rows[2][2] == pytest.approx(expected)
@@ -109,11 +111,11 @@ def test_windows_name_the_systems_they_are_of() -> None:
 
 def test_metrics_stand_with_their_own_figures_the_best_first() -> None:
     found = system_level(match(HUMAN, [ODD, GOOD]), resamples=20, rng=0)
-    table = correlations.system_level_table(found)
+    table = meta_tables.system_level_table(found)
     assert [row[0] for row in table.rows] == ["good", "odd"]
     place = table.columns.index("r")
     assert table.rows[1][place] == pytest.approx(np.corrcoef(HUMAN.values, ODD.values)[0, 1])
-    pairs = correlations.metric_pair_table(found)
+    pairs = meta_tables.metric_pair_table(found)
     assert pairs.rows[0][:2] == ("good", "odd")
     lead = [float(np.corrcoef(HUMAN.values, m.values)[0, 1]) for m in (GOOD, ODD)]
     assert pairs.rows[0][2] == pytest.approx(lead[0] - lead[1])
@@ -137,7 +139,7 @@ def test_signs_against_people_are_counted_where_they_belong() -> None:
         name="m",
     )
     found = sentence_levels(compare(said), [metric], ["noties"], resamples=0)
-    (table,) = correlations.confusion_tables(found)
+    (table,) = meta_tables.confusion_tables(found)
     assert table.columns == ("people", "metric agrees", "metric ties", "metric disagrees")
     assert table.rows == (("one is better", 2, 1, 1), ("tie", None, 1, 1))
     assert [type(cell) for row in table.rows for cell in row[2:]] == [int] * 4
@@ -157,7 +159,7 @@ RANKED = [
 
 def test_a_ranking_has_each_systems_own_counts() -> None:
     ranking = cluster(rank(parse_ranker("expected_wins"), compare(RANKED), resamples=50, rng=0))
-    table = rankings.ranking_table(ranking)
+    table = human_tables.ranking_table(ranking)
     assert [row[2] for row in table.rows] == ["A", "B", "C"]
     at = {name: table.columns.index(name) for name in ("wins", "ties", "losses")}
     first, second, third = table.rows
@@ -170,17 +172,17 @@ def test_a_ranking_has_each_systems_own_counts() -> None:
 
 def test_the_column_beats_the_row_head_to_head() -> None:
     comparisons = compare(RANKED)
-    table = rankings.head_to_head_table(head_to_head(comparisons), (0, 1, 2))
+    table = human_tables.head_to_head_table(head_to_head(comparisons), (0, 1, 2))
     assert table.columns == ("row", "A", "B", "C")
     cell = table.rows[2][1]  # C's row, A's column: A beats C in 10 of 11
-    assert isinstance(cell, Marked)
+    assert isinstance(cell, PValue)
     assert cell.value == pytest.approx(10 / 11)
     assert table.rows[0][1] is None
 
 
 def test_rho_stands_above_and_r_below_the_diagonal() -> None:
     found = judge_correlations(compare(RANKED, keep="judges"), parse_ranker("expected_wins"))
-    table = rankings.correlation_table(found)
+    table = human_tables.correlation_table(found)
     assert table.columns == ("judge", "x", "y", "ρ others", "r others")
     assert table.rows[0][2] == found.rho[0, 1]
     assert table.rows[1][1] == found.r[1, 0]
@@ -191,7 +193,7 @@ def test_rho_stands_above_and_r_below_the_diagonal() -> None:
 def test_agreement_counts_pairs_between_and_within() -> None:
     again = [Judgment(j.judge, j.sentence % 3, j.groups, j.ranks, seconds=4.0) for j in RANKED]
     found = judge_agreement(again, minimum=1)
-    summary, matrix, judges = rankings.agreement_tables(found)
+    summary, matrix, judges = human_tables.agreement_tables(found)
     x, y = (found.judges.index(name) for name in "xy")
     assert summary.rows[0][1:] == (found.between, float(found.counts[x, y]))
     assert summary.rows[1][1:] == (found.within, float(found.counts[x, x] + found.counts[y, y]))
@@ -205,7 +207,7 @@ def test_a_plan_shows_the_power_of_every_size() -> None:
     comparisons = compare(RANKED * 6)
     ranker = parse_ranker("expected_wins")
     found = plan(comparisons, ranker, "B", "A", simulations=60, rng=0, seconds=30.0)
-    what, power = rankings.plan_tables(found)
+    what, power = human_tables.plan_tables(found)
     rows = {str(row[0]): row[1] for row in what.rows}
     assert rows["systems"] == "A > B"
     assert rows["rankings in the pilot"] == len(RANKED) * 6
@@ -213,7 +215,7 @@ def test_a_plan_shows_the_power_of_every_size() -> None:
     assert power.rows[0] == (int(found.sizes[0]), float(found.power[0]))
     scored = rank(ranker, comparisons, resamples=50, rng=0)
     pairs = next_pairs(scored, comparisons)
-    table = rankings.next_pairs_table(pairs, 2)
+    table = human_tables.next_pairs_table(pairs, 2)
     assert len(table.rows) == 2
     assert table.rows[0][:2] == pairs.pairs[0]
     assert table.rows[0][2:] == (pairs.gain[0], pairs.doubt[0], pairs.compared[0])
@@ -224,7 +226,7 @@ def test_what_is_needed_may_lie_beyond_what_was_tried() -> None:
     beyond, below = Interval(80, np.inf), Interval(-np.inf, 20)
     for needed, shown in ((None, beyond), (20, below), (40, 40), (80, 80)):
         found = Plan("A", "B", 0.1, 20, sizes, power, needed, None, None, None, ())
-        rows = {str(row[0]): row[1] for row in rankings.plan_tables(found)[0].rows}
+        rows = {str(row[0]): row[1] for row in human_tables.plan_tables(found)[0].rows}
         assert rows["rankings needed"] == shown
 
 
@@ -246,14 +248,16 @@ def test_ten_pairs_are_proposed_unless_told() -> None:
     names = tuple((f"A{k}", f"B{k}") for k in range(12))
     numbers = np.arange(12.0)
     found = NextPairs(names, numbers, numbers / 20, numbers * 3, 100)
-    assert [row[0] for row in rankings.next_pairs_table(found).rows] == [f"A{k}" for k in range(10)]
-    assert rankings.next_pairs_table(found, 2).rows[1] == ("A1", "B1", 1.0, 0.05, 3.0)
+    assert [row[0] for row in human_tables.next_pairs_table(found).rows] == [
+        f"A{k}" for k in range(10)
+    ]
+    assert human_tables.next_pairs_table(found, 2).rows[1] == ("A1", "B1", 1.0, 0.05, 3.0)
 
 
 def test_a_plain_ranking_has_ranks_and_whole_counts() -> None:
     parts = {"wins": np.array([1, 2, 2]), "ties": np.array([0.5, 0.0, 0.0])}
     values = np.array([0.1, 0.7, 0.7 + 1e-11])
-    table = rankings.plain_ranking_table(Scores("x()", ("A", "B", "C"), values, parts=parts))
+    table = human_tables.plain_ranking_table(Scores("x()", ("A", "B", "C"), values, parts=parts))
     assert [row[:2] for row in table.rows] == [(1, "B"), (1, "C"), (3, "A")]
     assert [row[3:] for row in table.rows] == [(2, 0.0), (2, 0.0), (1, 0.5)]
     assert table.texts()[2][2:] == ["0.100", "1", "0.5"]

@@ -13,8 +13,8 @@ from types import ModuleType
 
 import pytest
 
-from errata.cli import COMMANDS
-from errata.errors import ErrataError
+from errata.cli.main import COMMANDS
+from errata.core.errors import ErrataError
 from errata.metrics import METRICS, parse
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,10 +24,10 @@ import pytest
 
 from board_sample import sample_board
 from command import Done, errata
-from errata import plugins
-from errata.cli import COMMANDS, cli
+from errata.cli.main import COMMANDS, cli
+from errata.core import registry
 from errata.datasets import sample_judgments
-from errata.datasets.collections import collections
+from errata.datasets.fetch import collections
 from errata.io.judgments import write_judgments
 from errata.metrics import parse
 from errata.testing import check_metric
@@ -253,7 +253,7 @@ def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     shutil.copytree(files, place)
     monkeypatch.chdir(place)
     yield place
-    plugins._module.cache_clear()  # which takes mine.py of another folder for this one
+    registry._module.cache_clear()  # which takes mine.py of another folder for this one
 
 
 def blocks(page: Path, *languages: str) -> list[str]:

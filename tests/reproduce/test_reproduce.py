@@ -12,27 +12,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.datasets.catalogue import catalogue
-from errata.datasets.sample import SAMPLE_FILES, sample_file
-from errata.errors import InputError
+from errata.datasets.load import SAMPLE_FILES, sample_file
 from errata.models import register
-from errata.models.checkpoint import at_hand
-from errata.numbers import Floats
-from errata.report.table import render
-from errata.report.tables.reproduction import experiment_table, reproduction_tables
-from errata.reproduce import Reproduction, reproduce
+from errata.models.checkpoint import is_available
+from errata.reproduce.data import ExperimentData
 from errata.reproduce.experiment import (
     MOST_DIGITS,
+    KnownDifference,
+    Method,
     experiment_names,
     load_experiment,
     parse_experiment,
     read_experiment,
 )
-from errata.reproduce.material import Material
-from errata.reproduce.measures import all_measures
-from errata.reproduce.paper import Known, Way
-from errata.reproduce.run import check_measures
-from errata.reproduce.verdict import VERDICTS, difference, judge, shown
+from errata.reproduce.run import (
+    VERDICTS,
+    Reproduction,
+    all_measures,
+    check_measures,
+    compare_with_print,
+    difference,
+    experiment_table,
+    format_value,
+    reproduce,
+    reproduction_tables,
+)
+from errata.tables.table import render
 from small_experiment import SMALL
 
 
@@ -51,8 +59,8 @@ def test_matrix() -> None:
         ("BLEU", "spearman"): "-0.225",
         ("GLEU_0", "spearman"): None,
     }
-    assert table.known == {"print": {("BLEU", "spearman"): Known("-0.187", "a slip")}}
-    assert table.ways == (Way("print", {"experiment": "napoles15", "table": "table2"}),)
+    assert table.known == {"print": {("BLEU", "spearman"): KnownDifference("-0.187", "a slip")}}
+    assert table.ways == (Method("print", {"experiment": "napoles15", "table": "table2"}),)
 
 
 @pytest.mark.parametrize(
@@ -273,11 +281,11 @@ def test_a_model_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_weights_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(hub, "try_to_load_from_cache", lambda name, file: None)
-    assert not at_hand("gpt2")
+    assert not is_available("gpt2")
     monkeypatch.setattr(
         hub, "try_to_load_from_cache", lambda name, file: f"/{name}" if "bin" in file else None
     )
-    assert at_hand("gpt2")
+    assert is_available("gpt2")
 
 
 @pytest.mark.parametrize(
@@ -375,39 +383,46 @@ def test_where_nothing_was_published_figures_are_different() -> None:
 @pytest.mark.parametrize(
     ("value", "printed", "way", "known", "rounding", "expected"),
     [
-        (0.6907, "0.691", Way("w"), None, "half", "exact"),
-        (0.6907, ".691", Way("w"), None, "half", "exact"),
-        (-0.0004, "0.000", Way("w"), None, "half", "exact"),
-        (0.69151, "0.691", Way("w"), None, "truncated", "exact"),
-        (0.69151, "0.691", Way("w"), None, "half", "MISMATCH"),
-        (0.692, "0.691", Way("w", tolerance=0.001, reason="r"), None, "half", "within rounding"),
-        (0.693, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "within tolerance"),
-        (0.6931, "0.691", Way("w", tolerance=0.002, reason="r"), None, "half", "MISMATCH"),
-        (0.75, "0.691", Way("w"), Known("0.75", "r"), "half", "differs (known)"),
-        (0.76, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
-        (0.691, "0.691", Way("w"), Known("0.75", "r"), "half", "MISMATCH"),
-        (14822, "14584", Way("w"), None, "half", "MISMATCH"),
-        (14822, "14822", Way("w"), None, "half", "exact"),
-        ("1-2", "1-2", Way("w"), None, "half", "exact"),
-        ("1-3", "1-2", Way("w"), None, "half", "MISMATCH"),
-        ("1-3", "1-2", Way("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
-        (0.5, None, Way("w"), None, "half", "not printed"),
-        (7.3, "~7", Way("w"), None, "half", "in words"),
-        (7.6, "~7", Way("w"), None, "half", "MISMATCH"),
-        (0.0151, "=0.015", Way("w"), None, "half", "not printed"),
-        (0.0161, "=0.015", Way("w"), None, "half", "MISMATCH"),
-        (float("nan"), "0.691", Way("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
+        (0.6907, "0.691", Method("w"), None, "half", "exact"),
+        (0.6907, ".691", Method("w"), None, "half", "exact"),
+        (-0.0004, "0.000", Method("w"), None, "half", "exact"),
+        (0.69151, "0.691", Method("w"), None, "truncated", "exact"),
+        (0.69151, "0.691", Method("w"), None, "half", "MISMATCH"),
+        (0.692, "0.691", Method("w", tolerance=0.001, reason="r"), None, "half", "within rounding"),
+        (
+            0.693,
+            "0.691",
+            Method("w", tolerance=0.002, reason="r"),
+            None,
+            "half",
+            "within tolerance",
+        ),
+        (0.6931, "0.691", Method("w", tolerance=0.002, reason="r"), None, "half", "MISMATCH"),
+        (0.75, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "differs (known)"),
+        (0.76, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "MISMATCH"),
+        (0.691, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "MISMATCH"),
+        (14822, "14584", Method("w"), None, "half", "MISMATCH"),
+        (14822, "14822", Method("w"), None, "half", "exact"),
+        ("1-2", "1-2", Method("w"), None, "half", "exact"),
+        ("1-3", "1-2", Method("w"), None, "half", "MISMATCH"),
+        ("1-3", "1-2", Method("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
+        (0.5, None, Method("w"), None, "half", "not printed"),
+        (7.3, "~7", Method("w"), None, "half", "in words"),
+        (7.6, "~7", Method("w"), None, "half", "MISMATCH"),
+        (0.0151, "=0.015", Method("w"), None, "half", "not printed"),
+        (0.0161, "=0.015", Method("w"), None, "half", "MISMATCH"),
+        (float("nan"), "0.691", Method("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
     ],
 )
 def test_verdicts(
     value: float | str,
     printed: str | None,
-    way: Way,
-    known: Known | None,
+    way: Method,
+    known: KnownDifference | None,
     rounding: str,
     expected: str,
 ) -> None:
-    verdict = judge(value, printed, way, known, rounding)
+    verdict = compare_with_print(value, printed, way, known, rounding)
     assert verdict.name == expected
     assert verdict.fails == (expected == "MISMATCH")
     assert expected in VERDICTS
@@ -417,7 +432,7 @@ def test_differences() -> None:
     assert difference(0.5, "0.25") == 0.25
     assert difference("CAMB", "AMU") is None
     assert difference(0.5, None) is None
-    assert shown(4.4e-13, "0.0000000000") == "0.0000000000"
+    assert format_value(4.4e-13, "0.0000000000") == "0.0000000000"
 
 
 # Runs
@@ -638,10 +653,10 @@ def test_full_digits(results: dict[str, Reproduction], oracles: Path) -> None:
 def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     known = json.loads((oracles / "meta" / "sakaguchi_percent_changed.json").read_text())
-    material = Material()
-    whole = Material.kept
+    material = ExperimentData()
+    whole = ExperimentData.kept
     # The oracle left out line 48, as the file of merged lines has it by mistake.
-    monkeypatch.setattr(Material, "kept", lambda self: whole(self, "as written"))
+    monkeypatch.setattr(ExperimentData, "kept", lambda self: whole(self, "as written"))
     for key, name in (
         ("EF1", "expert_fluencyA"),
         ("NM2", "turker_minimalB"),
@@ -656,6 +671,6 @@ def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.Mon
 def test_released_texts_are_one_of_two(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The 34 merged lines, with the typo mended and not."""
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
-    material = Material()
+    material = ExperimentData()
     assert len(material.kept()) == len(material.kept("as written")) == 1278
     assert set(material.kept()) ^ set(material.kept("as written")) == {47, 417}

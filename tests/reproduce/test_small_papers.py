@@ -21,14 +21,10 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from errata.models import register
-from errata.report.tables.reproduction import cell_table
-from errata.reproduce import Reproduction, reproduce
-from errata.reproduce.experiment import experiment_names, parse_experiment
-from errata.reproduce.lookup import Unknown
-from errata.reproduce.material import Material
-from errata.reproduce.measures import all_measures
+from errata.reproduce.data import ExperimentData, UnknownName
+from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
 from errata.reproduce.metric_measures import metric_scores
-from errata.reproduce.paper import Experiment
+from errata.reproduce.run import Reproduction, all_measures, cell_table, reproduce
 from fake_lm import FakeModel
 from small_papers import write_small_papers
 
@@ -48,7 +44,7 @@ def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Repr
         patch.setenv("ERRATA_DATA", str(folder))
         patch.setenv("ERRATA_DATA_CHECK", "off")
         patch.setenv("ERRATA_CACHE", str(folder / "cache"))
-        patch.setattr("errata.reproduce.texts.at_hand", lambda name: False)
+        patch.setattr("errata.reproduce.data.is_available", lambda name: False)
         register("fake", FakeModel)
         return reproduce(
             [_experiment(name) for name in experiment_names()],
@@ -152,7 +148,7 @@ def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
 def test_what_is_kept_is_made_once() -> None:
     made: list[int] = []
     ticks: list[int] = []
-    material = Material(tick=lambda: ticks.append(len(made)))
+    material = ExperimentData(tick=lambda: ticks.append(len(made)))
     for _ in range(2):
         assert material.keep("x", lambda: made.append(1) or "y") == "y"
     assert made == [1]
@@ -160,19 +156,19 @@ def test_what_is_kept_is_made_once() -> None:
 
 
 @pytest.fixture(scope="module")
-def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Material]:
+def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExperimentData]:
     """What measures take, on the data sets in miniature."""
     folder = tmp_path_factory.mktemp("material")
     write_small_papers(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ERRATA_DATA", str(folder))
         patch.setenv("ERRATA_DATA_CHECK", "off")
-        found = Material()
+        found = ExperimentData()
         found.recipes = {"BLEU": {"metric": "bleu", "references": "conll14-texts"}}
         yield found
 
 
-def test_a_corpus_has_the_name_it_was_asked_for_by(material: Material) -> None:
+def test_a_corpus_has_the_name_it_was_asked_for_by(material: ExperimentData) -> None:
     for name in ("E-minimal", "E-minimal+NUCLE", "NUCLE-edits"):
         assert material.corpus(name).name == name
 
@@ -202,19 +198,19 @@ RANKED = {"judgments": "grundkiewicz15", "ranker": "expected_wins"}
     ],
 )
 def test_names_that_stand_for_nothing(
-    measure: str, arguments: dict[str, str], message: str, material: Material
+    measure: str, arguments: dict[str, str], message: str, material: ExperimentData
 ) -> None:
-    with pytest.raises(Unknown, match=message):
+    with pytest.raises(UnknownName, match=message):
         all_measures()[measure](material, **arguments)
 
 
-def test_the_first_and_the_last_place(material: Material) -> None:
+def test_the_first_and_the_last_place(material: ExperimentData) -> None:
     ranked = all_measures()["ranked_at"]
     assert ranked(material, "1", **RANKED) != ranked(material, "13", **RANKED)
 
 
 def test_places_that_agree_with_the_printed_ones(
-    material: Material, monkeypatch: pytest.MonkeyPatch
+    material: ExperimentData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them where our own ranking is the printed one, the system left out aside."""
     places = [str(place) for place in range(1, 14)]
@@ -233,7 +229,7 @@ def test_places_that_agree_with_the_printed_ones(
 
 
 def test_scores_are_multiplied_and_rounded_where_a_recipe_says_so(
-    material: Material, monkeypatch: pytest.MonkeyPatch
+    material: ExperimentData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = {"metric": "bleu", "references": "conll14-texts"}
     recipes = {"plain": plain, "percent": {**plain, "times": 100, "digits": 1}}
@@ -251,15 +247,15 @@ def test_scores_are_multiplied_and_rounded_where_a_recipe_says_so(
         assert example == pytest.approx(100 * times)  # a BLEU is a percentage
 
 
-def test_references_that_are_nowhere_are_refused(material: Material) -> None:
+def test_references_that_are_nowhere_are_refused(material: ExperimentData) -> None:
     for name in ("x", "NUCLE+x"):
-        with pytest.raises(Unknown, match=f"there are no references '{re.escape(name)}'"):
+        with pytest.raises(UnknownName, match=f"there are no references '{re.escape(name)}'"):
             material.corpus(name)
     both = material.corpus("NUCLE+E-fluency")
     assert {len(references) for references in both.references} == {4}
 
 
-def test_what_was_left_out_was_counted_from_one(material: Material) -> None:
+def test_what_was_left_out_was_counted_from_one(material: ExperimentData) -> None:
     assert material.merged() == {2, 3, 417}
     assert material.merged("as written") == {2, 3, 47}
 

@@ -9,14 +9,12 @@ from typing import Any
 import pytest
 
 from command import errata
+from errata.align import align_columns, chunk_sentences, chunk_text, m2_verdicts
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.map import map_difficulty
+from errata.metrics.difficulty import Difficulty, build_difficulty_map
 from errata.metrics.m2 import M2
-from errata.report.alignments import chunk_text, lined_up
-from errata.report.cells import display_width
-from errata.studies.alignments import chunked, m2_verdicts
+from errata.tables.cells import display_width
 
 SOURCE = "We discussing about its ."
 GOLD = (Edit(1, 1, "have been"), Edit(2, 3, ""), Edit(3, 4, "it"))
@@ -36,7 +34,7 @@ SYSTEMS = [
 def figure_2() -> Any:
     corpus = Corpus((SOURCE,), ((Reference(0, GOLD),),))
     metric = Difficulty(matching="elastic", outputs="mixed")
-    (found,) = chunked(map_difficulty(corpus, SYSTEMS, metric), [0])
+    (found,) = chunk_sentences(build_difficulty_map(corpus, SYSTEMS, metric), [0])
     return found
 
 
@@ -61,17 +59,17 @@ def test_columns_line_up_whatever_the_letters(figure_2: Any) -> None:
     assert rows[1].split()[:3] == ["source", "∅", "We"]
     whole = chunk_text(figure_2, [h.system for h in SYSTEMS], number=1, dummies=True)
     assert len(whole.split("\n")[1].split()) == len(figure_2.chunks)
-    wide = lined_up([("a", ["日本語", "x", "e\u0301"]), ("b", ["ab", "yy", "\x1b"])])
+    wide = align_columns([("a", ["日本語", "x", "e\u0301"]), ("b", ["ab", "yy", "\x1b"])])
     first, second = wide.split("\n")
     assert display_width(first[: first.index("x")]) == display_width(second[: second.index("yy")])
     assert second.endswith("\\x1b")
-    assert lined_up([]) == ""
+    assert align_columns([]) == ""
 
 
 @pytest.mark.parametrize("width", [14, 20, 40])
 def test_long_lines_go_on_below(width: int) -> None:
     words = ["some", "words", "that", "are", "set", "in", "several", "lines"]
-    text = lined_up([("one", words), ("two", words)], width=width)
+    text = align_columns([("one", words), ("two", words)], width=width)
     assert all(display_width(line) <= width for line in text.split("\n"))
     blocks = text.split("\n\n")
     assert (
@@ -84,7 +82,7 @@ def test_edits_of_m2_are_those_it_counts() -> None:
     corpus, system = sample_corpus(), sample_systems()[3]
     every = m2_verdicts(M2(), corpus, system, range(len(corpus)))
     verdicts = [each.verdict for each in every]
-    from errata.evaluation import evaluate
+    from errata.scoring.evaluate import evaluate
 
     parts = evaluate("m2", corpus, [system], resamples=0).parts
     assert verdicts.count("correct") == parts["correct"][0]

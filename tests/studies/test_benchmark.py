@@ -12,31 +12,34 @@ import numpy as np
 import pytest
 
 from command import errata
-from errata.cli import benchmark as cli_benchmark
-from errata.data import Judgment, Scores
-from errata.datasets import collections, sample_judgments
-from errata.errors import InputError, MissingExtraError
-from errata.evaluation import evaluate
-from errata.human import compare, rank
-from errata.human.expected_wins import ExpectedWins
-from errata.human.judge_rankings import judge_correlations
-from errata.io.skipping import read_skipped
-from errata.meta.paired import match
-from errata.meta.sentences import calibrated_accuracy, sentence_level
-from errata.meta.systems import system_level
-from errata.metrics import parse
-from errata.report.figures.benchmark import benchmark_plot
-from errata.report.tables.benchmark import benchmark_tables
-from errata.studies import benchmark as study
-from errata.studies import judged_sets
-from errata.studies.benchmark import (
+from errata import benchmark
+from errata import benchmark as study
+from errata.benchmark import (
     FIGURES,
-    NotRunHere,
+    JUDGED,
+    MetricNotRun,
+    benchmark_plot,
     benchmark_scores,
     benchmark_set,
+    benchmark_tables,
+    is_available,
     length_scores,
+    read_judged_set,
+    sample_set,
 )
-from errata.studies.judged_sets import JUDGED, is_here, read_judged_set, sample_set
+from errata.cli import benchmark as cli_benchmark
+from errata.core.errors import InputError, MissingExtraError
+from errata.data import Judgment, Scores
+from errata.datasets import fetch, sample_judgments
+from errata.human import compare, rank
+from errata.human.agreement import judge_correlations
+from errata.human.ranking import ExpectedWins
+from errata.io.slices import read_skipped
+from errata.meta.matching import match
+from errata.meta.sentence_level import calibrated_accuracy, sentence_level
+from errata.meta.system_level import system_level
+from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
 
 SAMPLE = sample_set()
 RESULTS = [
@@ -161,7 +164,7 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
         benchmark_scores(parse("gleu"), judged, made)
     assert calls == ["gleu"]
     for name in ("harper", "scribendi"):
-        with pytest.raises(NotRunHere):
+        with pytest.raises(MetricNotRun):
             benchmark_scores(parse(name), SAMPLE, made)
     with pytest.raises(InputError, match="no reference"):  # bad data is no missing extra
         benchmark_scores(parse("green"), SAMPLE, made)
@@ -205,9 +208,9 @@ def test_sets_that_are_not_on_disk_are_named(
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path))
     nothing = errata(*quick, code=2)
     assert "errata data get conll14" in nothing.stderr
-    assert not is_here("conll14")
-    monkeypatch.setattr(judged_sets, "is_here", lambda name: name == "conll14")
-    monkeypatch.setattr(judged_sets, "read_judged_set", lambda name, progress=None, **more: SAMPLE)
+    assert not is_available("conll14")
+    monkeypatch.setattr(benchmark, "is_available", lambda name: name == "conll14")
+    monkeypatch.setattr(benchmark, "read_judged_set", lambda name, progress=None, **more: SAMPLE)
     done = errata(*quick)
     assert "left out: napoles15, gmeg-fce" in done.stderr
     assert "two sets are called" in errata(*quick, "conll14", "conll14", code=2).stderr
@@ -295,4 +298,4 @@ def test_a_set_without_judgments_is_refused() -> None:
     with pytest.raises(InputError, match="jfleg has no judgments; name one of conll14"):
         read_judged_set("jfleg")
     for name in JUDGED:
-        assert {"outputs", "judgments"} <= {*collections.collection(name).roles}
+        assert {"outputs", "judgments"} <= {*fetch.collection(name).roles}

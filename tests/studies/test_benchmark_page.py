@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command import errata
-from errata.studies.benchmark import BENCHMARKED
+from errata.benchmark import BENCHMARKED
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "benchmark.py"))

@@ -12,20 +12,18 @@ from hypothesis import strategies as st
 
 import errata
 import slow_comparison as slow
+from errata.comparison.compare import Comparison, compare
+from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes
+from errata.comparison.paired_tests import TwoSystems, draw_swaps, swap_p_values
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.evaluation import resample_weights
 from errata.io import read_m2
 from errata.io.outputs import read_systems
 from errata.metrics import parse
 from errata.metrics.errant import Edits
-from errata.metrics.errant.aimed import counts_by_kind, source_words
-from errata.metrics.errant.by_type import comparable
-from errata.studies.comparison import Comparison, compare
-from errata.studies.edit_changes import edit_changes
-from errata.studies.edit_states import JudgedEdit, JudgedSentence
-from errata.studies.paired_tests import TwoSystems, swap_p_values, swaps
+from errata.metrics.errant_by_type import counts_by_kind, source_words, with_comparable_types
+from errata.scoring.evaluate import resample_weights
 
 STATES = ("right", "wrong", "missed")
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
@@ -159,8 +157,8 @@ def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
 @pytest.mark.parametrize("block", [7 * 40, 1])
 def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     whole = np.random.default_rng(3).integers(2, size=(100, 7), dtype=bool)
-    monkeypatch.setattr("errata.studies.paired_tests.BLOCK", block)
-    blocks = list(swaps(7, 100, 3))
+    monkeypatch.setattr("errata.comparison.paired_tests.BLOCK", block)
+    blocks = list(draw_swaps(7, 100, 3))
     assert len(blocks) == 4
     assert (np.concatenate(blocks) == whole).all()
 
@@ -264,7 +262,7 @@ def test_resamples_without_a_rare_kind_are_left_out_of_its_interval() -> None:
     punctuation = found.kind("M:PUNCT")
     assert punctuation is not None
     metric = Edits()
-    gold, outputs, _ = comparable(metric, corpus, [eager, cautious])
+    gold, outputs, _ = with_comparable_types(metric, corpus, [eager, cautious])
     old, new = (
         counts_by_kind(metric, gold, each)["M:PUNCT"].statistics(source_words(corpus))
         for each in outputs

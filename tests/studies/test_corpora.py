@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from command import errata
-from errata.correlation import kendall_w, spearman
-from errata.data import Corpus, Edit, Reference, Scores
-from errata.studies.corpora import (
+from errata.core.correlation import kendall_w, spearman
+from errata.corpora import (
     AcrossCorpora,
     corpus_statistics,
     first_place_changes,
     rank_changes,
-    sources_alike,
+    source_groups,
     stability,
 )
+from errata.data import Corpus, Edit, Reference, Scores
 
 TABLES = arrays(
     np.int64, st.tuples(st.integers(2, 5), st.integers(2, 6)), elements=st.integers(0, 4)
@@ -105,7 +105,7 @@ def test_resamples_are_paired_only_where_sentences_are_the_same() -> None:
     assert stability(same).changes_drawn == 0
     assert stability(other).changes_drawn == 1
     a, b = Corpus.from_texts(["a b"]), Corpus.from_texts(["c d"])
-    assert sources_alike([a, b, a]) == (0, 1, 0)
+    assert source_groups([a, b, a]) == (0, 1, 0)
 
 
 def test_statistics_of_a_corpus() -> None:

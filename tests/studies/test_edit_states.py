@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.comparison.compare import compare
+from errata.comparison.edits import edit_changes, judged_edits
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.metrics.errant import Edits
-from errata.metrics.errant.by_type import scores_by_type
-from errata.studies.comparison import compare
-from errata.studies.edit_changes import edit_changes
-from errata.studies.edit_states import judged_edits
+from errata.metrics.errant_by_type import scores_by_type
+from errata.scoring.evaluate import evaluate
 
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
 METRICS = [

@@ -10,12 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.comparison.compare import Comparison, compare
+from errata.comparison.gate import (
+    Bound,
+    CheckedCondition,
+    check_gate,
+    gate_summary,
+    github_annotations,
+    junit_xml,
+    parse_condition,
+    verdict_text,
+)
+from errata.core.errors import InputError
+from errata.core.stats import Interval
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import InputError
-from errata.numbers import Interval
-from errata.report.gate_files import gate_summary, github_annotations, junit_xml, verdict_text
-from errata.studies.comparison import Comparison, compare
-from errata.studies.gate import GateBound, HeldCondition, check_gate, parse_condition
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +35,7 @@ def comparison() -> Comparison:
     return found
 
 
-def held(comparison: Comparison, text: str, bound: GateBound = "point") -> HeldCondition:
+def held(comparison: Comparison, text: str, bound: Bound = "point") -> CheckedCondition:
     (verdict,) = check_gate([parse_condition(text)], lambda _: [comparison], bound=bound)
     return verdict
 
@@ -181,7 +189,7 @@ def test_sentences_of_a_part_are_numbered_as_in_the_whole() -> None:
 def test_any_name_stands_in_what_build_servers_read(name: str) -> None:
     """XML 1.0 cannot hold every character, and an annotation ends with its line."""
     condition = parse_condition("m2 < 0")
-    verdict = HeldCondition(condition, name, "m2", -1.0, Interval(-1, -1), "point", True)
+    verdict = CheckedCondition(condition, name, "m2", -1.0, Interval(-1, -1), "point", True)
     suite = ElementTree.fromstring(junit_xml([verdict]))
     (case,) = suite.iter("testcase")
     assert case.get("name") == "m2 < 0"

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.core.errors import InputError
 from errata.edits import extract
-from errata.errors import InputError
-from errata.report.tables.logs import log_tables
-from errata.studies.logs import LogPart, count_logs, edits_per_sentence
+from errata.logs import LogPart, count_logs, edits_per_sentence, log_tables
 
 TEXT = st.lists(st.sampled_from(["a", "go", "goes", "dog", "dogs", "."]), max_size=4).map(" ".join)
 ROW = st.tuples(

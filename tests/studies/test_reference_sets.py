@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from command import errata
+from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus
-from errata.errors import InputError
 from errata.metrics import parse
-from errata.studies.reference_sets import (
+from errata.references.study import (
     Operations,
     annotators_as_systems,
     curve_facts,

@@ -12,22 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command import errata
-from errata.correlation import pearson, spearman
+from errata.core.correlation import pearson, spearman
 from errata.data import Corpus, Reference, Scores
 from errata.datasets import sample_corpus, sample_systems
-from errata.evaluation import evaluate
 from errata.metrics import Metric, parse
-from errata.studies.reference_sets import study_references
-from errata.studies.several_sets import (
+from errata.references.sets import (
     NamedSet,
     annotator_set,
     correlate_sets,
-    joined_set,
+    merge_sets,
     on_common_sentences,
     score_sets,
     set_curve,
     set_operations,
 )
+from errata.references.study import study_references
+from errata.scoring.evaluate import evaluate
 
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 TEXTS = ("--source", "source.txt")
@@ -54,7 +54,7 @@ def score(metric: Metric, each: NamedSet) -> Scores:
 @given(st.lists(st.lists(st.sampled_from("xyz"), min_size=2, max_size=2), min_size=1, max_size=4))
 def test_a_union_holds_what_its_parts_hold_in_their_order(sets: list[list[str]]) -> None:
     made = [NamedSet(str(k), Corpus.from_texts("ab", [texts])) for k, texts in enumerate(sets)]
-    joined = joined_set("all", made)
+    joined = merge_sets("all", made)
     assert joined.references == len(sets)
     for i in range(2):
         texts = [reference.text for reference in joined.corpus.references[i]]
@@ -109,7 +109,7 @@ def test_only_sentences_of_all_sets_are_compared() -> None:
     assert {len(each.corpus) for each in fewer} == {len(s) for s in systems} == {third}
     assert third < len(corpus)
     noop = Corpus(("Fine .",), ((Reference(0, (), implied=True),),))
-    joined = joined_set("two", [annotator_set("none", noop, [0])] * 2)
+    joined = merge_sets("two", [annotator_set("none", noop, [0])] * 2)
     assert len(joined.corpus.references[0]) == 2
     found = tables(*("--sample", "--set", "rest=annotator:0,1", "--set", "third=annotator:2"))
     assert {row["sentences"] for row in found["set_edits"]["rows"]} == {third}
@@ -257,12 +257,12 @@ def test_table_6_of_sakaguchi(
     data_sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command gives the cells that `errata reproduce sakaguchi16` has, from the same files."""
+    from errata.reproduce.data import ExperimentData
     from errata.reproduce.experiment import load_experiment
-    from errata.reproduce.material import Material
     from errata.reproduce.metric_measures import human_scores
 
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
-    material, recipes = Material(), load_experiment("sakaguchi16").recipes
+    material, recipes = ExperimentData(), load_experiment("sakaguchi16").recipes
     printed = human_scores(material, "trueskill", "printed")
     (tmp_path / "people.tsv").write_text("".join(f"{name}\t{value}\n" for name, value in printed))
     (tmp_path / "out.txt").write_text("".join(f"{i + 1}\n" for i in sorted(material.merged())))

@@ -14,19 +14,24 @@ from rapidfuzz.distance import Indel
 
 import errata.models as lm
 from command import Done, errata
+from errata import stress as errata_stress
+from errata.core.errors import DataWarning, InputError, MissingExtraError
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import DataWarning, InputError, MissingExtraError
-from errata.evaluation import evaluate
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Before, Floats, Ints
-from errata.report.figures import figure_bytes
-from errata.report.figures.stress import stress_plot
-from errata.report.tables.stress import stress_table
-from errata.studies import attacks
-from errata.studies.attacks import Attack, nearest_neighbours
-from errata.studies.damage import Perturbation
-from errata.studies.stress import PERTURBATIONS, stress
+from errata.metrics.base import Before
+from errata.plots.mpl import figure_bytes
+from errata.scoring.evaluate import evaluate
+from errata.stress import (
+    PERTURBATIONS,
+    Attack,
+    Perturbation,
+    nearest_neighbours,
+    stress,
+    stress_plot,
+    stress_table,
+)
 from fake_chat import fake_chat, shown_targets
 from fake_lm import FakeModel
 from toy import Toy
@@ -119,8 +124,8 @@ def test_neighbours_are_other_peoples_sentences_nearest_first(
 
 
 def test_neighbours_are_looked_for_among_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attacks, "POOL", 3)
-    monkeypatch.setattr(attacks, "AT_ONCE", 2)
+    monkeypatch.setattr(errata_stress, "POOL", 3)
+    monkeypatch.setattr(errata_stress, "AT_ONCE", 2)
     sentences = [f"{letter} word" for letter in "abcdefg"]
     found = texts("nearest neighbour", sentences, sentences)
     assert len({text for several in found for text in several}) <= 3
@@ -360,5 +365,5 @@ def test_neighbours_are_of_other_lines_however_many_there_are(
     for texts in whole:
         for text, source, own in zip(texts, sources, right, strict=True):
             assert text not in (source, own)
-    monkeypatch.setattr(attacks, "AT_ONCE", 2)
+    monkeypatch.setattr(errata_stress, "AT_ONCE", 2)
     assert nearest_neighbours(sources, right, np.random.default_rng(0)) == whole

@@ -10,13 +10,18 @@ from itertools import product
 import numpy as np
 import pytest
 
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Reference
 from errata.datasets import sample_corpus
-from errata.errors import InputError
-from errata.numbers import Floats
-from errata.training.impact import plan_impara
-from errata.training.pairs import CorrectedSource, corrected_sources, draw_pairs, impact_texts
-from errata.training.recipe import Recipe
+from errata.training.fine_tune import Recipe
+from errata.training.impara import (
+    CorrectedSource,
+    corrected_sources,
+    draw_pairs,
+    impact_texts,
+    plan_impara,
+)
 
 EDITS = (Edit(0, 1, "She"), Edit(1, 2, "goes"), Edit(3, 3, "now"))
 
@@ -68,7 +73,7 @@ def test_pairs_come_as_often_as_the_recipe_says(monkeypatch: pytest.MonkeyPatch)
         expected[frozenset({one, other})] += chance * math.prod(
             1 / n if flip else 1 - 1 / n for flip in flipped
         )
-    monkeypatch.setattr("errata.training.pairs.TRIES", 1)
+    monkeypatch.setattr("errata.training.impara.TRIES", 1)
     each, rng = CorrectedSource("He go home", EDITS), np.random.default_rng(0)
     found: Counter[frozenset[tuple[bool, ...]]] = Counter()
     for _ in range(draws):

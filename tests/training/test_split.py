@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from errata.errors import InputError
-from errata.io.ratings import Ratings, read_ratings
-from errata.training.batches import by_length, epoch_batches
-from errata.training.held_out import held_out_accuracy, held_out_r, minus_length
-from errata.training.recipe import Recipe
-from errata.training.regressors import plan_some
-from errata.training.split import PARTS, part_of, part_sizes, split_rows, whole_sources
+from errata.core.errors import InputError
+from errata.io.judgments.sheets import Ratings, read_ratings
+from errata.training.fine_tune import (
+    PARTS,
+    Recipe,
+    by_length,
+    epoch_batches,
+    held_out_accuracy,
+    held_out_r,
+    limit_by_source,
+    negative_length,
+    part_of,
+    part_sizes,
+    split_rows,
+)
+from errata.training.some import plan_some
 from rated_outputs import rated_csv
 
 SOURCES = [f"Sentence {k // 3} is here ." for k in range(900)]
@@ -52,10 +61,10 @@ def test_every_tenth_is_held_out_once() -> None:
 
 
 def test_fewer_rows_are_whole_sources_and_some_of_the_more() -> None:
-    few, more = whole_sources(SOURCES, 100), whole_sources(SOURCES, 200)
+    few, more = limit_by_source(SOURCES, 100), limit_by_source(SOURCES, 200)
     assert len(few) == 99  # sources have three rows
     assert {*few} < {*more}
-    assert whole_sources(SOURCES, None) == whole_sources(SOURCES, 900) == list(range(900))
+    assert limit_by_source(SOURCES, None) == limit_by_source(SOURCES, 900) == list(range(900))
 
 
 def test_batches_hold_every_row_once_with_rows_of_like_length() -> None:
@@ -86,7 +95,7 @@ def test_figures_on_held_out_sources() -> None:
     assert wide.high - wide.low > 1.4 * (narrow.high - narrow.low)
     assert np.isnan(held_out_r(people[:2], people[:2], SOURCES[:2]).value)
     assert held_out_accuracy(np.array([1.0, -1.0, 0.0, 2.0]), SOURCES[:4]).value == 0.625
-    assert minus_length(["ab", ""]).tolist() == [-2, 0]
+    assert negative_length(["ab", ""]).tolist() == [-2, 0]
 
 
 def test_a_plan_says_what_would_be_trained(ratings: Ratings) -> None:

@@ -20,19 +20,23 @@ import pytest
 from numpy.testing import assert_allclose
 
 from command import errata
-from errata.correlation import pearson
+from errata.core.correlation import pearson
+from errata.core.errors import InputError
+from errata.core.stats import Estimate
 from errata.data import Corpus, Edit, Reference
-from errata.errors import InputError
-from errata.io.model_cards import Head, read_model_card
-from errata.io.model_folders import ModelFolder
-from errata.io.ratings import Ratings, read_ratings
-from errata.models.encoder import open_regressor, paired
-from errata.models.trainable import Trainable, open_trainable
-from errata.numbers import Estimate
-from errata.training.fine_tune import Fitted, fit, predictions
-from errata.training.recipe import Recipe
-from errata.training.regressors import SomePlan, plan_some, train_some
-from errata.training.split import part_of
+from errata.io.judgments.sheets import Ratings, read_ratings
+from errata.models.cards import Head, TrainingFolder, read_model_card
+from errata.models.encoder import join_pair, open_regressor
+from errata.training.fine_tune import (
+    FitResult,
+    Recipe,
+    TrainableEncoder,
+    fit,
+    open_trainable,
+    part_of,
+    predictions,
+)
+from errata.training.some import SomePlan, plan_some, train_some
 from rated_outputs import rated_csv, write_word_encoder
 from tiny_encoder import write_roberta
 
@@ -63,7 +67,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory, encoder: Path) -> tuple[So
     """Two heads, one that reads outputs and one that reads pairs."""
     folder = tmp_path_factory.mktemp("trained")
     plan = _plan(folder, encoder, "grammer", "meaning")
-    train_some(plan, ModelFolder.at(folder / "some", plan.heads))
+    train_some(plan, TrainingFolder.at(folder / "some", plan.heads))
     return plan, folder / "some"
 
 
@@ -82,7 +86,7 @@ def test_a_head_beats_chance_and_the_length_on_held_out_sources(
 
 def test_shuffled_ratings_teach_nothing(tmp_path: Path, encoder: Path) -> None:
     plan = _plan(tmp_path, encoder, "grammer", shuffled=True)
-    card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    card = train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
     assert card.heads["grammer"].value.low < 0.1  # what the others are above
 
 
@@ -96,7 +100,7 @@ def test_what_is_saved_answers_on_the_scale_of_the_ratings(trained: tuple[SomePl
     assert card is not None
     assert_allclose(pearson(said[:, 0], people), card.heads["grammer"].value.value, atol=1e-4)
     assert abs(float(said[:, 0].mean()) - float(np.mean(people))) < 0.6
-    pairs = [paired(row.source, row.output) for row in rows]
+    pairs = [join_pair(row.source, row.output) for row in rows]
     meaning = open_regressor(str(folder / "meaning"), max_length=64).rows(pairs)
     assert_allclose(pearson(meaning[:, 0], people), card.heads["meaning"].value.value, atol=1e-4)
 
@@ -106,7 +110,7 @@ def test_the_same_seed_trains_the_same_model_and_a_finished_head_is_kept(
 ) -> None:
     """Once more, broken off after the first head and begun again."""
     plan, first = trained
-    folder = ModelFolder.at(tmp_path / "some", plan.heads)
+    folder = TrainingFolder.at(tmp_path / "some", plan.heads)
 
     class Broken(Exception):
         pass
@@ -126,10 +130,10 @@ def test_the_same_seed_trains_the_same_model_and_a_finished_head_is_kept(
 
 
 def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> None:
+    from errata.models.cards import card_tables
     from errata.models.encoder import open_encoder
-    from errata.report.tables.training import card_tables
-    from errata.training.impact import plan_impara, train_impara
-    from errata.training.split import part_of
+    from errata.training.fine_tune import part_of
+    from errata.training.impara import plan_impara, train_impara
 
     rng = np.random.default_rng(0)
     letters = list("abcdefghij")
@@ -142,7 +146,7 @@ def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> No
         references.append((Reference(0, edits),))
     corpus = Corpus(tuple(sources), tuple(references))
     plan = plan_impara(corpus, replace(QUICK, encoder=str(encoder)), name="gold.m2", rows=200)
-    card = train_impara(plan, ModelFolder.at(tmp_path / "impara", [""]))
+    card = train_impara(plan, TrainingFolder.at(tmp_path / "impara", [""]))
     assert card.heads["impara"].value.low > 0.6
     assert card.heads["impara"].cut == 0
     assert card.split["train"].rows == 200
@@ -210,7 +214,7 @@ def test_odd_encoders_are_refused(tmp_path: Path, encoder: Path) -> None:
     ):
         plan = replace(_plan(tmp_path, encoder, "grammer"), recipe=recipe)
         with pytest.raises(InputError, match=said):
-            train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+            train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
 
 
 def test_each_output_is_saved_as_a_model_of_its_own(tmp_path: Path, encoder: Path) -> None:
@@ -243,7 +247,7 @@ def test_the_best_look_of_each_output_is_kept_and_patience_ends() -> None:
     torch.manual_seed(0)
     model = torch.nn.Linear(1, 2)
     model.config = SimpleNamespace(num_labels=2)
-    network = Trainable(model, None, "none")
+    network = TrainableEncoder(model, None, "none")
     values = iter([(0.1, 0.5), (0.3, 0.2), (0.2, np.nan), (0.3, 0.4), (0.9, 0.9)])
     states: list[Any] = []
 
@@ -295,7 +299,7 @@ def test_how_a_step_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(torch.optim.AdamW, "step", watched)
     recipe = Recipe(epochs=5, batch_size=2, learning_rate=0.5, patience=99, threads=1)
-    fit(Trainable(model, None, "none"), np.ones(8, np.int64), loss, judge, recipe)
+    fit(TrainableEncoder(model, None, "none"), np.ones(8, np.int64), loss, judge, recipe)
     # Twenty steps: up over the first two, then down towards 0.
     wanted = [0.25, 0.5, *(0.5 * (20 - k) / 18 for k in range(2, 20))]
     assert_allclose(rates, np.repeat(wanted, 2))
@@ -307,7 +311,7 @@ def test_how_a_step_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_finished_head_of_another_training_is_not_taken(
     trained: tuple[SomePlan, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from errata.training import regressors
+    from errata.training import some
 
     done: list[tuple[str, ...]] = []
 
@@ -319,11 +323,11 @@ def test_a_finished_head_of_another_training_is_not_taken(
             folder.start(name)
             folder.finish(name, key, Head("pearson", 3, EVEN, EVEN))
 
-    def left(self: ModelFolder, card: Any) -> list[Path]:
+    def left(self: TrainingFolder, card: Any) -> list[Path]:
         return []  # as where it is broken off before the end
 
-    monkeypatch.setattr(regressors, "_train", marked)
-    monkeypatch.setattr(ModelFolder, "put_card", left)
+    monkeypatch.setattr(some, "_train", marked)
+    monkeypatch.setattr(TrainingFolder, "put_card", left)
     plan = trained[0]
     both = [("grammer",), ("meaning",)]
     others = (
@@ -334,7 +338,7 @@ def test_a_finished_head_of_another_training_is_not_taken(
         replace(plan, recipe=replace(plan.recipe, fold=1)),
     )
     for k, other in enumerate(others):
-        folder = ModelFolder.at(tmp_path / str(k), plan.heads)
+        folder = TrainingFolder.at(tmp_path / str(k), plan.heads)
         for each, wanted in ((plan, both), (plan, []), (other, both), (other, [])):
             done.clear()
             train_some(each, folder)
@@ -345,7 +349,7 @@ def test_validation_chooses_and_the_test_part_is_looked_at_once(
     tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a rating that is missing is not learnt from."""
-    from errata.training import regressors
+    from errata.training import some
 
     plan = _plan(tmp_path, encoder, "grammer", "fluency")
     rows = [
@@ -360,18 +364,18 @@ def test_validation_chooses_and_the_test_part_is_looked_at_once(
         asked.append([text for (text,) in texts])
         return predictions(network, texts, size)
 
-    def untrained(network: Any, lengths: Any, loss: Any, judge: Any, *_: Any) -> list[Fitted]:
+    def untrained(network: Any, lengths: Any, loss: Any, judge: Any, *_: Any) -> list[FitResult]:
         learnt = [row for row in rows if part_of(row.source) == "train"]
         said = network.predict([(row.output,) for row in learnt])
         wanted = np.array([[row.mean(head) for head in plan.heads] for row in learnt], float)
         wanted = (wanted - np.nanmean(wanted, axis=0)) / np.nanstd(wanted, axis=0)
         losses.append(float(np.nanmean((said - wanted) ** 2)))
         losses.append(loss(np.arange(len(learnt))).item())
-        return [Fitted(1, 1, value, network.state()) for value in judge()]
+        return [FitResult(1, 1, value, network.state()) for value in judge()]
 
-    monkeypatch.setattr(regressors, "predictions", watched)
-    monkeypatch.setattr(regressors, "fit", untrained)
-    card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    monkeypatch.setattr(some, "predictions", watched)
+    monkeypatch.setattr(some, "fit", untrained)
+    card = train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
     validation, test = (
         [row.output for row in rows if part_of(row.source) == part]
         for part in ("validation", "test")
@@ -392,23 +396,23 @@ def test_no_encoder_is_filled_with_chance(tmp_path: Path, encoder: Path) -> None
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
     plan = _plan(tmp_path, folder, "grammer")
     with pytest.raises(InputError, match=r"the encoder other lacks weights: \S+attention\S+ and"):
-        train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+        train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
     wide = shutil.copytree(encoder, tmp_path / "wide")
     with (wide / "vocab.txt").open("a") as vocabulary:
         vocabulary.write("more\n")
     wider = replace(plan, recipe=replace(plan.recipe, encoder=str(wide)))
     with pytest.raises(InputError, match=r"the tokenizer of wide has \d+ tokens, the model wide"):
-        train_some(wider, ModelFolder.at(tmp_path / "some", plan.heads))
+        train_some(wider, TrainingFolder.at(tmp_path / "some", plan.heads))
     roberta = replace(QUICK, encoder=str(write_roberta(tmp_path / "rob")), max_length=11)
     with pytest.raises(InputError, match="longer than the 10 that rob takes"):
-        train_some(replace(plan, recipe=roberta), ModelFolder.at(tmp_path / "some", plan.heads))
+        train_some(replace(plan, recipe=roberta), TrainingFolder.at(tmp_path / "some", plan.heads))
 
 
 def test_a_full_disk_is_one_line_and_leaves_no_model(tmp_path: Path, encoder: Path) -> None:
     resource = pytest.importorskip("resource")
     plan = _plan(tmp_path, encoder, "grammer")
     plan = replace(plan, recipe=replace(plan.recipe, epochs=1))
-    folder = ModelFolder.at(tmp_path / "some", plan.heads)
+    folder = TrainingFolder.at(tmp_path / "some", plan.heads)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def full(done: int, total: int) -> None:
@@ -428,7 +432,7 @@ def test_a_full_disk_is_one_line_and_leaves_no_model(tmp_path: Path, encoder: Pa
 def test_a_card_speaks_of_all_models_beside_it(tmp_path: Path, trained: tuple[Any, Path]) -> None:
     folder = shutil.copytree(trained[1], tmp_path / "some")
     with pytest.raises(InputError, match=r"some: it holds a model of another training, meaning;"):
-        ModelFolder.at(folder, ["grammer", "fluency"])
+        TrainingFolder.at(folder, ["grammer", "fluency"])
 
 
 @pytest.fixture
@@ -446,7 +450,7 @@ def test_minilm_learns_fluency_from_512_rows(tmu_gfm: Ratings, tmp_path: Path) -
     """Forty seconds of a processor; better than chance on 135 sources that it never saw."""
     recipe = Recipe(epochs=1, batch_size=8, learning_rate=3e-4, threads=1)
     plan = plan_some(tmu_gfm, recipe, heads=["fluency"], rows=512)
-    card = train_some(plan, ModelFolder.at(tmp_path, plan.heads))
+    card = train_some(plan, TrainingFolder.at(tmp_path, plan.heads))
     assert card.heads["fluency"].value.low > 0.1
 
 
@@ -458,7 +462,7 @@ def test_minilm_learns_all_three_heads(tmu_gfm: Ratings, data_sets: Path, tmp_pa
 
     began = time.process_time()
     plan = plan_some(tmu_gfm, Recipe(threads=1))
-    card = train_some(plan, ModelFolder.at(tmp_path / "some", plan.heads))
+    card = train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
     assert time.process_time() - began < 20 * 60
     # .380 on these 135 sources, .430 on those of the validation part: a tenth is a small sample,
     # see the next test.
@@ -486,6 +490,6 @@ def test_grammaticality_on_sources_that_were_held_out(tmu_gfm: Ratings, tmp_path
     found = []
     for fold in range(3):
         plan = plan_some(tmu_gfm, Recipe(threads=1, fold=fold), heads=["grammer", "fluency"])
-        card = train_some(plan, ModelFolder.at(tmp_path / str(fold), plan.heads))
+        card = train_some(plan, TrainingFolder.at(tmp_path / str(fold), plan.heads))
         found.append(card.heads["grammer"].value.value)
     assert np.mean(found) >= 0.40

@@ -19,16 +19,14 @@ from sqlalchemy.exc import OperationalError
 
 from called import KEY, Client
 from campaigns import material
-from errata.collect.design import Design
-from errata.collect.panel import Panel
-from errata.web import app as web
-from errata.web.address import Address
-from errata.web.changing import change_budget, change_texts
-from errata.web.limits import Limiter
-from errata.web.people import change_state, rotate_judge, set_state_of_judge
-from errata.web.schema import events, judges, judgments, metadata
-from errata.web.serving import _config
-from errata.web.tokens import join_key, read_token, token_for
+from errata.collect.design import Design, Panel
+from errata.collect.web import app as web
+from errata.collect.web.api import Limiter
+from errata.collect.web.app import Address, _config
+from errata.collect.web.campaign import change_budget, change_texts
+from errata.collect.web.judges import change_state, rotate_judge, set_state_of_judge
+from errata.collect.web.schema import events, judges, judgments, metadata
+from errata.collect.web.tokens import join_key, read_token, token_for
 from stored_campaigns import LESSONS, Made, Make
 
 PLAIN = Design(judges=2, quota=12, repeats=0, controls=0)

@@ -22,15 +22,24 @@ from sqlalchemy.exc import OperationalError
 
 import postgres
 from campaigns import material
-from errata.collect.assigning import Holding
+from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
-from errata.errors import InputError
-from errata.web import database as databases
-from errata.web import founding, schema
-from errata.web.clock import SteadyClock
-from errata.web.database import backup, create_database, holds_campaign, open_database, serving
-from errata.web.founding import PlannedCampaign, design_campaign, store_campaign
-from errata.web.people import (
+from errata.collect.web import campaign as web_campaign
+from errata.collect.web import database as databases
+from errata.collect.web import schema
+from errata.collect.web.campaign import PlannedCampaign, create_campaign, design_campaign
+from errata.collect.web.database import (
+    EVERY_MS,
+    Snapshots,
+    SteadyClock,
+    backup,
+    create_database,
+    holds_campaign,
+    open_database,
+    serving,
+    snapshots_of,
+)
+from errata.collect.web.judges import (
     InvitedJudge,
     add_judges,
     forget_judge,
@@ -39,10 +48,10 @@ from errata.web.people import (
     rotate_judge,
     set_state_of_judge,
 )
-from errata.web.schema import identities, judgments, metadata
-from errata.web.snapshots import EVERY_MS, Snapshots, snapshots_of
-from errata.web.store import Store
-from errata.web.tokens import KEY_VARIABLE, find_key, key_from_words, read_token, token_for
+from errata.collect.web.schema import identities, judgments, metadata
+from errata.collect.web.store import AssignmentStore
+from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_words, read_token, token_for
+from errata.core.errors import InputError
 from stored_campaigns import BOTH_DATABASES, Made, Make, made, ranked_alike
 
 SRC = Path(__file__).resolve().parents[2] / "src"
@@ -128,11 +137,11 @@ def test_interrupted_creation_leaves_no_half_campaign(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(founding, "add_judges", interrupted)
+        patched.setattr(web_campaign, "add_judges", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            store_campaign(place, planned, built)
+            create_campaign(place, planned, built)
     assert not holds_campaign(place)
-    database = store_campaign(place, planned, built)
+    database = create_campaign(place, planned, built)
     assert holds_campaign(place)
     with database.reading() as connection:
         assert [judge.name for judge in invited(connection)] == ["judge1", "judge2"]
@@ -211,9 +220,9 @@ def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
     connection.executescript(path.read_text(encoding="utf-8"))
     connection.close()
     database = open_database(str(old))
-    store = Store(database, rng=np.random.default_rng(0))
+    store = AssignmentStore(database, rng=np.random.default_rng(0))
     assert store.campaign().design.kind == ("review" if path.stem == "schema-2" else "rank")
-    assert isinstance(store.claim(1), Holding)
+    assert isinstance(store.claim(1), KeepCurrent)
     with database.reading() as reading:
         assert reading.execute(select(judgments)).all()
         assert reading.execute(select(schema.schemas.c.version)).scalar_one() == schema.VERSION
@@ -259,8 +268,8 @@ def test_first_step_still_makes_the_first_schema(place: str) -> None:
 def test_one_process_serves(make_sqlite: Make) -> None:
     database = make_sqlite(Design()).database
     program = (
-        "import sys\nfrom errata.errors import InputError\n"
-        "from errata.web.database import open_database, serving\n"
+        "import sys\nfrom errata.core.errors import InputError\n"
+        "from errata.collect.web.database import open_database, serving\n"
         "try:\n"
         "    with serving(open_database(sys.argv[1])): print('served')\n"
         "except InputError as error: print(error)\n"
@@ -468,9 +477,11 @@ def test_a_clock_that_was_set_back_ends_no_lease_early(make_sqlite: Make) -> Non
     made = make_sqlite(Design())
     held = made.claim()
     day = 24 * 3600 * 1000
-    again = Store(made.database, wall=lambda: made.clock.now - day)  # restarted, a day earlier
+    again = AssignmentStore(
+        made.database, wall=lambda: made.clock.now - day
+    )  # restarted, a day earlier
     assert made.clock.now <= again.steady() < made.clock.now + 60_000
-    assert again.claim(1) == Holding(held)
+    assert again.claim(1) == KeepCurrent(held)
 
 
 def test_statements_have_bound_parameters_only() -> None:

@@ -15,29 +15,29 @@ import pytest
 
 from campaigns import material
 from command import errata
-from errata.collect.design import Design, Scale
+from errata.collect.design import FORMS_OUT, Design, Scale
+from errata.collect.files import render_writers
 from errata.collect.items import CampaignTexts, Example
-from errata.data import Judgment
-from errata.errors import InputError
-from errata.human import compare
-from errata.io import read_judgments, read_m2
-from errata.io.ratings import read_ratings
-from errata.io.writers import render_writers
-from errata.training.recipe import Recipe
-from errata.training.regressors import plan_some
-from errata.web.dashboard import Dashboard
-from errata.web.export_archive import archived_texts, parts_of
-from errata.web.export_edits import edits_left_out
-from errata.web.exports import (
+from errata.collect.web.campaign import counts_between, read_judge_list
+from errata.collect.web.dashboard import Dashboard
+from errata.collect.web.exports import (
     export_lines,
     judgments_in,
+    omitted_edits,
+    parts_of,
     text_files,
     texts_without_room,
     writer_lines,
+    zip_texts,
 )
-from errata.web.forms import FORMS_OUT
-from errata.web.imports import counts_between, read_judge_list
-from errata.web.people import forget_judge, set_state_of_judge
+from errata.collect.web.judges import forget_judge, set_state_of_judge
+from errata.core.errors import InputError
+from errata.data import Judgment
+from errata.human import compare
+from errata.io import read_judgments, read_m2
+from errata.io.judgments.sheets import read_ratings
+from errata.training.fine_tune import Recipe
+from errata.training.some import plan_some
 from stored_campaigns import Made, Make, answer_to, text_of
 
 
@@ -291,7 +291,7 @@ def test_good_edits_that_overlap_are_reported(make_sqlite: Make, tmp_path: Path)
     for judge in (1, 2):
         for task, body in made.tasks(judge):
             made.submit(judge, task, {edit["key"]: "good" for edit in body["edits"]})
-    assert edits_left_out(made.database) == [(0, (1, 2, "went"), 2, (1, 2, "goes"))]
+    assert omitted_edits(made.database) == [(0, (1, 2, "went"), 2, (1, 2, "goes"))]
     corpus = read_m2(write(export_lines(made.database, "edits-m2"), tmp_path / "x.m2"))
     replacements = [[e.replacement for e in refs[0].edits or ()] for refs in corpus.references]
     assert replacements == [["goes"], ["like"]]
@@ -302,8 +302,8 @@ def test_good_edits_that_overlap_are_reported(make_sqlite: Make, tmp_path: Path)
     assert "1 edit called good overlap" in told
     assert "first 1-2 'went' of sentence 1, beside 1-2 'goes'" in told
     set_state_of_judge(made.database, "j0", "blocked", now=1)
-    assert [each.votes for each in edits_left_out(made.database)] == [1]
-    assert [each.votes for each in edits_left_out(made.database, blocked=True)] == [2]
+    assert [each.votes for each in omitted_edits(made.database)] == [1]
+    assert [each.votes for each in omitted_edits(made.database, blocked=True)] == [2]
 
 
 def wrote(made: Made, **options: Any) -> dict[tuple[str, int], set[str]]:
@@ -416,7 +416,7 @@ def test_archive_holds_all_texts_under_different_names(make_sqlite: Make, tmp_pa
     made = make_sqlite(Design(kind="review", overlap=0, repeats=0), texts)
     for task, _ in made.tasks():
         made.submit(1, task, {"text": "Wörter ."})
-    content = b"".join(parts_of(archived_texts(made.database)))
+    content = b"".join(parts_of(zip_texts(made.database)))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         found = {name: archive.read(name).decode() for name in archive.namelist()}
     expected = {name: list(lines()) for name, lines in text_files(made.database)}
@@ -441,7 +441,7 @@ def test_names_that_a_form_cannot_hold_are_refused(
     kind: Any = "rank" if form else "review"
     made = finished(make_sqlite(Design(kind=kind, controls=0), texts), skips=0)
     with pytest.raises(InputError, match=problem):
-        list(export_lines(made.database, form) if form else archived_texts(made.database))
+        list(export_lines(made.database, form) if form else zip_texts(made.database))
 
 
 def test_forms_that_do_not_fit_are_refused(make_sqlite: Make) -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from errata.collect.design import Design
+from errata.collect.web import dashboard
+from errata.collect.web import dashboard as web_dashboard
+from errata.collect.web.campaign import change_budget
+from errata.collect.web.dashboard import PARTS, Dashboard, GatheredJudgments
+from errata.collect.web.exports import judgments_in
+from errata.collect.web.judges import forget_judge, set_state_of_judge
 from errata.human import compare
-from errata.human.ranking_columns import RankingColumns, ranking_columns
-from errata.web import dashboard, gathering, packing
-from errata.web.changing import change_budget
-from errata.web.dashboard import PARTS, Dashboard
-from errata.web.exports import judgments_in
-from errata.web.gathering import GatheredJudgments
-from errata.web.people import forget_judge, set_state_of_judge
+from errata.human.output_pairs import RankingColumns, ranking_columns
 from stored_campaigns import BOTH_DATABASES, Made, Make
 
 
@@ -49,13 +49,13 @@ def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool)
 
 @pytest.mark.slow
 @BOTH_DATABASES
-@pytest.mark.parametrize("few", [gathering.FEW_ITEMS, 0])
+@pytest.mark.parametrize("few", [web_dashboard.FEW_ITEMS, 0])
 def test_figures_hold_what_is_stored_whatever_happens(
     make: Make, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whether items are asked for by number or all are read, some rows at a time."""
-    monkeypatch.setattr(gathering, "FEW_ITEMS", few)
-    monkeypatch.setattr(packing, "AT_ONCE", 7)
+    monkeypatch.setattr(web_dashboard, "FEW_ITEMS", few)
+    monkeypatch.setattr(web_dashboard, "AT_ONCE", 7)
     campaign = make(Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
     gathered, page = GatheredJudgments(campaign.database), Dashboard(campaign.store)
     rng = np.random.default_rng(2)

@@ -21,8 +21,8 @@ from browser import (
     until,
 )
 from campaigns import material
-from errata.web.people import change_state
-from errata.web.wording import wording
+from errata.collect.web.i18n import load_texts
+from errata.collect.web.judges import change_state
 from judge_pages import (
     PAGE_WORDS,
     ServedCampaign,
@@ -139,7 +139,7 @@ def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
         server, admin = one.server, one.server.admin
 
         def seen(state: str) -> None:
-            headed(browser, wording(language)[KEYS_OF_TITLES.get(state, f"{state}.title")])
+            headed(browser, load_texts(language)[KEYS_OF_TITLES.get(state, f"{state}.title")])
             assert css(browser, "html")[0].get_attribute("lang") == language
             fine_everywhere(browser, one, f"{state}-{language}")
 

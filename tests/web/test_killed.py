@@ -27,8 +27,8 @@ from stored_campaigns import made
 HASTY = """
 import copy, threading
 from contextlib import contextmanager
-from errata.web.database import Database
-from errata.web.store import Store
+from errata.collect.web.database import Database
+from errata.collect.web.store import AssignmentStore
 class Later(Database):
     @contextmanager
     def writing(self):
@@ -48,13 +48,13 @@ class Later(Database):
             end(False)
             raise
         threading.Timer(0.1, end, [True]).start()
-true_retried = Store.retried
+true_retried = AssignmentStore.retried
 def retried(self, work):
     hasty = copy.copy(self)
     if work.__name__ == "store_in":  # an answer is stored, and nothing else
         hasty.database = Later(self.database.engine, self.database.path, self.database.turn)
     return true_retried(hasty, work)
-Store.retried = retried
+AssignmentStore.retried = retried
 """
 SEVERAL = PROGRAM.replace("adjust=adjust", "workers=3").replace(
     "serve(place", 'if __name__ == "__main__": serve(place'

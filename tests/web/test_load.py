@@ -21,12 +21,11 @@ from click.testing import CliRunner
 
 from campaigns import material
 from errata.cli.collect import command
-from errata.collect.assigning import Holding
+from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
-from errata.web.answering import SentAnswer
-from errata.web.database import Database, open_database
-from errata.web.people import invited
-from errata.web.store import Store
+from errata.collect.web.database import Database, open_database
+from errata.collect.web.judges import invited
+from errata.collect.web.store import AssignmentStore, SubmittedAnswer
 from large_campaign import large_campaign
 from served import PROGRAM, Server, served_by_process
 from simulated_judges import Connection, Noted, SimulatedJudge, all_at_work, ranked
@@ -37,11 +36,11 @@ REQUEST_MS, CLAIM_MS = 8, 15  # of processor time, usually less
 MEGABYTES = 250  # that a server may take
 PLAIN_S = 0.125  # of processor time, for `plain_work`, where these limits were set
 GENEROUS = 10
-REQUESTS_ALONE = "import errata.web.serving as serving; serving.EVERY = 3600\n" + PROGRAM
+REQUESTS_ALONE = "import errata.collect.web.app as serving; serving.EVERY = 3600\n" + PROGRAM
 IN_THE_BACKGROUND = (
     """
 import threading
-from errata.web.dashboard import Dashboard
+from errata.collect.web.dashboard import Dashboard
 true_refresh = Dashboard.refresh
 def refresh(self):
     assert threading.current_thread().name == "errata-background"
@@ -145,7 +144,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[float]]:
     """Processor milliseconds of claims, of reading tasks and of answers, by different judges."""
-    store = Store(database, rng=np.random.default_rng(1))
+    store = AssignmentStore(database, rng=np.random.default_rng(1))
     store.rehearse()
     with database.reading() as connection:
         judges = [judge.id for judge in invited(connection)]
@@ -155,11 +154,11 @@ def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[
         times = [time.process_time()]
         held = store.claim(judge)
         times.append(time.process_time())
-        assert isinstance(held, Holding), held
+        assert isinstance(held, KeepCurrent), held
         task = store.task(judge, held.assignment)
         times.append(time.process_time())
         ranks = {output["key"]: 1 for output in task.body["outputs"]}
-        store.submit(judge, held.assignment, SentAnswer(task.revision, ranks, active_ms=9000))
+        store.submit(judge, held.assignment, SubmittedAnswer(task.revision, ranks, active_ms=9000))
         times.append(time.process_time())
         for what, taken in zip(found, np.diff(times), strict=True):
             found[what].append(1000 * float(taken))

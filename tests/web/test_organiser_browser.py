@@ -24,7 +24,7 @@ from browser import (
     until,
 )
 from campaigns import material
-from errata.web.schema import judges
+from errata.collect.web.schema import judges
 from judge_pages import ServedCampaign, assert_fine, campaign_served, design_for, fresh, status
 
 pytestmark = pytest.mark.browser

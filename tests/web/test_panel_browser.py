@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from browser import css, narrow, until
-from errata.collect.design import Design
-from errata.collect.panel import Panel
-from errata.web.people import change_state
-from errata.web.tokens import join_key
+from errata.collect.design import Design, Panel
+from errata.collect.web.judges import change_state
+from errata.collect.web.tokens import join_key
 from judge_pages import assert_fine, campaign_served, click, fresh, headed
 from served import KEY
 from stored_campaigns import LESSONS

@@ -13,17 +13,16 @@ from sqlalchemy import select
 
 from called import KEY, Client
 from campaigns import material
-from errata.collect.design import Design
-from errata.collect.panel import Panel, panel_of
-from errata.errors import InputError
-from errata.web.dashboard import Dashboard
-from errata.web.exports import export_lines
-from errata.web.participants import forget_identities, join_panel, lost_place
-from errata.web.people import change_state, forget_judge, set_state_of_judge
-from errata.web.schema import events, judges
-from errata.web.snapshots import Snapshots
-from errata.web.store import ForbiddenError
-from errata.web.tokens import join_key
+from errata.collect.design import Design, Panel, panel_of
+from errata.collect.web.dashboard import Dashboard
+from errata.collect.web.database import Snapshots
+from errata.collect.web.exports import export_lines
+from errata.collect.web.judges import change_state, forget_judge, set_state_of_judge
+from errata.collect.web.panel import forget_identities, join_panel, lost_place
+from errata.collect.web.schema import events, judges
+from errata.collect.web.store import ForbiddenError
+from errata.collect.web.tokens import join_key
+from errata.core.errors import InputError
 from stored_campaigns import BOTH_DATABASES, LESSONS, Made, Make
 
 PANEL = Panel("prolific", 2, code="C0DE", back="https://example.org/done?cc={code}")

@@ -10,12 +10,12 @@ from sqlalchemy import select
 
 from campaigns import material
 from errata.collect.design import Design
+from errata.collect.web.app import BackgroundUpdates
+from errata.collect.web.campaign import earlier_counts, store_earlier
+from errata.collect.web.exports import stored_rows
+from errata.collect.web.schema import events
+from errata.core.errors import InputError
 from errata.data import Judgment
-from errata.errors import InputError
-from errata.web.exports import stored_rows
-from errata.web.imports import earlier_counts, keep_earlier
-from errata.web.schema import events
-from errata.web.steering import Steering
 from stored_campaigns import Made, Make, text_of
 
 TWO_LOOKS = Design(
@@ -45,7 +45,7 @@ def told(made: Made) -> list[dict[str, Any]]:
 def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
     design = Design(kind="pair", policy="adaptive", judges=3, repeats=0, controls=0)
     made = make_sqlite(design, material(120, 4, sharing=0.0))
-    steering = Steering(made.store)
+    steering = BackgroundUpdates(made.store)
     steering.steer()
     assert made.store.strengths is not None
     assert made.store.strengths.met.sum() == 0
@@ -68,8 +68,8 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
     earlier = [Judgment("old", k, (("S2",), ("S0",), ("other",)), (1, 2, 1)) for k in range(30)]
     counts = earlier_counts(earlier, made.store.campaign().systems, ["old.jsonl"])
     for many in (1, 2):
-        keep_earlier(made.database, counts, now=0)
-        steering = Steering(made.store)
+        store_earlier(made.database, counts, now=0)
+        steering = BackgroundUpdates(made.store)
         assert steering.renew_strengths()
         assert made.store.strengths is not None
         assert made.store.strengths.met[2, 0] == 30 * many
@@ -82,7 +82,7 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
 
 def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
     made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
-    steering = Steering(made.store)
+    steering = BackgroundUpdates(made.store)
     assert not steering.look()
     apart = sum(a != b for a, b in zip(*made.texts.systems.values(), strict=True))
     judge_all(made, apart // 2 - 1)
@@ -99,7 +99,7 @@ def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
 
 def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite: Make) -> None:
     made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
-    steering = Steering(made.store)
+    steering = BackgroundUpdates(made.store)
     judge_all(made, 50, best=None)
     steering.steer()
     steering.steer()

@@ -13,19 +13,17 @@ import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-import errata.web.store as store_module
+import errata.collect.web.store as store_module
 from campaigns import material
 from errata.collect.answers import AnswerError
-from errata.collect.assigning import Holding, Nothing
+from errata.collect.assignment import KeepCurrent, NoTask
 from errata.collect.design import Design, Scale
 from errata.collect.items import Example
-from errata.collect.policies import standing_of
-from errata.errors import InputError
-from errata.human.counts import Counts
-from errata.web import answering
-from errata.web.answering import SentAnswer, controls_of
-from errata.web.claims import SqlReader
-from errata.web.people import (
+from errata.collect.schedule import strengths_of
+from errata.collect.web import store
+from errata.collect.web.api import judge_state
+from errata.collect.web.assignment_queries import SqlReader, may_come_back, without_reviewers
+from errata.collect.web.judges import (
     add_judges,
     change_state,
     forget_judge,
@@ -33,10 +31,18 @@ from errata.web.people import (
     set_quota,
     set_state_of_judge,
 )
-from errata.web.progress import may_come_back, without_reviewers
-from errata.web.schema import assignments, campaigns, events, items, judges, judgments, sentences
-from errata.web.standing import judge_standing
-from errata.web.store import ForbiddenError
+from errata.collect.web.schema import (
+    assignments,
+    campaigns,
+    events,
+    items,
+    judges,
+    judgments,
+    sentences,
+)
+from errata.collect.web.store import ForbiddenError, SubmittedAnswer, control_results
+from errata.core.errors import InputError
+from errata.human.comparisons import Counts
 from stored_campaigns import BOTH_DATABASES, Made, Make, answer_to, made, ranked_alike, text_of
 
 MINUTE = 60_000
@@ -131,7 +137,7 @@ def random_events(made: Made, seed: int, steps: int) -> None:
         made.clock.now += int(rng.integers(5)) * MINUTE
         what = rng.choice(["claim", "claim", "answer", "answer", "skip", "return", "late", "again"])
         held = made.store.claim(judge.id, ahead=2) if what == "claim" else None
-        if isinstance(held, Holding):
+        if isinstance(held, KeepCurrent):
             known.append((judge.id, held.assignment))
         elif what == "late":
             made.clock.now += 31 * MINUTE
@@ -199,12 +205,12 @@ def test_invalid_answers_change_nothing(make: Make) -> None:
     made = make(Design(judges=2))
     task = made.claim()
     for sent in (
-        SentAnswer(1, {"A": 1}),
-        SentAnswer(1, skip="bored"),
-        SentAnswer(1, skip="other"),
-        SentAnswer(1),
-        SentAnswer(1, skip="undecided", active_ms=-1),
-        SentAnswer(1, skip="undecided", total_ms="long"),  # type: ignore[arg-type]
+        SubmittedAnswer(1, {"A": 1}),
+        SubmittedAnswer(1, skip="bored"),
+        SubmittedAnswer(1, skip="other"),
+        SubmittedAnswer(1),
+        SubmittedAnswer(1, skip="undecided", active_ms=-1),
+        SubmittedAnswer(1, skip="undecided", total_ms="long"),  # type: ignore[arg-type]
     ):
         with pytest.raises(AnswerError):
             made.store.submit(1, task, sent)
@@ -309,7 +315,7 @@ def test_two_tasks_are_held_at_most(make: Make) -> None:
     first = made.claim(ahead=2)
     second = made.claim(known=[first], ahead=2)
     assert second != first
-    assert made.store.claim(1, known=[first, second], ahead=2) == Nothing("leases")
+    assert made.store.claim(1, known=[first, second], ahead=2) == NoTask("leases")
     assert made.claim() == first  # another device, which knows nothing
 
 
@@ -330,11 +336,11 @@ def test_states_of_a_campaign(make: Make) -> None:
     change_state(made.database, "paused", now=1)
     assert made.claim() == held  # what is held may be finished
     assert made.submit(1, held).status == 201
-    assert made.store.claim(1) == Nothing("paused")
+    assert made.store.claim(1) == NoTask("paused")
     change_state(made.database, "open", now=1)
     other = made.claim()
     change_state(made.database, "closed", now=1)
-    assert made.store.claim(1) == Nothing("closed")
+    assert made.store.claim(1) == NoTask("closed")
     with pytest.raises(ForbiddenError) as refused:
         made.submit(1, other)
     assert refused.value.status == 410
@@ -370,7 +376,7 @@ def test_task_of_a_blocked_judge_goes_to_others(make: Make) -> None:
     made = make(Design(judges=2, **ALONE))
     held = made.claim(1)
     set_state_of_judge(made.database, "j0", "blocked", now=1)
-    assert made.store.claim(1) == Nothing("blocked")
+    assert made.store.claim(1) == NoTask("blocked")
     assert row_of(made, held).item == row_of(made, made.claim(2)).item
     set_state_of_judge(made.database, "j0", "active", now=1)
     made.claim(1)
@@ -384,9 +390,9 @@ def test_rule_blocks_a_judge_who_fails_controls(make: Make) -> None:
         made.clock.now += 1000
         made.store.claim(1, known=[task], ahead=2)
         made.submit(1, task, ranked_alike(body))  # all the same: fails
-    assert made.store.claim(1) == Nothing("blocked")
+    assert made.store.claim(1) == NoTask("blocked")
     with made.database.reading() as connection:
-        assert controls_of(connection, design, 1) == [False, False]
+        assert control_results(connection, design, 1) == [False, False]
     (blocked,) = made.rows(select(events).where(events.c.kind == "blocked"))
     assert (blocked.actor, json.loads(blocked.detail)) == ("rule", {"judge": 1})
     states = made.scalars(select(assignments.c.state).order_by(assignments.c.id))
@@ -401,7 +407,7 @@ def test_single_scores_are_compared_with_the_usual_ones(make: Make) -> None:
     for task, _ in made.tasks():
         made.submit(1, task, {"x": 50})
     with made.database.reading() as connection:
-        found = controls_of(connection, design, 1)
+        found = control_results(connection, design, 1)
     assert found
     assert set(found) == {False}
 
@@ -432,12 +438,12 @@ def test_quotas_and_budgets(make: Make) -> None:
     for _ in range(3):  # what is given back is no part of a quota
         made.store.give_back(1, made.claim())
     assert done(4) == [True, True, True, False]
-    assert made.store.claim(1) == Nothing("finished")
+    assert made.store.claim(1) == NoTask("finished")
     set_quota(made.database, "j0", 10, now=1)
     with made.database.writing() as connection:
         connection.execute(update(campaigns).values(budget=5))
     assert done(3) == [True, True, False]
-    assert made.store.claim(1) == Nothing("budget")
+    assert made.store.claim(1) == NoTask("budget")
     check_invariants(made)
 
 
@@ -461,7 +467,7 @@ def test_tutorial_comes_first(make: Make) -> None:
     made = make(Design(), examples=(example,))
     task = made.claim()
     assert made.store.task(1, task).body["source"] == "He go ."
-    assert made.store.claim(1, known=[task], ahead=2) == Nothing("leases")
+    assert made.store.claim(1, known=[task], ahead=2) == NoTask("leases")
     made.submit(1, task, {"A": 1, "B": 2})
     assert made.store.task(1, made.claim()).body["source"] != "He go ."
 
@@ -469,7 +475,7 @@ def test_tutorial_comes_first(make: Make) -> None:
 def test_adaptive_pairs_are_chosen_as_they_are_given(make: Make) -> None:
     made = make(Design(kind="pair", policy="adaptive", judges=2), material(40, 4, sharing=0))
     nothing = np.zeros((4, 4))
-    made.store.strengths = standing_of(Counts(nothing, nothing))
+    made.store.strengths = strengths_of(Counts(nothing, nothing))
     for judge in made.judges:
         while work(made, judge.id, made.store.rng) is not None:
             made.clock.now += 1
@@ -517,7 +523,7 @@ def test_what_is_left_is_counted_without_own_texts(make: Make) -> None:
             return without_reviewers(connection)
 
     with made.database.reading() as connection:
-        quotas = [judge_standing(made.store, connection, k)[1].quota for k in (1, 2, 1)]
+        quotas = [judge_state(made.store, connection, k)[1].quota for k in (1, 2, 1)]
     assert (quotas, nobody_reviews()) == ([3, 10, 3], 0)
     set_state_of_judge(made.database, "j1", "blocked", now=1)
     assert nobody_reviews() == 7
@@ -528,7 +534,7 @@ def test_what_is_left_is_counted_without_own_texts(make: Make) -> None:
     assert nobody_reviews() == (number < 7)
     while work(made, 1, made.store.rng) is not None:
         pass
-    assert made.store.claim(1) == Nothing("nothing")
+    assert made.store.claim(1) == NoTask("nothing")
     made.claim(2)
     with made.database.reading() as connection:  # it will never be given to its writer
         assert not may_come_back(connection, design, 1)
@@ -590,13 +596,13 @@ def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
     patch.setattr(store_module, "_SEEN", nobody)
     together = Barrier(many, timeout=60)
 
-    values = answering._values
+    values = store._values
 
     def when_all_have_read(*given: Any) -> dict[str, Any]:
         together.wait()
         return values(*given)
 
-    patch.setattr(answering, "_values", when_all_have_read)
+    patch.setattr(store, "_values", when_all_have_read)
 
 
 @pytest.mark.slow
@@ -636,7 +642,7 @@ def test_progress_is_of_what_one_judge_can_have(make_sqlite: Make, judges: int) 
 
     def progress() -> dict[str, int]:
         with made.database.reading() as connection:
-            return dict(judge_standing(made.store, connection, 1)[1].progress)
+            return dict(judge_state(made.store, connection, 1)[1].progress)
 
     first, done = progress(), 0
     while work(made, 1, made.store.rng) is not None:

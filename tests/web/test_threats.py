@@ -23,19 +23,17 @@ from sqlalchemy import select
 from called import KEY, Client
 from campaigns import material
 from command import errata
-from errata.collect.design import Design, Scale
+from errata.collect.design import FORMS_OUT, Design, Panel, Scale
 from errata.collect.items import CampaignTexts, Example
-from errata.collect.panel import Panel
+from errata.collect.web import app
+from errata.collect.web.app import answer_headers
+from errata.collect.web.exports import export_lines
+from errata.collect.web.i18n import load_texts
+from errata.collect.web.panel import join_panel
+from errata.collect.web.schema import assignments, items, judgments, metadata
+from errata.collect.web.tokens import join_key, token_for
 from errata.io import read_judgments
-from errata.io.ratings import read_ratings
-from errata.web import headers
-from errata.web.exports import export_lines
-from errata.web.forms import FORMS_OUT
-from errata.web.headers import answer_headers
-from errata.web.participants import join_panel
-from errata.web.schema import assignments, items, judgments, metadata
-from errata.web.tokens import join_key, token_for
-from errata.web.wording import wording
+from errata.io.judgments.sheets import read_ratings
 from served import Server
 from stored_campaigns import LESSONS, Made, Make, answer_to, made
 
@@ -298,7 +296,7 @@ def test_broken_requests(campaign: Made) -> None:
 
 
 def test_slow_bodies_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(headers, "SLOWEST", 0.05)
+    monkeypatch.setattr(app, "SLOWEST", 0.05)
     heard = raw(server, head(server, "Content-Length: 10", "Accept-Language: de") + b"{")
     assert b" 408 " in heard
     assert "zu langsam" in heard.decode()
@@ -390,9 +388,9 @@ def test_errors_are_in_the_judges_language(make_sqlite: Make) -> None:
 
 
 def test_every_code_of_an_error_is_in_the_catalogue() -> None:
-    folder = Path(__file__).parents[2] / "src" / "errata" / "web"
+    folder = Path(__file__).parents[2] / "src" / "errata" / "collect" / "web"
     text = "".join(path.read_text("utf-8") for path in folder.glob("*.py"))
     found = set(re.findall(r'(?:ApiError|_Refused)\(\s*\d+,\s*"(\w+)"', text))
     found |= set(re.findall(r'\d+: "(\w+)"[,}]', text)) | {"full", "active", "closed", "paused"}
     assert {"link", "invalid", "too_large", "not_yours"} <= found
-    assert {f"error.{code}" for code in found} <= wording("en").keys()
+    assert {f"error.{code}" for code in found} <= load_texts("en").keys()

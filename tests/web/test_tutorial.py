@@ -13,11 +13,11 @@ from called import Client
 from campaigns import material
 from errata.collect.design import Design, Scale
 from errata.collect.items import CampaignTexts, Example
-from errata.collect.lessons import example_for
-from errata.errors import InputError
-from errata.web.dashboard import Dashboard
-from errata.web.exports import export_lines, text_files
-from errata.web.schema import items
+from errata.collect.qualification import example_for
+from errata.collect.web.dashboard import Dashboard
+from errata.collect.web.exports import export_lines, text_files
+from errata.collect.web.schema import items
+from errata.core.errors import InputError
 from stored_campaigns import LESSONS as EXAMPLES
 from stored_campaigns import WHY, Make
 

@@ -11,19 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.errors import InputError
-from errata.web.address import Address
-from errata.web.limits import Malformed, read_json
-from errata.web.prose import read_prose
-from errata.web.wording import LANGUAGES, wording
+from errata.collect.web.api import MalformedRequest, read_json
+from errata.collect.web.app import Address
+from errata.collect.web.i18n import LANGUAGES, load_texts, parse_markdown
+from errata.core.errors import InputError
 
-WEB = Path(str(resources.files("errata.web")))
+WEB = Path(str(resources.files("errata.collect.web")))
 
 
 def test_all_languages_say_the_same() -> None:
-    english = wording("en")
+    english = load_texts("en")
     for language in LANGUAGES:
-        other = wording(language)
+        other = load_texts(language)
         assert other.keys() == english.keys()
         for key, text in other.items():
             names = re.findall(r"\{(\w+)\}", english[key])
@@ -35,7 +34,7 @@ def test_scripts_say_only_what_the_catalogue_has() -> None:
     for script in (WEB / "static").rglob("*.js"):
         said |= set(re.findall(r'say\("([\w.]+)"', script.read_text("utf-8")))
     assert said
-    assert said <= wording("en").keys()
+    assert said <= load_texts("en").keys()
 
 
 def test_scripts_make_no_markup_and_ask_nobody_else() -> None:
@@ -48,12 +47,12 @@ def test_scripts_make_no_markup_and_ask_nobody_else() -> None:
 
 def test_a_string_that_does_not_exist_cannot_be_replaced() -> None:
     with pytest.raises(InputError, match="did you mean 'submit'"):
-        wording("en", {"submitt": "x"})
+        load_texts("en", {"submitt": "x"})
 
 
 @given(st.text(max_size=300))
 def test_prose_keeps_every_word_as_text(text: str) -> None:
-    blocks = read_prose(text)
+    blocks = parse_markdown(text)
     assert json.dumps(blocks)
     for block in blocks:
         for parts in block.get("items", [block.get("inline", [])]):
@@ -64,13 +63,13 @@ def test_prose_keeps_every_word_as_text(text: str) -> None:
 
 
 def test_prose_of_a_list_and_a_dangerous_link() -> None:
-    (block,) = read_prose("- one\n- [x](javascript:alert(1))")
+    (block,) = parse_markdown("- one\n- [x](javascript:alert(1))")
     assert block["items"] == [[["text", "one"]], [["text", "[x](javascript:alert(1))"]]]
 
 
 def test_depth_is_not_fooled_by_strings() -> None:
     assert read_json(b'{"a": "[[[[[[[[[[[["}') == {"a": "[[[[[[[[[[[["}
-    with pytest.raises(Malformed, match="deeper"):
+    with pytest.raises(MalformedRequest, match="deeper"):
         read_json(b'{"a": ' + b"[" * 8 + b"]" * 8 + b"}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 __all__ = ["ADAPTERS", "adapter_path"]
 

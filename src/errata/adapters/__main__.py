@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from errata.adapters import ADAPTERS, adapter_path
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if __name__ == "__main__":
     try:

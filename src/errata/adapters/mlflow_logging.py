@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from errata.core.errors import InputError, MissingExtraError, install_extra
 from errata.data import Scores
-from errata.errors import InputError, MissingExtraError, install_extra
-from errata.report.table import render
-from errata.report.tables.scores import score_table, told_apart
-
-__all__ = ["log_scores"]
+from errata.scoring.tables import score_table, unique_labels
+from errata.tables.table import render
 
 
 def log_scores(
@@ -26,7 +24,7 @@ def log_scores(
     except ModuleNotFoundError:
         raise MissingExtraError("MLflow", install_extra("mlflow")) from None
 
-    results = told_apart([scores] if isinstance(scores, Scores) else scores)
+    results = unique_labels([scores] if isinstance(scores, Scores) else scores)
     if system is None and any(len(each) != 1 for each in results):
         raise InputError("whose scores?", remedy=f"name one of: {', '.join(results[0].systems)}")
     logged: dict[str, float] = {}

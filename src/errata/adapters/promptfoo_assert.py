@@ -11,9 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from errata.data import Corpus
-from errata.evaluation import evaluate
-
-__all__ = ["get_assert"]
+from errata.scoring.evaluate import evaluate
 
 
 def get_assert(output: str, context: dict[str, Any]) -> dict[str, Any]:

@@ -6,21 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.figures import Figures, figure_option
-from errata.cli.named_data import data_option
-from errata.cli.options import choice_of, refuse_unless
+from errata.cli.input_options import split_names
+from errata.cli.judgment_options import (
+    JudgmentInputs,
+    judgment_options,
+    judgments_argument,
+    ranker_option,
+)
+from errata.cli.options import FigureOptions, data_option, figure_option, refuse_unless
 from errata.cli.output import emit, format_option, writes_files
-from errata.cli.people import JudgmentInputs, judgment_options, judgments_argument, ranker_option
-from errata.cli.score_files import split_names
-from errata.errors import InputError
+from errata.cli.params import choice_of
+from errata.core.errors import InputError
 from errata.human.agreement import ChanceModel, KappaWeights
 
 if TYPE_CHECKING:
-    from errata.human.judge_groups import GroupAgreement
-    from errata.report.table import Form
-
-
-__all__ = ["command"]
+    from errata.human.agreement import GroupAgreement
+    from errata.tables.table import Form
 
 
 EPILOG = """\b
@@ -76,7 +77,7 @@ def command(
     weights: KappaWeights,
     minimum: int,
     groups: tuple[str, ...],
-    figures: Figures,
+    figures: FigureOptions,
     ranker: str,
     judged: JudgmentInputs,
     form: Form,
@@ -88,10 +89,8 @@ def command(
     is asked of groups: within each, between every two, and of their rankings.
     """
     from errata import human
-    from errata.human.agreement import judge_agreement
-    from errata.human.judge_groups import group_agreement
-    from errata.human.judge_rankings import judge_correlations
-    from errata.report.tables.rankings import agreement_tables, correlation_table, group_tables
+    from errata.human.agreement import group_agreement, judge_agreement, judge_correlations
+    from errata.human.tables import agreement_tables, correlation_table, group_tables
 
     named = _named_groups(groups)
     judged.check_used(bool(judgments))
@@ -141,10 +140,10 @@ def _named_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _draw(found: GroupAgreement, ranker: str, figures: Figures) -> None:
-    from errata.human.judge_groups import group_scores
-    from errata.report.figures import save_figure
-    from errata.report.figures.several_sets import slope_graph
+def _draw(found: GroupAgreement, ranker: str, figures: FigureOptions) -> None:
+    from errata.human.agreement import group_scores
+    from errata.plots.mpl import save_figure
+    from errata.references.tables import slope_graph
 
     for _, path in figures:
         save_figure(slope_graph({ranker: group_scores(found)}), path)

@@ -9,25 +9,29 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import extract_option, metric_option, refuse_unless, sentences_option
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.options import (
+    CORPUS,
+    data_option,
+    extract_option,
+    metric_option,
+    refuse_unless,
+    sentences_option,
+)
 from errata.cli.output import ProgressBar, emit, emit_texts, format_option
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
+    from errata.align import M2EditOutcome, ThreeWay
     from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.imeasure import IMeasure
-    from errata.metrics.imeasure.three_way import ThreeWay
     from errata.metrics.m2 import M2
-    from errata.report.table import Form, Table
-    from errata.studies.alignments import M2Verdict
+    from errata.tables.table import Form, Table
 
-    Shown = TypeVar("Shown", ThreeWay, M2Verdict)  # each knows its sentence
+    Shown = TypeVar("Shown", ThreeWay, M2EditOutcome)  # each knows its sentence
 
-__all__ = ["command"]
 
 VIEWS = ("imeasure", "difficulty", "m2")
 FEW = 3  # sentences shown unless told
@@ -71,11 +75,11 @@ def command(
     2020, Figure 2); m2 chooses the edits that match most of the gold. Without --sentences, the
     first three are shown.
     """
+    from errata.difficulty.heatmap import parse_ranges
     from errata.metrics import parse
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.imeasure import IMeasure
     from errata.metrics.m2 import M2
-    from errata.report.heatmap.pieces import parse_ranges
 
     chosen = [parse(text) for text in metrics or VIEWS]
     for metric in chosen:
@@ -107,8 +111,9 @@ def command(
 
 
 def _signature(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> str:
-    from errata.evaluation import check_inputs, corpus_facts
-    from errata.report.table import signed
+    from errata.scoring.contract import check_inputs
+    from errata.scoring.results import corpus_facts
+    from errata.tables.table import signed
 
     check_inputs(metric, corpus, systems)
     return signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
@@ -121,9 +126,7 @@ def _three_way(
     shown: Sequence[int],
     width: int | None,
 ) -> View:
-    from errata.metrics.imeasure.three_way import alignments
-    from errata.report.alignments import three_way_text
-    from errata.report.tables.alignments import three_way_table
+    from errata.align import alignments, three_way_table, three_way_text
 
     signature = _signature(metric, corpus, systems)
     found = _in_order(metric, systems, lambda each: alignments(metric, corpus, each, shown))
@@ -143,15 +146,13 @@ def _chunks(
     dummies: bool,
     width: int | None,
 ) -> View:
-    from errata.metrics.difficulty.map import map_difficulty
-    from errata.report.alignments import chunk_text
-    from errata.report.tables.alignments import chunk_table
-    from errata.studies.alignments import chunked
+    from errata.align import chunk_sentences, chunk_table, chunk_text
+    from errata.metrics.difficulty import build_difficulty_map
 
     signature = _signature(metric, corpus, systems)
     with ProgressBar(metric.name) as progress:
-        found = map_difficulty(corpus, systems, metric, progress=progress)
-    several = chunked(found, shown)
+        found = build_difficulty_map(corpus, systems, metric, progress=progress)
+    several = chunk_sentences(found, shown)
     names = [system.system for system in systems]
     return View(
         chunk_table(
@@ -179,8 +180,7 @@ def _in_order(
 
 
 def _edits(metric: M2, corpus: Corpus, systems: Sequence[Hypotheses], shown: Sequence[int]) -> View:
-    from errata.report.tables.alignments import judged_edit_table
-    from errata.studies.alignments import m2_verdicts
+    from errata.align import judged_edit_table, m2_verdicts
 
     signature = _signature(metric, corpus, systems)
     found = _in_order(metric, systems, lambda each: m2_verdicts(metric, corpus, each, shown))

@@ -8,31 +8,36 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import are_twins, refuse_twins
-from errata.cli.figures import Figures, figure_option
-from errata.cli.inputs import read_skip_option, sample_option, skip_option
+from errata.benchmark import BENCHMARKED, FIGURES, METRIC_GROUPS
+from errata.cli.input_options import (
+    read_skip_option,
+    reject_duplicates,
+    same_metric,
+    sample_option,
+    skip_option,
+)
+from errata.cli.judgment_options import base_option, ranker_option
+from errata.cli.main import note
 from errata.cli.options import (
     Bootstrap,
+    FigureOptions,
     bootstrap_options,
+    figure_option,
     metric_option,
     refuse_beside_sample,
     refuse_unless,
     threads_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import base_option, ranker_option
-from errata.cli.running import note
-from errata.errors import InputError
-from errata.studies.benchmark import BENCHMARKED, FIGURES, METRIC_GROUPS
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
+    from errata.benchmark import JudgedSet
     from errata.data import Scores
-    from errata.io.skipping import Skipped
+    from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
-    from errata.report.table import Form
-    from errata.studies.judged_sets import JudgedSet
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -63,7 +68,7 @@ def command(
     skipped: str | None,
     ranker: str,
     contests: bool,
-    figures: Figures,
+    figures: FigureOptions,
     bootstrap: Bootstrap,
     threads: int | None,
     form: Form,
@@ -82,18 +87,17 @@ def command(
     is not installed is named and left out; -m default -m MINE compares one more with the default
     ones, -m default -m learned all metrics with encoders too, which takes long.
     """
+    from errata import benchmark as report
+    from errata.benchmark import benchmark_plot, benchmark_set
     from errata.human import parse_ranker
     from errata.metrics import parse
-    from errata.report.figures import save_figure
-    from errata.report.figures.benchmark import benchmark_plot
-    from errata.report.tables import benchmark as report
-    from errata.studies.benchmark import benchmark_set
+    from errata.plots.mpl import save_figure
 
     asked = [parse(text) for text in metrics if text not in METRIC_GROUPS]
     groups = [text for text in metrics if text in METRIC_GROUPS] if metrics else ["default"]
-    refuse_twins(asked)
+    reject_duplicates(asked)
     usual = [parse(text) for group in groups for text in METRIC_GROUPS[group]]
-    usual = [metric for metric in usual if not any(are_twins(metric, one) for one in asked)]
+    usual = [metric for metric in usual if not any(same_metric(metric, one) for one in asked)]
     chosen_ranker = parse_ranker(ranker)
     judged_sets = _sets(sets, sample, base, read_skip_option(skipped))
     not_run: dict[str, str] = {}
@@ -113,23 +117,23 @@ def command(
         )
     tables = report.benchmark_tables(found, confidence=bootstrap.confidence, not_run=not_run)
     if contests:
-        tables.append(report.told_table(found))
+        tables.append(report.significance_table(found))
     for kind, path in figures:
         save_figure(benchmark_plot(found, kind), path)  # type: ignore[arg-type]
     emit(tables, form)
 
 
 def _sets(
-    names: Sequence[str], sample: bool, base: int, skipped: Skipped | None
+    names: Sequence[str], sample: bool, base: int, skipped: SkippedSentences | None
 ) -> list[JudgedSet]:
     """The sets that are named, or all that are there; of those that are not, it is said."""
-    from errata.studies.judged_sets import JUDGED, is_here, sample_set
+    from errata.benchmark import JUDGED, is_available, sample_set
 
     if sample:
         refuse_unless(False, "base", "judgments of a folder")
         refuse_beside_sample(names)
         return [sample_set(skipped)]
-    chosen = list(names) or [name for name in JUDGED if is_here(name)]
+    chosen = list(names) or [name for name in JUDGED if is_available(name)]
     missing = [] if names else [name for name in JUDGED if name not in chosen]
     if not chosen:
         raise InputError(
@@ -159,8 +163,8 @@ def _is_folder(place: str) -> bool:
     return "=" in place or os.sep in place or os.path.isdir(place)
 
 
-def _read(name: str, base: int, skipped: Skipped | None) -> JudgedSet:
-    from errata.studies.judged_sets import read_judged_folder, read_judged_set
+def _read(name: str, base: int, skipped: SkippedSentences | None) -> JudgedSet:
+    from errata.benchmark import read_judged_folder, read_judged_set
 
     if _is_folder(name):
         return read_judged_folder(name, base=base, skipped=skipped)
@@ -177,7 +181,7 @@ def _scores(
     threads: int | None,
 ) -> list[Scores]:
     """The scores of all metrics on a set; a default one that cannot run is noted and left out."""
-    from errata.studies.benchmark import NotRunHere, benchmark_scores
+    from errata.benchmark import MetricNotRun, benchmark_scores
 
     results = []
     for metric in (*usual, *asked):
@@ -188,7 +192,7 @@ def _scores(
                 results.append(
                     benchmark_scores(metric, judged, made, threads=threads, progress=progress)
                 )
-            except NotRunHere as error:
+            except MetricNotRun as error:
                 if metric in asked:
                     raise InputError(str(error)) from None
                 not_run[metric.label] = str(error)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.output import emit, format_option
-from errata.errors import InputError
-from errata.report.table import Table
+from errata.core.errors import InputError
+from errata.tables.table import Table
 
 if TYPE_CHECKING:
-    from errata.datasets.kept import Kept
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.datasets.fetch import CacheEntry
+    from errata.tables.table import Form
 
 
 @click.group("cache", epilog="Example:  errata cache clear edits sentences")
@@ -31,10 +29,10 @@ def command() -> None:
 @format_option
 def show(form: Form) -> None:
     """Show what is kept, where, and how large it is."""
-    from errata.cache import cache_folder
-    from errata.datasets.kept import kept
+    from errata.core.cache import cache_folder
+    from errata.datasets.fetch import cache_entries
 
-    emit(_table(kept(), f"in {cache_folder()}"), form)
+    emit(_table(cache_entries(), f"in {cache_folder()}"), form)
 
 
 @command.command("clear", epilog="Example:  errata cache clear all")
@@ -45,9 +43,9 @@ def clear(parts: tuple[str, ...], form: Form) -> None:
 
     Only files that Errata made are deleted; of downloads, those in the catalogue.
     """
-    from errata.datasets.kept import clear_kept, kept
+    from errata.datasets.fetch import cache_entries, clear_cache
 
-    known = [part.name for part in kept()]
+    known = [part.name for part in cache_entries()]
     if not parts or not set(parts) <= {*known, "all"}:
         raise InputError(
             f"there is no {' '.join(sorted(set(parts) - {*known, 'all'}))!r} to clear"
@@ -55,10 +53,10 @@ def clear(parts: tuple[str, ...], form: Form) -> None:
             else "say what to clear",
             remedy=f"name one or more of {', '.join(known)}, or all",
         )
-    emit(_table(clear_kept(known if "all" in parts else parts), "deleted"), form)
+    emit(_table(clear_cache(known if "all" in parts else parts), "deleted"), form)
 
 
-def _table(parts: list[Kept], caption: str) -> Table:
+def _table(parts: list[CacheEntry], caption: str) -> Table:
     return Table(
         ("part", "files", "bytes", "entries", "what", "path"),
         tuple((p.name, len(p.files), p.size, p.entries, p.what, str(p.path)) for p in parts),

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.options import CORPUS, data_option
 from errata.cli.output import echo_findings, emit, format_option
-from errata.report.table import signed
+from errata.tables.table import signed
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.tables.table import Form
 
 
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")
@@ -41,8 +39,8 @@ def command(
     """
     if not (files or inputs.named):
         raise click.UsageError("nothing to check; name some files")
-    from errata.io.checks.findings import summarise
-    from errata.report.tables.checks import files_table, findings_table, severities
+    from errata.io.checks import summarise
+    from errata.reports.sections.files import files_table, findings_table, severities
 
     checked = inputs.checked(files)
     how = ["compatible"] * inputs.compatible

@@ -1,43 +1,402 @@
-"""``errata collect``: human judgments, from texts to files that `errata rank` reads."""
+"""Errata collect and its subcommands."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from errata.cli.campaign_changes import CHANGING_COMMANDS
-from errata.cli.campaigns import CAMPAIGN_COMMANDS, campaign_links, links_begin, show_links
-from errata.cli.collect_design import DesignGiven, design_options
-from errata.cli.collect_inputs import planned_campaign, served_by
 from errata.cli.collect_options import (
-    SaidAddress,
+    AddressOptions,
+    DesignOptions,
     address_options,
+    design_options,
     needs_web,
     opened_campaign,
     place_argument,
+    planned_campaign,
+    served_by,
     url_option,
 )
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.options import refuse_unless
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.main import note
+from errata.cli.options import FiniteRange, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.running import note
-from errata.cli.words import choice_of
-from errata.errors import InputError
-from errata.numbers import Progress, plural
-from errata.report.table import Table
-from errata.report.tables.campaigns import outlook_table
-from errata.web.forms import FileForm
+from errata.cli.params import choice_of
+from errata.collect.budget import link_table, outlook_table, status_table
+from errata.collect.design import FileForm
+from errata.core.errors import InputError, escape_controls
+from errata.core.stats import Progress, plural
+from errata.tables.table import Table
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
-    from errata.web.address import Address
-    from errata.web.database import Database
-    from errata.web.founding import PlannedCampaign
+    from errata.collect.web.app import Address
+    from errata.collect.web.campaign import CampaignLink, PlannedCampaign
+    from errata.collect.web.database import Database
+    from errata.tables.table import Form
 
-__all__ = ["command"]
+
+# ---- Commands on a campaign that is there: links, judges, states, a copy.
+
+JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
+
+
+def links_begin(file: Mapping[str, Any] | None = None, *, url: str | None) -> str:
+    """What links begin with, where nothing is served yet; the campaign file may say it."""
+    needs_web()
+    from errata.collect.web.app import Address
+
+    said = {"url": url} if url else {}
+    return Address(**{**(file or {}), **said}).links
+
+
+def campaign_links(
+    database: Database, place: str, begin: str, names: tuple[str, ...] = ()
+) -> list[CampaignLink]:
+    from errata.collect.web.campaign import link_key, links_of
+
+    return links_of(database, link_key(place), begin, names)
+
+
+def show_links(
+    tables: list[Table], links: list[CampaignLink], form: Form, *, after: str = ""
+) -> None:
+    """Print tables and links; in a terminal links are lines, which no width cuts."""
+    if form != "table":
+        emit([*tables, *([link_table(links)] if links else [])], form)
+        return
+    if tables:
+        emit(tables, form)
+        click.echo()
+    for who, state, link in links:
+        said = "" if state in ("", "active") else f" ({state})"
+        click.echo(f"{escape_controls(who)}{said}: {link}")
+    if after:
+        click.echo(after)
+
+
+@click.command("links", epilog="Example:  errata collect links pilot.db judge1")
+@place_argument
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@url_option
+@format_option
+def print_links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
+    """Print the links again: of the judges named, or of the organiser and of all."""
+    with opened_campaign(place) as database:
+        show_links([], campaign_links(database, place, links_begin(url=url), names), form)
+
+
+@click.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
+@click.argument("action", type=choice_of(JudgeAction), metavar="add|rotate|block|unblock|forget")
+@place_argument
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Add so many, named by number.")
+@click.option("--erase", is_flag=True, help="Forget the judgments too; their items return.")
+@url_option
+@format_option
+def change_judges(
+    action: JudgeAction,
+    place: str,
+    names: tuple[str, ...],
+    count: int | None,
+    erase: bool,
+    url: str | None,
+    form: Form,
+) -> None:
+    """Add judges, give them new links (rotate), block, unblock or forget them.
+
+    Answers of a judge who is blocked stay, and are left out of exports. Who is forgotten loses
+    name, comments and link; with --erase the judgments as well.
+    """
+    refuse_unless(action == "add", "count", "judges add")
+    refuse_unless(action == "forget", "erase", "judges forget")
+    begin = links_begin(url=url)
+    with opened_campaign(place) as database:
+        names = _new_names(database, names, count) if action == "add" else names
+        if not names:
+            raise InputError("no judge is named", remedy="name some, or give --count to add")
+        _act(database, action, names, erase)
+        shown = [] if action == "forget" else campaign_links(database, place, begin, names)
+    show_links([], shown, form)
+    if action == "forget":
+        note(f"forgotten: {len(names)}; the backups you made still know them")
+
+
+def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:
+    """The names given and, for a count, the first numbered ones that are free."""
+    from itertools import count as numbers
+    from itertools import islice
+
+    from errata.collect.web.judges import invited
+
+    with database.reading() as connection:
+        taken = {judge.name for judge in invited(connection)} | {*names}
+    free = (name for k in numbers(1) if (name := f"judge{k}") not in taken)
+    return (*names, *islice(free, count or 0))
+
+
+def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase: bool) -> None:
+    from errata.collect.web import judges
+    from errata.collect.web.database import wall_ms
+
+    if action == "add":
+        judges.add_judges(database, names, now=wall_ms())
+    else:
+        judges.change_judges(database, action, names, now=wall_ms(), erase=erase)
+
+
+@click.command("status", epilog="Example:  errata collect status pilot.db")
+@place_argument
+@format_option
+def show_status(place: str, form: Form) -> None:
+    """Say how far a campaign is."""
+    with opened_campaign(place) as database:
+        print_status(database, form)
+
+
+def print_status(database: Database, form: Form) -> None:
+    """Print how far a campaign is."""
+    from errata.collect.web.dashboard import Dashboard
+    from errata.collect.web.store import AssignmentStore
+
+    found = Dashboard(AssignmentStore(database)).status()
+    emit(status_table(found["title"], found["state"], found["figures"]), form)
+
+
+def _state_command(name: str, state: str, help: str) -> click.Command:
+    """A command that brings a campaign into a state."""
+
+    @place_argument
+    @format_option
+    def change(place: str, form: Form) -> None:
+        with opened_campaign(place) as database:
+            from errata.collect.web.database import wall_ms
+            from errata.collect.web.judges import change_state
+
+            wanted: Any = state
+            change_state(database, wanted, now=wall_ms())
+            print_status(database, form)
+
+    change.__doc__ = help
+    epilog = f"Example:  errata collect {name} pilot.db"
+    return click.command(name, epilog=epilog)(change)
+
+
+@click.command("close", epilog="Example:  errata collect close study.db --forget")
+@place_argument
+@click.option(
+    "--forget", is_flag=True, help="Delete what a panel calls its participants: pay them first."
+)
+@format_option
+def close_campaign(place: str, forget: bool, form: Form) -> None:
+    """End a campaign for good."""
+    with opened_campaign(place) as database:
+        from errata.collect.web.database import wall_ms
+        from errata.collect.web.judges import change_state
+        from errata.collect.web.panel import forget_identities
+
+        change_state(database, "closed", now=wall_ms())
+        if forget:
+            gone = forget_identities(database, now=wall_ms())
+            note(f"external ids forgotten: {gone}; the backups you made still know them")
+        print_status(database, form)
+
+
+@click.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
+@place_argument
+@click.argument("target", metavar="TO")
+@format_option
+@writes_files("target")
+def copy_campaign(place: str, target: str, form: Form) -> None:
+    """Copy a SQLite campaign while it is in use: whole, as it is at one time.
+
+    The key of its links (PLACE.key) is not copied: keep it apart.
+    """
+    from pathlib import Path
+
+    with opened_campaign(place) as database:
+        from errata.collect.web.database import backup
+
+        if database.path is None:
+            raise InputError(
+                "PostgreSQL has its own backups", path=database.name, remedy="use pg_dump"
+            )
+        try:
+            backup(database, Path(target))
+        except OSError as error:
+            raise InputError(
+                f"cannot write the file: {error.strerror}", path=target, remedy="check the path"
+            ) from None
+        print_status(database, form)
+
+
+CAMPAIGN_COMMANDS = (
+    print_links,
+    change_judges,
+    show_status,
+    _state_command("open", "open", "Let judges work. The design of the campaign is frozen then."),
+    _state_command(
+        "pause", "paused", "Give out no task for a while; answers on their way are stored."
+    ),
+    close_campaign,
+    copy_campaign,
+)
+
+
+# ---- Commands that bring into a campaign what may come later: judges, texts, quotas, a budget.
+
+
+@click.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
+@place_argument
+@click.argument("table", metavar="FILE")
+@click.option(
+    "--earlier",
+    is_flag=True,
+    help="FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs start "
+    "from them, and they are not merged into the campaign's.",
+)
+@url_option
+@format_option
+def import_judges(place: str, table: str, earlier: bool, url: str | None, form: Form) -> None:
+    """Add the judges of a table with a heading: name, quota, language, provider, external id.
+
+    A name or an external id is needed. Ids at a panel are shown nowhere but in export --form
+    people.
+    """
+    if earlier:
+        refuse_unless(False, "url", "tables of judges")
+        _import_judgments(place, table, form)
+        return
+    begin = links_begin(url=url)
+    with opened_campaign(place) as database:
+        from errata.collect.web.campaign import invite_listed, read_judge_list
+        from errata.collect.web.database import wall_ms
+
+        listed = read_judge_list(table)
+        invite_listed(database, listed, now=wall_ms())
+        show_links(
+            [], campaign_links(database, place, begin, tuple(each.name for each in listed)), form
+        )
+
+
+def _import_judgments(place: str, path: str, form: Form) -> None:
+    from errata.io.judgments import read_judgments
+
+    with opened_campaign(place) as database:
+        from errata.collect.web.campaign import earlier_counts, store_earlier
+        from errata.collect.web.database import wall_ms
+        from errata.collect.web.store import AssignmentStore
+
+        campaign = AssignmentStore(database).campaign()
+        if campaign.design.policy != "adaptive":
+            raise InputError(
+                "only adaptive pairs start from earlier judgments",
+                path=database.name,
+                remedy="give errata rank several files to rank them together",
+            )
+        counts = earlier_counts(read_judgments(path), campaign.systems, [path])
+        store_earlier(database, counts, now=wall_ms())
+        note(f"{counts.games.sum() / 2:g} earlier comparisons are known to adaptive pairs")
+        print_status(database, form)
+
+
+@click.command("change", epilog="Example:  errata collect change pilot.db --quota 60 ana bo")
+@place_argument
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option(
+    "--quota",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Tasks that the judges named get in all, or everybody who is there.",
+)
+@click.option(
+    "--rankings", type=click.IntRange(1), metavar="N", help="The budget: so many judgments."
+)
+@click.option(
+    "--hours", type=FiniteRange(0, min_open=True), metavar="H", help="The budget: hours of judges."
+)
+@click.option(
+    "--money",
+    type=FiniteRange(0, min_open=True),
+    metavar="MONEY",
+    help="The budget: money, at --rate an hour.",
+)
+@click.option(
+    "--instructions",
+    multiple=True,
+    metavar="[LANGUAGE=]FILE",
+    help="What judges read first (Markdown); a file for each language.",
+)
+@click.option(
+    "--consent",
+    multiple=True,
+    metavar="[LANGUAGE=]FILE",
+    help="What judges agree to; everybody is asked again.",
+)
+@format_option
+def change_campaign(
+    place: str,
+    names: tuple[str, ...],
+    quota: int | None,
+    instructions: tuple[str, ...],
+    consent: tuple[str, ...],
+    form: Form,
+    **bounds: float | None,
+) -> None:
+    """Change what is not frozen: texts, quotas and budget, also while it is served.
+
+    Budgets are those of the whole campaign, what is done included. Each change is an event.
+    """
+    said = {name: amount for name, amount in bounds.items() if amount is not None}
+    if len(said) > 1:
+        raise InputError(f"{' and '.join(said)} are two budgets", remedy="give one of them")
+    if names and quota is None:
+        raise InputError("judges are named, and no quota", remedy="give --quota")
+    if not (said or quota or instructions or consent):
+        raise InputError(
+            "nothing to change", remedy="give --quota, a budget, --instructions or --consent"
+        )
+    with opened_campaign(place) as database:
+        from errata.collect.web.campaign import change_budget, change_quota, change_texts
+        from errata.collect.web.database import wall_ms
+
+        now = wall_ms()
+        words = _changed_words(database, {"instructions": instructions, "consent": consent})
+        with database.at_once() as together:  # all of it, or nothing
+            if quota is not None:
+                change_quota(together, quota, names, now=now)
+            budgets: Any = said.items()
+            found = [change_budget(together, *each, now=now) for each in budgets]
+            if words:
+                change_texts(together, words, now=now)
+        for allowed, there in found:
+            note(f"the budget allows {allowed} judgments")
+            if allowed > there:
+                note(f"there are items for {there}: more need another campaign")
+        print_status(database, form)
+
+
+def _changed_words(database: Database, named: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+    """The texts of the files named, as they are to be stored; none where no file is."""
+    from errata.cli.collect_options import instruction_texts
+    from errata.collect.web.store import AssignmentStore
+
+    if not any(named.values()):
+        return {}
+    before = AssignmentStore(database).campaign().texts
+    words, _ = instruction_texts(named, str(before.get("language", "en")), None)
+    translations = {tongue: dict(own) for tongue, own in before.get("translations", {}).items()}
+    for tongue, own in words.pop("translations", {}).items():
+        translations.setdefault(tongue, {}).update(own)
+    if translations:
+        words["translations"] = translations
+    return words
+
+
+CHANGING_COMMANDS = (import_judges, change_campaign)
+
 
 _inputs = corpus_options("gold", "missing", "compatible", "annotators", "skipped", "tokens")
 _outputs = click.argument("outputs", nargs=-1, metavar="[[NAME=]OUTPUT...]")
@@ -69,7 +428,7 @@ def new_campaign(
     place: str,
     outputs: tuple[str, ...],
     inputs: Inputs,
-    given: DesignGiven,
+    given: DesignOptions,
     url: str | None,
     form: Form,
 ) -> None:
@@ -89,11 +448,11 @@ def new_campaign(
 
 def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
     """Store a campaign that is new; the tables that say what will happen."""
-    from errata.web.founding import design_campaign, store_campaign
+    from errata.collect.web.campaign import create_campaign, design_campaign
 
     with ProgressBar("items") as progress:
         built, expected = design_campaign(planned, progress=progress)
-    database = store_campaign(place, planned, built)
+    database = create_campaign(place, planned, built)
     for said in expected.notes:
         note(said)
     for name in planned.texts.systems:
@@ -114,7 +473,7 @@ def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table
     help="Processes that serve, on one port; several only where PostgreSQL keeps the campaign.",
 )
 @format_option
-def serve_campaign(place: str, address: SaidAddress, workers: int, form: Form) -> None:
+def serve_campaign(place: str, address: AddressOptions, workers: int, form: Form) -> None:
     """Serve a campaign to judges and organiser, until broken off.
 
     Only this machine can reach it unless --host says otherwise; a public address needs a
@@ -137,8 +496,8 @@ def run_campaign(
     place: str,
     outputs: tuple[str, ...],
     inputs: Inputs,
-    given: DesignGiven,
-    address: SaidAddress,
+    given: DesignOptions,
+    address: AddressOptions,
     form: Form,
 ) -> None:
     """Make a campaign if there is none yet, open it, and serve it.
@@ -147,12 +506,11 @@ def run_campaign(
     the same line goes on where it stopped. One that was paused or closed stays so.
     """
     needs_web()
-    from errata.web.address import check_listening
-    from errata.web.clock import wall_ms
-    from errata.web.database import holds_campaign
-    from errata.web.founding import check_same_campaign
-    from errata.web.people import change_state
-    from errata.web.store import Store
+    from errata.collect.web.app import check_listening
+    from errata.collect.web.campaign import check_same_campaign
+    from errata.collect.web.database import holds_campaign, wall_ms
+    from errata.collect.web.judges import change_state
+    from errata.collect.web.store import AssignmentStore
 
     where = address(served_by(given))
     check_listening(where)
@@ -165,7 +523,7 @@ def run_campaign(
         with opened_campaign(place) as database:
             check_same_campaign(database, planned_campaign(place, outputs, inputs, given))
     with opened_campaign(place) as database:
-        if Store(database).campaign().state == "draft":
+        if AssignmentStore(database).campaign().state == "draft":
             change_state(database, "open", now=wall_ms())
     _serve(place, where, tables, form)
 
@@ -173,17 +531,15 @@ def run_campaign(
 def _serve(place: str, where: Address, tables: list[Table], form: Form, workers: int = 1) -> None:
     """Serve until broken off; links are printed when the server listens."""
     needs_web()
-    from errata.web.address import check_listening
-    from errata.web.founding import link_key, links_of
-    from errata.web.processes import check_workers
-    from errata.web.serving import serve
-    from errata.web.store import Store
+    from errata.collect.web.app import check_listening, check_workers, serve
+    from errata.collect.web.campaign import link_key, links_of
+    from errata.collect.web.store import AssignmentStore
 
     check_workers(place, workers)
     with opened_campaign(place) as database:
         key = link_key(place)
         links = links_of(database, key, where.links)
-        state = Store(database).campaign().state
+        state = AssignmentStore(database).campaign().state
     check_listening(where)
     if state != "open":
         note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
@@ -199,15 +555,15 @@ def _serve(place: str, where: Address, tables: list[Table], form: Form, workers:
 @command.command("try", epilog="Example:  errata collect try")
 @address_options
 @format_option
-def try_campaign(address: SaidAddress, form: Form) -> None:
+def try_campaign(address: AddressOptions, form: Form) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
     from pathlib import Path
 
-    from errata.web.clock import wall_ms
-    from errata.web.people import change_state
+    from errata.collect.web.database import wall_ms
+    from errata.collect.web.judges import change_state
 
-    given = DesignGiven(settings={"judges": 2})
+    given = DesignOptions(settings={"judges": 2})
     with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
         place = str(Path(folder, "sample.db"))
         database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
@@ -245,13 +601,13 @@ def export_answers(
     place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
 ) -> None:
     """Write what judges said: last revisions, without controls and tutorials."""
-    from errata.io.writing import write_streamed
+    from errata.io.atomic import write_streamed
 
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
     with opened_campaign(place) as database, ProgressBar("answers") as progress:
-        from errata.io.writers import WRITERS, render_writers
-        from errata.web.exports import (
+        from errata.collect.files import WRITERS, render_writers
+        from errata.collect.web.exports import (
             answers_stored,
             export_lines,
             text_files,
@@ -290,9 +646,9 @@ def export_answers(
 
 def _tell_left_out(database: Database, blocked: bool) -> None:
     """Say which good edits an M2 does not hold: an annotator's edits must not overlap."""
-    from errata.web.export_edits import edits_left_out
+    from errata.collect.web.exports import omitted_edits
 
-    found = edits_left_out(database, blocked=blocked)
+    found = omitted_edits(database, blocked=blocked)
     if not found:
         return
     (start, end, new), (first, last, other) = found[0].edit, found[0].instead

@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.chosen import check_old, extracting, refuse_twins, scored_by
-from errata.cli.gate import GateOptions, gate_options
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import (
+    Inputs,
+    check_old,
+    corpus_options,
+    extracting,
+    reject_duplicates,
+    score_metrics,
+)
 from errata.cli.options import (
-    DEFAULT_METRICS,
+    CORPUS,
     Bootstrap,
+    GateOptions,
     bootstrap_options,
+    data_option,
     extract_option,
+    gate_options,
     metric_option,
     old_option,
     refuse_unless,
@@ -27,19 +34,18 @@ from errata.cli.options import (
     tier_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
-from errata.numbers import MOST_RESAMPLES
+from errata.core.errors import InputError
+from errata.core.stats import MOST_RESAMPLES
+from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
+    from errata.comparison.compare import Comparison
+    from errata.comparison.gate import CheckedCondition, SliceColumns
     from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
-    from errata.report.table import Form, Table
-    from errata.studies.comparison import Comparison
-    from errata.studies.gate import HeldCondition
-    from errata.studies.gate_run import SliceColumns
+    from errata.tables.table import Form, Table
 
-__all__ = ["command"]
 
 # Options that say how something is computed, which scores in files are already.
 COMPUTED = (
@@ -146,7 +152,7 @@ def command(
     if any(each.failed for each in verdicts):
         sys.exit(1)
     if gate.update_baseline:
-        results = scored_by(chosen, corpus, others, bootstrap, threads)
+        results = score_metrics(chosen, corpus, others, bootstrap, threads)
         gate.store(corpus, others[0], results, confidence=bootstrap.confidence)
 
 
@@ -160,7 +166,7 @@ def _compare_scores(
 ) -> None:
     """Print what changed by scores that are in files, from the resamples that they hold."""
     from errata.io.scores import read_score_files
-    from errata.report.tables.score_changes import score_change_table
+    from errata.scoring.tables import score_change_table
 
     refuse_unless(False, COMPUTED, "outputs, and scores were given")
     if outputs or inputs.named or inputs.sample:
@@ -180,11 +186,11 @@ def _comparer(
     **settings: Any,
 ) -> Callable[[Sequence[int]], tuple[Comparison, ...]]:
     """What compares the systems without some sentences, counted from 0."""
-    from errata.studies.gate_run import compare_without
+    from errata.comparison.gate import compare_excluding
 
     def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
         with ProgressBar("compare") as progress:
-            return compare_without(
+            return compare_excluding(
                 left_out,
                 metrics,
                 corpus,
@@ -204,17 +210,17 @@ def _verdicts(
     columns: SliceColumns | None,
     compared: Callable[[Sequence[int]], tuple[Comparison, ...]],
     whole: tuple[Comparison, ...],
-) -> tuple[HeldCondition, ...]:
+) -> tuple[CheckedCondition, ...]:
     """The conditions of the gate, held; what is compared already is not compared again."""
-    from errata.studies.gate_run import hold_conditions
+    from errata.comparison.gate import check_conditions
 
-    return hold_conditions(
+    return check_conditions(
         gate.fail_if, corpus, columns, lambda out: compared(out) if out else whole, bound=gate.bound
     )
 
 
 def _tables(
-    verdicts: Sequence[HeldCondition],
+    verdicts: Sequence[CheckedCondition],
     found: Sequence[Comparison],
     corpus: Corpus,
     show: int,
@@ -222,8 +228,8 @@ def _tables(
     form: Form,
 ) -> list[Table]:
     """What is printed: the verdicts, then what changed or every edit that did."""
-    from errata.report.tables.comparison import comparison_tables, edit_change_table
-    from errata.report.tables.gate import gate_table
+    from errata.comparison.gate import gate_table
+    from errata.comparison.tables import comparison_tables, edit_change_table
 
     shown = [gate_table(verdicts, signature=found[0].edits)] if verdicts else []
     if by_edit:
@@ -262,7 +268,7 @@ def _metrics(
     every = chosen if keeper is not None else [*chosen, Edits()]
     if extractor is not None:
         every = extracting(every, extractor)
-    refuse_twins(every)
+    reject_duplicates(every)
     found = next(each for each in every if isinstance(each, Edits))
     return every[: len(chosen)], found
 

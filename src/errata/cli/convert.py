@@ -6,20 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import data_option
-from errata.cli.options import extract_option, refuse_unless
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.options import data_option, extract_option, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
-from errata.report.table import Table
+from errata.core.errors import InputError
+from errata.tables.table import Table
 
 if TYPE_CHECKING:
     from errata.data import Corpus
     from errata.edits import GoldEditing
     from errata.io.m2 import M2File
-    from errata.report.table import Form
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -82,7 +80,7 @@ def _convert(
     extractor: str | None,
 ) -> list[tuple[str, int]]:
     """Do what the options ask for; which files were written, with how many sentences."""
-    from errata.io.writing import refuse_early
+    from errata.io.atomic import check_writable
 
     if (m2 is None) == (inputs.source is None):
         raise click.UsageError(
@@ -92,7 +90,7 @@ def _convert(
         if inputs.refs:
             raise click.UsageError("--refs belongs to --source")
         refuse_unless(False, "tokens no_guard", "--source and --refs")
-        from errata.io.checks.findings import raise_or_warn
+        from errata.io.checks import raise_or_warn
         from errata.io.m2 import scan_m2, write_m2
 
         file = scan_m2(m2, compatible=inputs.compatible)
@@ -100,7 +98,7 @@ def _convert(
         if inputs.skipped is not None:
             file = file.without_sentences(*inputs.skipped.positions(len(file.corpus)))
         if extractor is not None:
-            refuse_early(output or "-")
+            check_writable(output or "-")
             if inputs.annotators or only_source or copy_missing or inputs.missing is not None:
                 raise click.UsageError("--extract makes M2; the other options make texts")
             write_m2(_with_edits(file.corpus, "reextracted", extractor), output or "-")
@@ -114,7 +112,7 @@ def _convert(
     from errata.io.m2 import write_m2
 
     corpus = inputs.corpus()
-    refuse_early(output or "-")
+    check_writable(output or "-")
     write_m2(_with_edits(corpus, "as_is", extractor or "aligned"), output or "-")
     return [(output or "-", len(corpus))]
 
@@ -122,8 +120,7 @@ def _convert(
 def _write_texts(
     file: M2File, output: str | None, only_source: bool, inputs: Inputs, copy_missing: bool
 ) -> list[str]:
-    from errata.io.corpus import corrected_text
-    from errata.io.text import write_text
+    from errata.io.corpus import corrected_text, write_text
 
     missing = inputs.missing
     annotators = inputs.chosen or file.corpus.annotators

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins
-from errata.cli.figures import Figures, figure_option
-from errata.cli.inputs import Inputs, corpus_options
+from errata.cli.input_options import Inputs, corpus_options, extracting, reject_duplicates
 from errata.cli.options import (
-    DEFAULT_METRICS,
     Bootstrap,
+    FigureOptions,
     bootstrap_options,
     extract_option,
+    figure_option,
     metric_option,
     refuse_beside_sample,
     refuse_unless,
@@ -23,15 +22,15 @@ from errata.cli.options import (
     types_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
+    from errata.corpora import AcrossCorpora
     from errata.datasets.evaluation_sets import EvaluationSet
     from errata.metrics import Metric
-    from errata.report.table import Form, Table
-    from errata.studies.corpora import AcrossCorpora
+    from errata.tables.table import Form, Table
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -78,7 +77,7 @@ def command(
     kinds: int,
     bootstrap: Bootstrap,
     threads: int | None,
-    figures: Figures,
+    figures: FigureOptions,
     form: Form,
 ) -> None:
     """Compare corpora, and the ranking of systems on them (Gotou et al. 2020).
@@ -88,16 +87,16 @@ def command(
     and outputs. Prints what the corpora are like, the scores and ranks of the systems on each, and
     how stable the ranking is: Kendall's W, and how often the first place changes.
     """
+    from errata import corpora as report
+    from errata.corpora import corpora_plot
     from errata.metrics import parse
-    from errata.report.figures import save_figure
-    from errata.report.figures.corpora import corpora_plot
-    from errata.report.tables import corpora as report
+    from errata.plots.mpl import save_figure
 
     base = None if against is None else parse(against)
     chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
     if extractor is not None:
         chosen = extracting(chosen, extractor)
-    refuse_twins(chosen)
+    reject_duplicates(chosen)
     if [base] == chosen:
         raise InputError(
             f"{chosen[0].label} is compared with itself", remedy="give another metric with -m"
@@ -128,7 +127,7 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
 
     if inputs.sample:
         from errata.datasets import sample_corpora
-        from errata.io.tokenising import tokeniser
+        from errata.io.tokenisers import tokeniser
 
         refuse_beside_sample(places)
         refuse_unless(False, "missing compatible no_guard", "files")
@@ -163,10 +162,10 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
 
 
 def _corpus_tables(sets: Sequence[EvaluationSet], types: str, tier: int, kinds: int) -> list[Table]:
-    from errata.evaluation import corpus_facts
-    from errata.report.table import signed
-    from errata.report.tables import corpora as report
-    from errata.studies.corpora import corpus_statistics
+    from errata import corpora as report
+    from errata.corpora import corpus_statistics
+    from errata.scoring.results import corpus_facts
+    from errata.tables.table import signed
 
     facts = []
     with ProgressBar("edits") as progress:
@@ -188,8 +187,8 @@ def _corpus_tables(sets: Sequence[EvaluationSet], types: str, tier: int, kinds: 
 def _across(
     metric: Metric, sets: Sequence[EvaluationSet], bootstrap: Bootstrap, threads: int | None
 ) -> AcrossCorpora:
-    from errata.evaluation import evaluate
-    from errata.studies.corpora import AcrossCorpora, sources_alike
+    from errata.corpora import AcrossCorpora, source_groups
+    from errata.scoring.evaluate import evaluate
 
     results = []
     for each in sets:
@@ -213,16 +212,16 @@ def _across(
                 ) from None
             results.append(scores)
     names = tuple(each.name for each in sets)
-    return AcrossCorpora(names, tuple(results), sources_alike([each.corpus for each in sets]))
+    return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
 
 
 def _told_apart(several: list[AcrossCorpora]) -> list[AcrossCorpora]:
     """The same with labels that differ, on every corpus alike."""
     from dataclasses import replace
 
-    from errata.report.tables.scores import told_apart
+    from errata.scoring.tables import unique_labels
 
-    labels = [scores.label for scores in told_apart([across.scores[0] for across in several])]
+    labels = [scores.label for scores in unique_labels([across.scores[0] for across in several])]
     return [
         replace(across, scores=tuple(replace(scores, label=label) for scores in across.scores))
         for across, label in zip(several, labels, strict=True)

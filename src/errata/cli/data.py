@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.output import ProgressBar, emit, format_option
-from errata.errors import InputError
-from errata.report.table import Table
+from errata.core.errors import InputError
+from errata.tables.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from errata.datasets.catalogue import DataFile, DataSet
-    from errata.datasets.collections import Collection, Member
-    from errata.datasets.fetch import Found
-    from errata.report.table import Form
+    from errata.datasets.fetch import Collection, LocatedFile, Member
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 SAMPLE = "sample"
 _base_option = click.option(
@@ -209,7 +207,7 @@ def _collections_table(together: Mapping[str, Collection]) -> Table:
 def _collections(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
     """The collections; they are of the built-in sets."""
     from errata.datasets.catalogue import catalogue
-    from errata.datasets.collections import collections
+    from errata.datasets.fetch import collections
 
     return collections() if sets is catalogue() else {}
 
@@ -249,7 +247,7 @@ def _member_table(together: Collection, sets: Mapping[str, DataSet]) -> Table:
     )
 
 
-def _where(found: Found | None) -> str:
+def _where(found: LocatedFile | None) -> str:
     return "no" if found is None else {"data": "ERRATA_DATA", "cache": "cache"}[found.origin]
 
 
@@ -265,7 +263,7 @@ def _paths(
 
 
 def _sample(file: str | None) -> dict[str, Path]:
-    from errata.datasets.sample import SAMPLE_FILES, sample_file
+    from errata.datasets.load import SAMPLE_FILES, sample_file
 
     if file is not None and file not in SAMPLE_FILES:
         raise InputError(

@@ -10,33 +10,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from errata.cli.figures import Figures, figure_option, is_page
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import Inputs, corpus_options, names_option, split_names
 from errata.cli.options import (
+    CORPUS,
     Bootstrap,
+    FigureOptions,
     bootstrap_options,
-    choice_of,
+    data_option,
     extract_option,
-    gathered,
+    figure_option,
+    is_page,
     refuse_unless,
     sentences_option,
     tier_option,
     types_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.score_files import names_option, split_names
-from errata.errors import InputError
-from errata.metrics.difficulty.chunks import Matching
-from errata.report.heatmap.pieces import Concealed
+from errata.cli.params import choice_of, option_group
+from errata.core.errors import InputError
+from errata.difficulty.heatmap import Concealed
+from errata.metrics.difficulty import Matching
 
 if TYPE_CHECKING:
     from errata.data import Corpus
-    from errata.metrics.difficulty import Difficulty
-    from errata.metrics.difficulty.map import DifficultyMap
-    from errata.report.table import Form
+    from errata.metrics.difficulty import Difficulty, DifficultyMap
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -59,7 +58,7 @@ def _metric(reextract: bool, extractor: str | None, mixed: bool, **parameters: A
     return made if extractor is None else made.extracting(extractor)
 
 
-metric_options = gathered(
+metric_options = option_group(
     "metric",
     _metric,
     {
@@ -117,13 +116,13 @@ metric_options = gathered(
 class MapView(NamedTuple):
     """Where the heat map goes, and what of it is shown."""
 
-    figures: Figures
+    figures: FigureOptions
     terminal: bool
     sentences: str | None
     conceal: tuple[Concealed, ...]
 
 
-_map_options = gathered(
+_map_options = option_group(
     "view",
     MapView,
     {
@@ -193,9 +192,9 @@ def command(
     otherwise, the corrections of the first annotator count, as in the released scorer, if there
     are some for all sentences.
     """
-    from errata.edits import retyped, with_edits
-    from errata.metrics.difficulty.map import map_difficulty
-    from errata.report.tables.difficulty import difficulty_tables
+    from errata.difficulty.study import difficulty_tables
+    from errata.edits import retype, with_edits
+    from errata.metrics.difficulty import build_difficulty_map
 
     refuse_unless(
         bool(view.figures or view.terminal), "sentences conceal", "--figure or --terminal"
@@ -204,11 +203,13 @@ def command(
     systems = inputs.systems(outputs, corpus, names=_names(names, outputs), several=True)
     with ProgressBar("edits") as progress:
         if types == "as_is":
-            found = map_difficulty(corpus, systems, metric, progress=progress)
+            found = build_difficulty_map(corpus, systems, metric, progress=progress)
         else:
-            typed = retyped(with_edits(corpus, metric.gold, metric.extractor), types, metric.ignore)
+            typed = retype(with_edits(corpus, metric.gold, metric.extractor), types, metric.ignore)
             plain = replace(metric, gold="as_is")
-            found = replace(map_difficulty(typed, systems, plain, progress=progress), metric=metric)
+            found = replace(
+                build_difficulty_map(typed, systems, plain, progress=progress), metric=metric
+            )
     if write_weights:
         _write_weights(found, write_weights)
     _draw(found, view)
@@ -232,7 +233,7 @@ def command(
 
 def _annotated(inputs: Inputs) -> tuple[Corpus, str]:
     """The corpus with the annotators asked for, or the first, and a remark on who they are."""
-    from errata.studies.hard_errors import with_annotators
+    from errata.difficulty.study import with_annotators
 
     corpus = replace(inputs, annotators=()).corpus()
     return with_annotators(corpus, inputs.chosen, every=bool(inputs.annotators))
@@ -254,7 +255,7 @@ def _names(names: str | None, outputs: tuple[str, ...]) -> list[str] | None:
 def _write_weights(found: DifficultyMap, path: str) -> None:
     import numpy as np
 
-    from errata.io.weights import write_weights
+    from errata.metrics.difficulty import write_weights
 
     if found.corpus.most_references > 1:
         raise InputError(
@@ -265,12 +266,9 @@ def _write_weights(found: DifficultyMap, path: str) -> None:
 
 
 def _draw(found: DifficultyMap, view: MapView) -> None:
-    from errata.io.writing import write_bytes
-    from errata.report.figures import figure_form
-    from errata.report.heatmap.page import heat_map
-    from errata.report.heatmap.picture import heat_map_picture
-    from errata.report.heatmap.pieces import parse_ranges
-    from errata.report.heatmap.terminal import heat_map_text
+    from errata.difficulty.heatmap import heat_map, heat_map_figure, heat_map_text, parse_ranges
+    from errata.io.atomic import write_bytes
+    from errata.plots.mpl import figure_form
 
     whole, shown = found.corpus.whole or found.corpus, view.sentences
     chosen = parse_ranges(shown, len(whole), found.corpus.skipped) if shown else None
@@ -288,7 +286,7 @@ def _draw(found: DifficultyMap, view: MapView) -> None:
         else:
             part = chosen or range(min(10, len(found.corpus)))
             form = figure_form(path)
-            write_bytes(heat_map_picture(found, part, form=form, conceal=conceal), path)
+            write_bytes(heat_map_figure(found, part, form=form, conceal=conceal), path)
     if view.terminal:
         screen = sys.stdout.isatty()
         plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"

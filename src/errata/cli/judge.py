@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import data_option
-from errata.cli.options import extract_option, metric_option
+from errata.cli.input_options import Inputs, corpus_options, extracting, reject_duplicates
+from errata.cli.options import data_option, extract_option, metric_option
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
     from errata.metrics.judge import Judge
-    from errata.report.table import Form
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -61,10 +58,9 @@ def command(
     OPENAI_API_KEY. Nothing that was answered once is asked again. Judgments are rankings, like
     those of people; -m judge in errata score gives the same judge's scores with intervals.
     """
-    from errata.evaluation import evaluate
     from errata.io.judgments import write_judgments
-    from errata.metrics.judge.rankings import rankings_of
-    from errata.report.tables.judge import Session, cost_table, judge_tables
+    from errata.metrics.judge.reliability import Session, cost_table, judge_tables, rankings_of
+    from errata.scoring.evaluate import evaluate
 
     judges = _judges(metrics or ("judge",), extractor)
     if dry_run and output is not None:
@@ -101,7 +97,7 @@ def _judges(metrics: tuple[str, ...], extractor: str | None) -> list[Judge]:
                 f"{metric.name} is no judge", remedy="errata judge takes -m 'judge(...)' only"
             )
         judges.append(metric)
-    refuse_twins(judges)
+    reject_duplicates(judges)
     return judges
 
 

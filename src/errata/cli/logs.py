@@ -9,13 +9,11 @@ import click
 
 from errata.cli.options import confidence_option, extract_option, refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
-    from errata.studies.logs import LogCounts
-
-__all__ = ["command"]
+    from errata.logs import LogCounts
+    from errata.tables.table import Form
 
 
 @click.command(
@@ -63,8 +61,8 @@ def command(
     are marked clean, and which share of its changes people accepted. Logs may be longer than
     memory: files are read once, side by side.
     """
-    from errata.report.table import signed
-    from errata.report.tables.logs import log_tables
+    from errata.logs import log_tables
+    from errata.tables.table import signed
 
     refuse_unless(parquet is not None, "system", "--parquet")
     refuse_unless(parquet is None, "source marks", "texts, not --parquet")
@@ -94,15 +92,16 @@ def command(
 def _text_parts(
     source: str, output: str, marks: str | None, slices: tuple[str, ...], extractor: str
 ) -> Iterator[LogCounts]:
-    from errata.io.log_marks import LogMarks
-    from errata.io.shards import ShardedInputs, stream_batches
-    from errata.studies.logs import count_logs
+    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.shards.read import stream_batches
+    from errata.io.slices import LogColumns
+    from errata.logs import count_logs
 
     if slices and marks is None:
         raise InputError(
             "--by needs columns, and texts have none", remedy="give a table of them (--marked)"
         )
-    known = None if marks is None else LogMarks(marks, slices)
+    known = None if marks is None else LogColumns(marks, slices)
     inputs = ShardedInputs(source=source, outputs=(("output", output),))
     for corpus, (system,) in stream_batches(inputs):
         beside = {} if known is None else known.take(len(corpus))
@@ -114,9 +113,9 @@ def _text_parts(
 def _parquet_parts(
     parquet: str, system: str | None, slices: tuple[str, ...], extractor: str
 ) -> Iterator[LogCounts]:
-    from errata.io.shards import ShardedInputs
+    from errata.io.shards.inputs import ShardedInputs
     from errata.io.shards.parquet import parquet_rows
-    from errata.studies.logs import count_logs
+    from errata.logs import count_logs
 
     none = True
     for rows in parquet_rows(ShardedInputs(parquet=parquet), slices=slices):

@@ -1,55 +1,199 @@
-"""``errata meta``: which metric should you believe?"""
+"""Errata meta."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
-from errata.cli.given import Given
-from errata.cli.human_scores import (
-    People,
+from errata.cli.input_options import Inputs, ScoreFiles, corpus_options, score_file_options
+from errata.cli.judgment_options import (
+    JudgmentInputs,
+    JudgmentSource,
+    MetaInputs,
+    SystemSelection,
+    choice_options,
     comparisons_of,
+    judgment_options,
     judgments_of,
+    over_option,
     people_options,
     people_scores,
+    unit_option,
 )
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.meta_options import (
-    Drawn,
-    Level,
-    SystemView,
-    check_sentences,
-    check_used,
-    drawing_options,
-    system_options,
-)
-from errata.cli.named_data import CORPUS, data_option
 from errata.cli.options import (
-    DEFAULT_METRICS,
+    CORPUS,
     DRAWN,
     Bootstrap,
+    FigureOptions,
     bootstrap_options,
-    choice_of,
+    data_option,
+    figure_option,
     metric_option,
     refuse_unless,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import Chosen, JudgmentInputs, choice_options, judgment_options, unit_option
-from errata.cli.score_files import ScoreFiles, score_file_options
-from errata.errors import DataWarning, InputError
+from errata.cli.params import choice_of, option_group
+from errata.core.errors import DataWarning, InputError
+from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.human.comparisons import Comparisons, Unit
-    from errata.meta.paired import Paired
-    from errata.meta.sentences import ConventionName, SentenceLevels
+    from errata.meta.matching import MatchedScores
+    from errata.meta.sentence_level import ConventionName, SentenceLevels
+    from errata.meta.system_level import Over
     from errata.metrics import Metric
-    from errata.report.table import Form, Table
+    from errata.tables.table import Form, Table
 
-__all__ = ["command"]
+
+# ---- The options of ``errata meta``, gathered: people, systems, views and figures.
+
+Level = Literal["system", "sentence", "both"]
+
+
+class SystemView(NamedTuple):
+    """What is shown of whole systems."""
+
+    over: Over
+    window: int | None
+    top: int | None
+    tests: bool
+    matrix: bool
+    ensemble: bool
+
+
+class MetaFigureOptions(NamedTuple):
+    """The figures to draw."""
+
+    figures: FigureOptions
+    outliers: tuple[str, ...]
+
+    @property
+    def systems(self) -> bool:
+        """Whether anything is drawn of whole systems."""
+        return any(kind not in ("sentences", "ratings") for kind, _ in self.figures)
+
+
+system_options = option_group(
+    "view",
+    SystemView,
+    {
+        "over": over_option,
+        "window": click.option(
+            "--window",
+            type=click.IntRange(2),
+            metavar="K",
+            help="Also: correlations in every window of K neighbours of the ranking.",
+        ),
+        "top": click.option(
+            "--top",
+            type=click.IntRange(2),
+            metavar="K",
+            help="Also: correlations among the best 2, 3, ... K systems.",
+        ),
+        "tests": click.option(
+            "--tests/--no-tests", default=True, help="Significance between metrics."
+        ),
+        "matrix": click.option(
+            "--matrix",
+            is_flag=True,
+            help="Also: metrics against each other, and all there is where people say nothing.",
+        ),
+        "ensemble": click.option(
+            "--ensemble",
+            is_flag=True,
+            help="Also: metrics combined, by mean rank and fitted, with each system left out.",
+        ),
+    },
+)
+drawing_options = option_group(
+    "drawn",
+    MetaFigureOptions,
+    {
+        "figures": figure_option(
+            {
+                "scatter": "metrics against people",
+                "matrix": "metrics against each other",
+                "significance": "maps of p-values, for r and ρ",
+                "sentences": "values at sentence level, with stars where the best metric leads",
+                "ratings": "agreement with ratings of outputs",
+            }
+        ),
+        "outliers": click.option(
+            "--outlier",
+            "outliers",
+            multiple=True,
+            metavar="SYSTEM",
+            help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
+        ),
+    },
+)
+
+
+def check_used(
+    people: JudgmentSource,
+    score_files: ScoreFiles,
+    inputs: Inputs,
+    judged: JudgmentInputs,
+    level: Level,
+    drawn: MetaFigureOptions,
+    *,
+    computed: bool,
+) -> None:
+    """Refuse whatever was given and would change nothing."""
+    human = score_files.human is not None
+    ranked = level != "sentence" or drawn.systems
+    refuse_unless(
+        computed,
+        "metrics gold source refs missing compatible annotators tokens no_guard",
+        "outputs to score",
+    )
+    judgments = bool(inputs.sample or people.judgments)
+    refuse_unless(level != "sentence", "over window top matrix ensemble", "--level system or both")
+    refuse_unless(judgments or human, "window top tests", "--judgments or --human")
+    refuse_unless(
+        not (human and level == "system"), "judgments", "--level sentence or both beside --human"
+    )
+    compared = judgments and not (human and level == "system")
+    refuse_unless(compared, "ranker members unit leave_out conventions", "--judgments")
+    judged.check_used(bool(people.judgments), "--judgments")
+    refuse_unless(ranked and not human, "ranker", "--judgments that are ranked, not --human")
+    refuse_unless(level != "system", "conventions", "--level sentence or both")
+    if any(kind == "sentences" for kind, _ in drawn.figures) and not (
+        level != "system" and judgments
+    ):
+        raise InputError(
+            "the figure sentences shows agreement at sentence level",
+            remedy="give --judgments, and --level sentence or both",
+        )
+    for kind, _ in drawn.figures:
+        if kind in ("scatter", "significance") and not (judgments or human):
+            raise InputError(
+                f"the figure {kind} needs a word from people", remedy="give --judgments or --human"
+            )
+    scatter = any(kind == "scatter" for kind, _ in drawn.figures)
+    refuse_unless(scatter, "outliers", "--figure scatter=FILE")
+
+
+def check_sentences(given: MetaInputs, level: Level, drawn: MetaFigureOptions) -> None:
+    """Refuse to judge sentences of which people said nothing, and scores that would not be read."""
+    rated = any(kind == "ratings" for kind, _ in drawn.figures)
+    if rated and (level == "system" or given.rated is None):
+        raise InputError(
+            "the figure ratings shows agreement with ratings of outputs",
+            remedy="give them with --human, and --level sentence or both",
+        )
+    if level != "sentence" or given.rated is not None:
+        return
+    if given.judgments is None:
+        raise InputError(
+            "sentence level needs judgments", remedy="give --judgments, or ratings with --human"
+        )
+    refuse_unless(drawn.systems, "human", "--level system or both, or ratings of sentences")
+
 
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 
@@ -90,7 +234,7 @@ DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "
 @format_option
 def command(
     systems: tuple[str, ...],
-    people: People,
+    people: JudgmentSource,
     score_files: ScoreFiles,
     inputs: Inputs,
     metrics: tuple[str, ...],
@@ -98,8 +242,8 @@ def command(
     view: SystemView,
     conventions: tuple[ConventionName, ...],
     unit: Unit,
-    selected: Chosen,
-    drawn: Drawn,
+    selected: SystemSelection,
+    drawn: MetaFigureOptions,
     judged: JudgmentInputs,
     bootstrap: Bootstrap,
     form: Form,
@@ -115,7 +259,7 @@ def command(
     The groups of the judgments are compared with the outputs always, and refused where they do not
     fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
     """
-    from errata.meta.paired import match, match_comparisons
+    from errata.meta.matching import match, match_comparisons
     from errata.metrics import parse
 
     # What can fail at once does so before anything is computed.
@@ -132,7 +276,7 @@ def command(
     scored = inputs.whole.scored(systems) if chosen else None
     written = inputs.as_written(systems, scored[1]) if scored else []
     judgments = judgments_of(people, inputs.sample, judged, written)
-    given = Given(judgments, *score_files.read(), scored)
+    given = MetaInputs(judgments, *score_files.read(), scored)
     check_sentences(given, level, drawn)
     said_nothing = judgments is None and given.human is None
     if level != "system" and judgments is not None and judged.labels == "check":
@@ -150,7 +294,7 @@ def command(
     tables: list[Table] = []
     if said_nothing:
         refuse_unless(False, "ensemble", "--judgments or --human")
-        from errata.meta.matrix import match_metrics
+        from errata.meta.metric_matrix import match_metrics
 
         alone = match_metrics(results, common=selected.common, hide=selected.hide)
         tables += _matrix_tables(alone, view, drawn, bootstrap, people=False)
@@ -186,8 +330,8 @@ def _with_sentences(results: list[Scores], *, alone: bool) -> list[Scores]:
 
 
 def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionName, ...]:
-    from errata.meta.sentences import ConventionName
-    from errata.parameters import require
+    from errata.core.parameters import require
+    from errata.meta.sentence_level import ConventionName
 
     for name in names:
         require("convention", name, ConventionName)
@@ -198,7 +342,7 @@ def _check_fit(
     judgments: Sequence[Judgment], results: Sequence[Scores], files: Sequence[str], base: int
 ) -> None:
     """What is computed was compared as texts already; what was read has sentence scores at most."""
-    from errata.io.judgments.labels import require_scores_fit
+    from errata.io.judgments.checks import require_scores_fit
 
     for scores in results:
         if scores.sentences is not None:
@@ -208,7 +352,7 @@ def _check_fit(
 def _metric_scores(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], bootstrap: Bootstrap
 ) -> list[Scores]:
-    from errata.evaluation import evaluate
+    from errata.scoring.evaluate import evaluate
 
     resamples, _, seed, _ = bootstrap
     results = []
@@ -228,9 +372,9 @@ def _metric_scores(
     return results
 
 
-def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> list[Table]:
-    from errata.meta.systems import leave_one_out, system_level, windows
-    from errata.report.tables import correlations as report
+def _system_tables(paired: MatchedScores, view: SystemView, bootstrap: Bootstrap) -> list[Table]:
+    from errata.meta import tables as report
+    from errata.meta.system_level import leave_one_out, system_level, windows
 
     resamples, confidence, seed, _ = bootstrap
     found = system_level(
@@ -247,23 +391,27 @@ def _system_tables(paired: Paired, view: SystemView, bootstrap: Bootstrap) -> li
         tables.append(report.window_table(windows(paired, view.top, top=True), name="top"))
     if view.ensemble:
         from errata.meta.ensembles import ensembles
-        from errata.report.tables.ensembles import ensemble_table
+        from errata.meta.tables import ensemble_table
 
         tables.append(ensemble_table(ensembles(paired)))
     return tables
 
 
 def _matrix_tables(
-    paired: Paired, view: SystemView, drawn: Drawn, bootstrap: Bootstrap, *, people: bool
+    paired: MatchedScores,
+    view: SystemView,
+    drawn: MetaFigureOptions,
+    bootstrap: Bootstrap,
+    *,
+    people: bool,
 ) -> list[Table]:
     """Metrics against each other, drawn and as tables, as far as it was asked for."""
     files = [path for kind, path in drawn.figures if kind == "matrix"]
     if people and not (view.matrix or files):
         return []
-    from errata.meta.matrix import metric_matrix
-    from errata.report.figures import save_figure
-    from errata.report.figures.matrix import matrix_map
-    from errata.report.tables.matrix import matrix_tables
+    from errata.meta.metric_matrix import metric_matrix
+    from errata.meta.tables import matrix_map, matrix_tables
+    from errata.plots.mpl import save_figure
 
     resamples, confidence, seed, _ = bootstrap
     found = metric_matrix(
@@ -281,7 +429,7 @@ def _sentence_level(
     unit: Unit,
     bootstrap: Bootstrap,
 ) -> SentenceLevels:
-    from errata.meta.sentences import sentence_levels
+    from errata.meta.sentence_level import sentence_levels
 
     resamples, confidence, seed, _ = bootstrap
     return sentence_levels(
@@ -296,7 +444,7 @@ def _sentence_level(
 
 
 def _sentence_tables(found: SentenceLevels, tests: bool) -> list[Table]:
-    from errata.report.tables import correlations as report
+    from errata.meta import tables as report
 
     tables = [report.sentence_level_table(found)]
     if tests and found.contests:
@@ -304,9 +452,9 @@ def _sentence_tables(found: SentenceLevels, tests: bool) -> list[Table]:
     return [*tables, *report.confusion_tables(found)]
 
 
-def _draw_sentences(found: SentenceLevels, drawn: Drawn) -> None:
-    from errata.report.figures import save_figure
-    from errata.report.figures.correlations import sentence_plot
+def _draw_sentences(found: SentenceLevels, drawn: MetaFigureOptions) -> None:
+    from errata.meta.tables import sentence_plot
+    from errata.plots.mpl import save_figure
 
     for kind, path in drawn.figures:
         if kind == "sentences":
@@ -314,13 +462,16 @@ def _draw_sentences(found: SentenceLevels, drawn: Drawn) -> None:
 
 
 def _rating_tables(
-    people: Scores, results: list[Scores], selected: Chosen, drawn: Drawn, bootstrap: Bootstrap
+    people: Scores,
+    results: list[Scores],
+    selected: SystemSelection,
+    drawn: MetaFigureOptions,
+    bootstrap: Bootstrap,
 ) -> list[Table]:
-    from errata.meta.paired import match
-    from errata.meta.ratings import rating_levels
-    from errata.report.figures import save_figure
-    from errata.report.figures.ratings import rating_plot
-    from errata.report.tables.ratings import rating_table
+    from errata.meta.matching import match
+    from errata.meta.sentence_level import rating_levels
+    from errata.meta.tables import rating_plot, rating_table
+    from errata.plots.mpl import save_figure
 
     by_sentence = [scores for scores in results if scores.sentences is not None]
     if not by_sentence:
@@ -334,12 +485,12 @@ def _rating_tables(
     return [rating_table(found)]
 
 
-def _draw(paired: Paired, drawn: Drawn) -> None:
+def _draw(paired: MatchedScores, drawn: MetaFigureOptions) -> None:
     if not drawn.systems:
         return
-    from errata.meta.systems import p_value_matrix
-    from errata.report.figures import correlations as plots
-    from errata.report.figures import save_figure
+    from errata.meta import tables as plots
+    from errata.meta.system_level import p_value_matrix
+    from errata.plots.mpl import save_figure
 
     for kind, path in drawn.figures:
         if kind == "scatter":

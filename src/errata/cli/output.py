@@ -17,28 +17,18 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 from click.core import ParameterSource
 
-from errata.cli.options import gathered
-from errata.cli.running import loudness
-from errata.cli.words import Command, choice_of
-from errata.errors import InputError, shortened, visible
-from errata.report.printed_table import dim
-from errata.report.table import Form, SignatureForm, Table, escaped_json, render
+from errata.cli.main import verbosity
+from errata.cli.params import Command, choice_of, option_group
+from errata.core.errors import InputError, escape_controls, shorten
+from errata.tables.table import Form, SignatureForm, Table, escaped_json, render
+from errata.tables.terminal import dim
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-    from errata.io.checks.findings import Finding
+    from errata.io.checks import Finding
 
-__all__ = [
-    "ProgressBar",
-    "echo_findings",
-    "emit",
-    "emit_texts",
-    "format_option",
-    "shown_digits",
-    "writes_files",
-]
 
 # What stands in tables and not in old code pages, with something as wide that does.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
@@ -81,7 +71,7 @@ def format_option(command: Command) -> Command:
         ),
         "json": click.option("--json", is_flag=True, help="The same as --format json."),
     }
-    return cast(Command, gathered("form", _one_form, options)(command))
+    return cast(Command, option_group("form", _one_form, options)(command))
 
 
 def _one_form(form: Form, json: bool) -> Form:
@@ -115,7 +105,7 @@ def writes_files(
     def decorate(command: Command) -> Command:
         @wraps(command)
         def run(*arguments: Any, force: bool, **given: Any) -> Any:
-            from errata.io.writing import file_set, refuse_early
+            from errata.io.atomic import check_writable, file_set
 
             inputs = frozenset(
                 file
@@ -125,7 +115,7 @@ def writes_files(
             )
             targets = [] if stem else [n for field in fields for n in _targets(given[field])]
             with file_set(force=force, inputs=inputs):
-                refuse_early(*targets)
+                check_writable(*targets)
                 return command(*arguments, **given)
 
         option = click.option("--force", is_flag=True, help="Overwrite files that exist.")
@@ -167,7 +157,7 @@ def emit(tables: Table | Sequence[Table], form: Form, *, after: str = "") -> Non
 
     ``after`` is what a user may do next, said below tables in a terminal.
     """
-    from errata.io.writing import write_pending
+    from errata.io.atomic import write_pending
 
     write_pending()
     colour = sys.stdout.isatty()
@@ -180,7 +170,7 @@ def emit(tables: Table | Sequence[Table], form: Form, *, after: str = "") -> Non
         digits=shown_digits(),
         width=_columns(),
     )
-    if after and form == "table" and loudness.get() >= 0:
+    if after and form == "table" and verbosity.get() >= 0:
         text += "\n" + dim(after, colour)
     click.echo(_encodable(text, form, sys.stdout.encoding or "utf-8"))
 
@@ -189,9 +179,9 @@ def echo_findings(findings: Iterable[Finding]) -> None:
     """Print findings one below the other, for which no terminal is too narrow."""
     for finding in findings:
         click.echo(
-            f"{finding.severity}  {visible(finding.place)}  [{finding.code}]\n"
-            f"    {visible(shortened(finding.problem))}\n"
-            f"    → {visible(shortened(finding.remedy))}"
+            f"{finding.severity}  {escape_controls(finding.place)}  [{finding.code}]\n"
+            f"    {escape_controls(shorten(finding.problem))}\n"
+            f"    → {escape_controls(shorten(finding.remedy))}"
         )
 
 
@@ -205,7 +195,7 @@ def emit_texts(shown: Sequence[tuple[Table, Sequence[str]]]) -> None:
     parts = []
     for table, texts in shown:
         if texts:
-            title = visible(table.title)
+            title = escape_controls(table.title)
             parts += [f"\x1b[1m{title}\x1b[0m" if colour else title, *texts]
             parts += [dim(line, colour) for line in table.signature_lines(signature)]
         else:
@@ -257,7 +247,7 @@ class ProgressBar:
     """
 
     def __init__(self, label: str, *, after: float = 2.0) -> None:
-        self.label, self.after = visible(label), after
+        self.label, self.after = escape_controls(label), after
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
@@ -268,7 +258,7 @@ class ProgressBar:
     def __call__(self, done: int, total: int | None = None) -> None:
         if self._bar is None:
             late = time.monotonic() - self._start >= self.after
-            if not late or loudness.get() < 0 or sys.stderr is None or not sys.stderr.isatty():
+            if not late or verbosity.get() < 0 or sys.stderr is None or not sys.stderr.isatty():
                 return
             self._bar = _rich_bar()
             self._task = self._bar.add_task(self.label, total=total)

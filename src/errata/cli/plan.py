@@ -6,24 +6,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.named_data import data_option
-from errata.cli.options import FiniteRange, confidence_option, seed_option
-from errata.cli.output import ProgressBar, emit, format_option
-from errata.cli.people import (
+from errata.cli.judgment_options import (
     JudgmentInputs,
     judgment_options,
     judgments_argument,
     ranker_option,
     unit_option,
 )
-from errata.errors import InputError
-from errata.human.planning import LARGEST
+from errata.cli.options import FiniteRange, confidence_option, data_option, seed_option
+from errata.cli.output import ProgressBar, emit, format_option
+from errata.core.errors import InputError
+from errata.human.plan import LARGEST
 
 if TYPE_CHECKING:
     from errata.human.comparisons import Unit
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.tables.table import Form
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
@@ -92,8 +89,8 @@ def command(
     Always: which pairs of systems are most worth judging next.
     """
     from errata import human
-    from errata.human import planning
-    from errata.report.tables.rankings import next_pairs_table, plan_tables
+    from errata.human import plan as human_plan
+    from errata.human.tables import next_pairs_table, plan_tables
 
     judged.check_used(bool(judgments))
     chosen = human.parse_ranker(ranker)
@@ -103,7 +100,7 @@ def command(
     tables = []
     if systems:
         with ProgressBar("campaigns") as progress:
-            planned = planning.plan(
+            planned = human_plan.plan(
                 comparisons,
                 chosen,
                 *systems,
@@ -113,12 +110,12 @@ def command(
                 largest=largest,
                 simulations=simulations,
                 rng=seed,
-                seconds=planning.seconds_per_ranking(read),
+                seconds=human_plan.seconds_per_ranking(read),
                 progress=progress,
             )
         tables += plan_tables(planned)
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
-    found = planning.next_pairs(scores, comparisons, batch=batch)
+    found = human_plan.next_pairs(scores, comparisons, batch=batch)
     tables.append(next_pairs_table(found, pairs, signature=scores.signature))
     emit(tables, form)

@@ -6,18 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.figures import Figures, figure_option
-from errata.cli.named_data import data_option
-from errata.cli.options import (
-    DRAWN,
-    Bootstrap,
-    bootstrap_options,
-    choice_of,
-    refuse_unless,
-    threads_option,
-)
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import (
+from errata.cli.judgment_options import (
     JudgmentInputs,
     hide_option,
     judgment_options,
@@ -26,15 +15,24 @@ from errata.cli.people import (
     ranker_option,
     unit_option,
 )
-from errata.human.clusters import RankingOrder
-from errata.human.ranking import Reported
+from errata.cli.options import (
+    DRAWN,
+    Bootstrap,
+    FigureOptions,
+    bootstrap_options,
+    data_option,
+    figure_option,
+    refuse_unless,
+    threads_option,
+)
+from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.params import choice_of
+from errata.human.ranking import RankingOrder, Reported
 
 if TYPE_CHECKING:
     from errata.data import Members
     from errata.human.comparisons import Unit
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.tables.table import Form
 
 
 @click.command(
@@ -91,7 +89,7 @@ def command(
     order: RankingOrder,
     hide: tuple[str, ...],
     head_to_head: bool,
-    figures: Figures,
+    figures: FigureOptions,
     threads: int | None,
     judged: JudgmentInputs,
     form: Form,
@@ -101,10 +99,10 @@ def command(
     Systems in different clusters differ at the level asked for.
     """
     from errata import human
-    from errata.human.clusters import cluster
-    from errata.report.figures import save_figure
-    from errata.report.figures.rankings import ranking_plot
-    from errata.report.tables import rankings as report
+    from errata.human import tables as report
+    from errata.human.ranking import cluster
+    from errata.human.tables import ranking_plot
+    from errata.plots.mpl import save_figure
 
     refuse_unless(bootstrap.resamples > 0, "unit value balanced order figures", DRAWN)
     judged.check_used(bool(judgments))

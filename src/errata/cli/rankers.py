@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from errata.cli.known import known_command
+from errata.cli.metrics import listing_command
 
 if TYPE_CHECKING:
-    from errata.plugins import Registry
-
-__all__ = ["command"]
+    from errata.core.registry import Registry
 
 
 def _registry() -> Registry[Any]:
@@ -18,4 +16,4 @@ def _registry() -> Registry[Any]:
     return RANKERS
 
 
-command = known_command("ranker", _registry, example="bradley_terry")
+command = listing_command("ranker", _registry, example="bradley_terry")

@@ -8,18 +8,36 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from errata.cli.chosen import check_old, extracting, finds_edits, refuse_twins
-from errata.cli.gate import Bound, bound_option, fail_if_option
-from errata.cli.given import Given
-from errata.cli.human_scores import People, judgments_of, people_options
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import (
+    Inputs,
+    ScoreFiles,
+    check_old,
+    corpus_options,
+    extracting,
+    finds_edits,
+    reject_duplicates,
+    score_file_options,
+)
+from errata.cli.judgment_options import (
+    JudgmentInputs,
+    JudgmentSource,
+    MetaInputs,
+    SystemSelection,
+    choice_options,
+    judgment_options,
+    judgments_of,
+    people_options,
+    unit_option,
+)
 from errata.cli.options import (
-    DEFAULT_METRICS,
+    CORPUS,
     Bootstrap,
+    Bound,
     bootstrap_options,
+    bound_option,
+    data_option,
     extract_option,
-    gathered,
+    fail_if_option,
     metric_option,
     old_option,
     refuse_unless,
@@ -27,19 +45,18 @@ from errata.cli.options import (
     threads_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.people import Chosen, JudgmentInputs, choice_options, judgment_options, unit_option
-from errata.cli.score_files import ScoreFiles, score_file_options
-from errata.errors import InputError
+from errata.cli.params import option_group
+from errata.core.errors import InputError
+from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.human.comparisons import Unit
-    from errata.io import Checked
+    from errata.io import CheckReport
     from errata.metrics import Metric
-    from errata.report.story.whole_report import ReportPage
-    from errata.report.table import Form, Table
+    from errata.reports.report import ReportPage
+    from errata.tables.table import Form, Table
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -49,7 +66,7 @@ Examples:
 """
 
 
-class Telling(NamedTuple):
+class ReportOptions(NamedTuple):
     """What else a report tells, and where it goes."""
 
     output: str
@@ -61,9 +78,9 @@ class Telling(NamedTuple):
     runs: str | None
 
 
-told_options = gathered(
+report_options = option_group(
     "told",
-    Telling,
+    ReportOptions,
     {
         "output": click.option(
             "-o",
@@ -91,7 +108,7 @@ told_options = gathered(
 @data_option(*CORPUS, "judgments", "human", outputs="systems", scores="files")
 @writes_files("output")
 @click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
-@told_options
+@report_options
 @corpus_options()
 @metric_option(*DEFAULT_METRICS)
 @extract_option("find the edits of all outputs alike, for kinds, difficulty and sentences")
@@ -105,14 +122,14 @@ told_options = gathered(
 @format_option
 def command(
     systems: tuple[str, ...],
-    told: Telling,
+    told: ReportOptions,
     inputs: Inputs,
     metrics: tuple[str, ...],
     extractor: str | None,
-    people: People,
+    people: JudgmentSource,
     score_files: ScoreFiles,
     unit: Unit,
-    selected: Chosen,
+    selected: SystemSelection,
     judged: JudgmentInputs,
     bootstrap: Bootstrap,
     threads: int | None,
@@ -125,16 +142,16 @@ def command(
     rankings, what changed against --old, and the trend over --runs. Only what there is something
     to say of is shown. The page is one file that needs no network.
     """
-    from errata.io.digests import file_digests
     from errata.io.files import files_read
-    from errata.io.runs import read_runs
+    from errata.io.records import file_digests
     from errata.io.slices import read_slices
-    from errata.report.story.changes import metrics_compared
-    from errata.report.story.story_material import StoryMaterial, heard_warnings
-    from errata.report.story.whole_report import make_report
+    from errata.io.stored_runs import read_runs
+    from errata.reports.report import make_report
+    from errata.reports.results import ReportInputs, captured_warnings
+    from errata.reports.sections.changes import compared_metrics
 
     _check_used(systems, inputs, people, score_files, judged, told)
-    with heard_warnings() as heard:
+    with captured_warnings() as heard:
         given, origin, chosen = _read(
             systems, inputs, people, score_files, judged, selected, metrics, extractor, threads
         )
@@ -146,11 +163,11 @@ def command(
         checked = _checked(systems, inputs)
     with ProgressBar("report") as progress:
         made = make_report(
-            StoryMaterial(
+            ReportInputs(
                 corpus=corpus,
                 systems=tuple(outputs),
                 metrics=tuple(chosen),
-                compared=metrics_compared(chosen, usual=not metrics),
+                compared=compared_metrics(chosen, usual=not metrics),
                 scores=tuple(given.scores),
                 judgments=given.judgments,
                 human=given.human,
@@ -187,10 +204,10 @@ def command(
 def _check_used(
     systems: tuple[str, ...],
     inputs: Inputs,
-    people: People,
+    people: JudgmentSource,
     score_files: ScoreFiles,
     judged: JudgmentInputs,
-    told: Telling,
+    told: ReportOptions,
 ) -> None:
     """Refuse a report of nothing, and options that would change nothing."""
     computed = bool(systems or inputs.sample)
@@ -222,21 +239,23 @@ def _check_used(
 def _read(
     systems: tuple[str, ...],
     inputs: Inputs,
-    people: People,
+    people: JudgmentSource,
     score_files: ScoreFiles,
     judged: JudgmentInputs,
-    selected: Chosen,
+    selected: SystemSelection,
     metrics: tuple[str, ...],
     extractor: str | None,
     threads: int | None,
-) -> tuple[Given, tuple[str, ...], list[Metric]]:
+) -> tuple[MetaInputs, tuple[str, ...], list[Metric]]:
     """Everything that was given, as errata meta reads it."""
     scored = inputs.whole.scored(systems, threads) if systems or inputs.sample else None
     chosen = _metrics(metrics, extractor, scored)
     written = inputs.as_written(systems, scored[1]) if scored else []
     judgments = judgments_of(people, inputs.sample, judged, written)
     human, scores = score_files.read()
-    given = Given(judgments, human, scores, scored).skip(inputs.skipped).without(selected.without)
+    given = (
+        MetaInputs(judgments, human, scores, scored).skip(inputs.skipped).without(selected.without)
+    )
     origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
     return given, origin, chosen
 
@@ -253,11 +272,11 @@ def _metrics(
     chosen = [parse(text) for text in given or usual]
     if extractor is not None and any(map(finds_edits, chosen)):
         chosen = extracting(chosen, extractor)
-    refuse_twins(chosen)
+    reject_duplicates(chosen)
     return chosen
 
 
-def _checked(systems: tuple[str, ...], inputs: Inputs) -> Checked | None:
+def _checked(systems: tuple[str, ...], inputs: Inputs) -> CheckReport | None:
     """The check of the files, where there are files."""
     if inputs.sample or not (systems or inputs.named):
         return None
@@ -276,7 +295,7 @@ def _command_line() -> str:
 
 def _tables(made: ReportPage, path: str, form: Form) -> list[Table]:
     """What was made: the sections, and for programs the tables of the page with their numbers."""
-    from errata.report.table import Table
+    from errata.tables.table import Table
 
     contents = Table(
         ("section", "title", "tables"),

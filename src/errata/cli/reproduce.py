@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli.main import print_stderr
 from errata.cli.output import ProgressBar, emit, format_option
-from errata.cli.running import tell
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.tables.table import Form
 
 
 @click.command("reproduce", epilog="Example:  errata reproduce chollampatt18 --summary")
@@ -50,8 +48,8 @@ def command(
     experiments are listed. The data sets come from ERRATA_DATA, the cache or the network (see
     errata data).
     """
-    from errata.edits.errant import found_extractor
-    from errata.report.tables import reproduction as report
+    from errata.edits.errant import open_extractor
+    from errata.reproduce import run as report
     from errata.reproduce.experiment import experiment_names, load_experiment
 
     if not experiments:
@@ -63,17 +61,17 @@ def command(
         for known in (experiment_names() if name == "all" else (name,))
     ]
     chosen = [load_experiment(name) for name in dict.fromkeys(names)]
-    from errata.reproduce import reproduce
+    from errata.reproduce.run import reproduce
 
     with ProgressBar("cells") as progress:
         results = reproduce(
             chosen,
-            extractor=extractor or found_extractor() or "errant",
+            extractor=extractor or open_extractor() or "errant",
             model=model,
             progress=progress,
         )
     emit(report.reproduction_tables(results, summary=summary), form)
     failed = sum(result.mismatches for result in results)
     if failed:
-        tell(f"errata: {failed} figures do not come out as they should")
+        print_stderr(f"errata: {failed} figures do not come out as they should")
         sys.exit(1)

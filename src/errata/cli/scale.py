@@ -1,35 +1,326 @@
-"""``errata scale``: the same scores of any number of sentences, systems and machines."""
+"""Errata scale."""
 
 from __future__ import annotations
 
+import json
 import os
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.options import confidence_option
-from errata.cli.output import ProgressBar, emit, format_option, shown_digits
-from errata.cli.running import note
-from errata.cli.scale_options import (
-    RunInputs,
-    engine_options,
-    opened_run,
-    run_inputs_options,
-    run_option,
-    storage_option,
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.main import note
+from errata.cli.options import (
+    Bootstrap,
+    FiniteRange,
+    bootstrap_options,
+    confidence_option,
+    metric_option,
+    refuse_unless,
 )
-from errata.errors import InputError
+from errata.cli.output import ProgressBar, emit, format_option, shown_digits
+from errata.cli.params import Decorator, choice_of, option_group
+from errata.core.errors import InputError
+from errata.metrics import DEFAULT_METRICS
+from errata.scale.executors import Executor
 
 if TYPE_CHECKING:
-    from errata.cluster.driving import RunOutcome
-    from errata.cluster.engines import EngineSettings
-    from errata.cluster.manifest import Manifest
-    from errata.io.folders import Folder
-    from errata.report.table import Form
+    from errata.datasets.evaluation_sets import EvaluationFiles
+    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.storage import Folder
+    from errata.scale.executors import EngineSettings
+    from errata.scale.manifest import Manifest, MetricPlan
+    from errata.scale.run import RunOutcome
+    from errata.tables.table import Form
 
-__all__ = ["command"]
+
+# ---- Options of ``errata scale``: the folder of a run, what is scored in it, and who counts.
+
+# What a plan decides, as commands receive it.
+PLANNED = (
+    "metrics shard_bytes shard_sentences missing compatible annotators tokens no_guard resamples "
+    "seed kind"
+)
+_SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
+
+run_option = click.option(
+    "--run",
+    "place",
+    metavar="FOLDER",
+    required=True,
+    help="The folder of the run; also an address such as s3://bucket/run.",
+)
+
+
+def _storage(
+    ctx: click.Context, parameter: click.Parameter, given: Sequence[str]
+) -> dict[str, Any]:
+    found = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise InputError(f"--storage {text[:60]!r} is not KEY=VALUE")
+        try:
+            found[key] = json.loads(value)
+        except ValueError:
+            found[key] = value
+    return found
+
+
+storage_option = click.option(
+    "--storage",
+    multiple=True,
+    metavar="KEY=VALUE",
+    callback=_storage,
+    help="An option for the object store (fsspec), as endpoint_url=http://127.0.0.1:5000; JSON "
+    "where it is no text. It is not kept with the run.",
+)
+
+
+def _bytes(ctx: click.Context, parameter: click.Parameter, text: str | None) -> int | None:
+    if text is None:
+        return None
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise InputError(f"--shard-size {text[:40]!r} is not a size", remedy="write it as 64M")
+    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[match[2].lower()]
+
+
+@dataclass(frozen=True)
+class RunInputs:
+    """What a run is made of, as it was given; nothing where the run is planned already."""
+
+    outputs: tuple[str, ...]
+    inputs: Inputs
+    parquet: str | None
+    places: tuple[str, ...]
+    metrics: tuple[str, ...]
+    bootstrap: Bootstrap
+    shard_bytes: int | None
+    shard_sentences: int | None
+
+    @property
+    def given(self) -> bool:
+        """Whether anything was named that is to be scored; else what is in the plan counts."""
+        named = bool(self.outputs or self.inputs.named or self.parquet or self.places)
+        refuse_unless(named, PLANNED, "inputs: this run is planned already")
+        return named
+
+    @property
+    def wanted(self) -> MetricPlan:
+        """The metrics, by their whole signatures, and how intervals are made."""
+        from errata.cli.input_options import reject_duplicates
+        from errata.metrics import parse
+        from errata.scale.manifest import MetricPlan
+
+        chosen = [parse(text) for text in self.metrics or DEFAULT_METRICS]
+        reject_duplicates(chosen)
+        drawn = self.bootstrap
+        return MetricPlan(tuple(map(repr, chosen)), drawn.resamples, drawn.seed, drawn.kind)
+
+    def sets(self, storage: dict[str, Any]) -> list[tuple[str, ShardedInputs]]:
+        """The test sets: one of files, or those of folders and lists."""
+        if not self.places:
+            return [self._one(storage)]
+        if self.outputs or self.inputs.named or self.parquet:
+            raise InputError(
+                "--sets stands beside files of one test set",
+                remedy="name either sets, or --gold (or --source and --refs) and outputs",
+            )
+        return [
+            (
+                each.name,
+                self._sharded(each.gold, each.source, each.references, each.outputs, storage),
+            )
+            for each in _listed(self.places)
+        ]
+
+    def _one(self, storage: dict[str, Any]) -> tuple[str, ShardedInputs]:
+        self.inputs.check_used()
+        if self.parquet is None and not self.outputs:
+            raise InputError("no output to score", remedy="name one file or pattern per system")
+        given = self.inputs
+        name = self.parquet or given.gold or given.source or "corpus"
+        return _called(name), self._sharded(
+            given.gold, given.source, given.refs, self.outputs, storage, self.parquet
+        )
+
+    def _sharded(
+        self,
+        gold: str | None,
+        source: str | None,
+        references: Sequence[str],
+        outputs: Sequence[str],
+        storage: dict[str, Any],
+        parquet: str | None = None,
+    ) -> ShardedInputs:
+        from errata.io.outputs import split_name
+        from errata.io.shards.inputs import ShardedInputs
+
+        named = [(name or _called(path), path) for name, path in map(split_name, outputs)]
+        return ShardedInputs(
+            gold=_absolute(gold),
+            source=_absolute(source),
+            references=tuple(str(_absolute(each)) for each in references),
+            outputs=tuple((name, str(_absolute(path))) for name, path in named),
+            parquet=_absolute(parquet),
+            missing=self.inputs.missing,
+            compatible=self.inputs.compatible,
+            annotators=self.inputs.chosen,
+            tokens=self.inputs.tokens,
+            guard=not self.inputs.no_guard,
+            storage=storage,
+        )
+
+
+def _listed(places: Sequence[str]) -> Iterator[EvaluationFiles]:
+    """The files of test sets, every output by itself."""
+    from errata.datasets.evaluation_sets import files_of_sets
+    from errata.io.outputs import files_in
+
+    for each in files_of_sets(places):
+        if each.skipped is not None:
+            raise InputError(
+                f"{each.name}: sentences are left out, which a run cannot do",
+                path=each.place,
+                remedy="leave them out of the files, or score this set with errata corpora",
+            )
+        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
+        if not outputs:
+            raise InputError(
+                f"{each.name} has no outputs to score", path=each.place, remedy="give some"
+            )
+        yield replace(each, outputs=outputs)
+
+
+def _absolute(path: str | None) -> str | None:
+    """A path that means the same to workers started elsewhere."""
+    return path if path is None or "://" in path or path == "-" else os.path.abspath(path)
+
+
+def _called(path: str) -> str:
+    """The name of a test set from its files."""
+    from errata.io.outputs import system_name
+
+    return re.sub(r"[-_.]*[*?\[].*", "", system_name(path.rstrip("/"))) or "corpus"
+
+
+def run_inputs_options(command: Any, *, shown: bool = True) -> Any:
+    """Add what a run is made of; the command receives ``given``.
+
+    With ``--confidence`` where intervals are ``shown``: a plan holds resamples, and no level.
+    """
+    options: dict[str, Decorator] = {
+        "outputs": click.argument("outputs", nargs=-1, metavar="[[NAME=]PATTERN...]"),
+        "parquet": click.option(
+            "--parquet",
+            metavar="PATTERN",
+            help="Parquet files with source, references and outputs as columns, instead of texts.",
+        ),
+        "places": click.option(
+            "--sets",
+            "places",
+            multiple=True,
+            metavar="PLACE",
+            help="Test sets with the outputs on them, as errata corpora reads them: folders or a "
+            ".toml file; may be repeated.",
+        ),
+        "metrics": metric_option(*DEFAULT_METRICS),
+        "shard_bytes": click.option(
+            "--shard-size",
+            "shard_bytes",
+            metavar="SIZE",
+            callback=_bytes,
+            help="About how much text a task reads; default 64M.",
+        ),
+        "shard_sentences": click.option(
+            "--shard-sentences",
+            type=click.IntRange(1),
+            metavar="N",
+            help="Sentences of a shard, instead of its size.",
+        ),
+    }
+    gather = option_group("more", dict, options)
+    drawn = bootstrap_options(kinds=True, shown=shown)
+
+    def decorate(inner: Any) -> Any:
+        def run(*, more: dict[str, Any], inputs: Inputs, bootstrap: Bootstrap, **rest: Any) -> Any:
+            return inner(given=RunInputs(inputs=inputs, bootstrap=bootstrap, **more), **rest)
+
+        run.__doc__, run.__name__ = inner.__doc__, inner.__name__
+        run.__click_params__ = getattr(inner, "__click_params__", [])  # type: ignore[attr-defined]
+        return gather(corpus_options("sample", "skipped")(drawn(run)))
+
+    return decorate(command)
+
+
+def engine_options(command: Any) -> Any:
+    """Add who counts; the command receives ``settings``."""
+    options: dict[str, Decorator] = {
+        "engine": click.option(
+            "--engine",
+            type=choice_of(Executor),
+            default="local",
+            show_default=True,
+            help="Who counts: worker processes of this machine, a loop in this process, or Dask.",
+        ),
+        "workers": click.option(
+            "--workers", type=click.IntRange(1), metavar="N", help="Default: all cores."
+        ),
+        "scheduler": click.option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Dask: a scheduler that runs already (tcp://... or tls://...); default: one of "
+            "our own, on this machine only.",
+        ),
+        "certificates": click.option(
+            "--certificates",
+            nargs=3,
+            metavar="CA CERT KEY",
+            help="Dask over tls://: the files of the authority, of the certificate and its key.",
+        ),
+        "life": click.option(
+            "--life",
+            type=FiniteRange(1, min_open=False),
+            default=60.0,
+            show_default=True,
+            metavar="SECONDS",
+            help="A worker of ours without a sign of life for so long is replaced.",
+        ),
+        "allow_failed": click.option(
+            "--allow-failed",
+            type=click.IntRange(0),
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Leave out up to N sentences that end the process that counts them; the result "
+            "names them.",
+        ),
+    }
+    return option_group("settings", _settings, options)(command)
+
+
+def _settings(certificates: tuple[str, str, str] | None, **given: Any) -> EngineSettings:
+    from errata.scale.executors import EngineSettings
+
+    dask = given["engine"] == "dask"
+    refuse_unless(dask, "scheduler certificates", "--engine dask")
+    refuse_unless(given["scheduler"] is not None, "certificates", "--scheduler tls://...")
+    refuse_unless(not dask or given["scheduler"] is None, "workers life", "workers of our own")
+    refuse_unless(given["engine"] != "loop", "workers life allow_failed", "workers, not a loop")
+    return EngineSettings(**given, certificates=certificates)
+
+
+def opened_run(place: str, storage: dict[str, Any]) -> Folder:
+    """The folder of a run."""
+    from errata.io.storage import open_folder
+
+    return open_folder(place, storage)
+
 
 EXAMPLE = "errata scale run --run big --gold 'gold-*.m2' ours='ours-*.txt' -m m2"
 # Where array jobs say which of them they are, and the number of the first: Grid Engine has no 0.
@@ -58,14 +349,14 @@ def command() -> None:
 @format_option
 def plan_shards_of(place: str, given: RunInputs, storage: dict[str, Any], form: Form) -> None:
     """Cut the inputs into shards and write the plan; nothing is counted."""
-    from errata.report.tables.run_folders import planned_table
+    from errata.scale.run import planned_table
 
     emit(planned_table(_planned(opened_run(place, storage), given, storage)), form)
 
 
 def _planned(folder: Folder, given: RunInputs, storage: dict[str, Any]) -> Manifest:
     """The plan of a run: made of what was given, or the one that is there."""
-    from errata.cluster.driving import plan_run, planned_run
+    from errata.scale.run import plan_run, planned_run
 
     if not given.given:
         return planned_run(folder)
@@ -110,8 +401,7 @@ def _finished(
     *,
     counting: bool = True,
 ) -> None:
-    from errata.cluster.driving import finish_run
-    from errata.report.tables.run_folders import run_tables
+    from errata.scale.run import finish_run, run_tables
 
     with ProgressBar("shards") as counted, ProgressBar("reading") as reading:
         outcome = finish_run(
@@ -165,8 +455,7 @@ def run_one_task(
 
     What is done already is left as it is. errata scale reduce makes the result of all.
     """
-    from errata.cluster.driving import count_tasks, planned_run
-    from errata.report.tables.run_folders import progress_table
+    from errata.scale.run import count_tasks, planned_run, progress_table
 
     folder = opened_run(place, storage)
     manifest = planned_run(folder)
@@ -203,9 +492,8 @@ def _index() -> int:
 @format_option
 def show_progress(place: str, storage: dict[str, Any], form: Form) -> None:
     """Show how far a run is, and how long the rest will take."""
-    from errata.cluster.driving import planned_run
-    from errata.cluster.status import run_status
-    from errata.report.tables.run_folders import progress_table
+    from errata.scale.run import planned_run, progress_table
+    from errata.scale.shard_job import run_status
 
     folder = opened_run(place, storage)
     emit(progress_table(run_status(folder, planned_run(folder))), form)
@@ -218,8 +506,8 @@ def show_progress(place: str, storage: dict[str, Any], form: Form) -> None:
 @format_option
 def reduce_counts(place: str, confidence: float, storage: dict[str, Any], form: Form) -> None:
     """Make the result of a run all of whose tasks were counted, and print it."""
-    from errata.cluster.driving import planned_run
-    from errata.cluster.engines import EngineSettings
+    from errata.scale.executors import EngineSettings
+    from errata.scale.run import planned_run
 
     folder = opened_run(place, storage)
     _finished(folder, planned_run(folder), EngineSettings(), form, confidence, counting=False)
@@ -235,9 +523,8 @@ def write_sentence_scores(place: str, storage: dict[str, Any], form: Form) -> No
     There is a table for each metric and system, sentences/SET/METRIC/SYSTEM.parquet, with the
     columns of errata score --by-sentence; errata meta --scores reads it, or the folder of a metric.
     """
-    from errata.cluster.driving import planned_run
-    from errata.cluster.sentence_scores import write_sentences
-    from errata.report.tables.run_folders import written_table
+    from errata.scale.reduce import write_sentences
+    from errata.scale.run import planned_run, written_table
 
     folder = opened_run(place, storage)
     with ProgressBar("tables") as progress:
@@ -252,7 +539,6 @@ def write_sentence_scores(place: str, storage: dict[str, Any], form: Form) -> No
 @format_option
 def clean_folder(place: str, everything: bool, storage: dict[str, Any], form: Form) -> None:
     """Remove the counts of a run; its plan and its result stay."""
-    from errata.cluster.driving import clean_run
-    from errata.report.tables.run_folders import removed_table
+    from errata.scale.run import clean_run, removed_table
 
     emit(removed_table(clean_run(opened_run(place, storage), everything=everything)), form)

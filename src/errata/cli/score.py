@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.chosen import extracting, refuse_twins, scored_by, scored_in_batches
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import (
+    Inputs,
+    corpus_options,
+    extracting,
+    reject_duplicates,
+    score_metrics,
+    scored_in_batches,
+)
 from errata.cli.options import (
-    DEFAULT_METRICS,
+    CORPUS,
     Bootstrap,
     bootstrap_options,
+    data_option,
     extract_option,
     metric_option,
     refuse_unless,
@@ -20,16 +26,16 @@ from errata.cli.options import (
     tier_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, shown_digits
-from errata.cli.words import also_says
-from errata.errors import InputError
-from errata.io.opened import COMPRESSIONS
+from errata.cli.params import add_help
+from errata.core.errors import InputError
+from errata.io.files import COMPRESSIONS
+from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
-    from errata.report.table import Form, Table
+    from errata.tables.table import Form, Table
 
-__all__ = ["command"]
 
 LARGE = 200_000_000  # bytes of files that are no longer held
 NEXT = "next: errata report (the same files as a page), errata compare, --details"
@@ -61,7 +67,7 @@ FILES = f"Everywhere, files may be compressed ({', '.join(COMPRESSIONS)}), and -
 )
 @threads_option
 @format_option
-@also_says(FILES)
+@add_help(FILES)
 def command(
     outputs: tuple[str, ...],
     inputs: Inputs,
@@ -83,7 +89,7 @@ def command(
     file per system, one sentence a line.
     """
     from errata.metrics import parse
-    from errata.report.tables import scores as tables
+    from errata.scoring import tables
 
     refuse_unless(by_type, "tier", "--by-type")
     refuse_unless(not by_type, "sentences compare details", "scores of systems, not --by-type")
@@ -95,7 +101,7 @@ def command(
             "--compare is a bootstrap test, and --resamples 0 leaves nothing to test with",
             remedy="give some resamples, or leave --compare out",
         )
-    refuse_twins(chosen)
+    reject_duplicates(chosen)
     hindrance = _held_for(chosen, inputs, outputs, by_type=by_type, sentences=sentences)
     if streamed and hindrance is not None:
         raise hindrance
@@ -108,14 +114,14 @@ def command(
         if by_type:
             emit(_by_type(chosen, corpus, systems, tier), form)
             return
-        results = scored_by(chosen, corpus, systems, bootstrap, threads)
-    results = tables.told_apart(results)
+        results = score_metrics(chosen, corpus, systems, bootstrap, threads)
+    results = tables.unique_labels(results)
     if sentences:
         shown = [tables.sentence_score_table(scores) for scores in results]
         emit(tables.long_table(shown, results) if form == "tsv" and len(shown) > 1 else shown, form)
         return
     confidence = bootstrap.confidence
-    shown = tables.shown_scores(
+    shown = tables.displayed_scores(
         results, form=form, confidence=confidence, details=details, digits=shown_digits()
     )
     if compare:
@@ -132,7 +138,7 @@ def _held_for(
     sentences: bool,
 ) -> InputError | None:
     """Why a corpus has to be held to be scored so, if it has to."""
-    from errata.reduction import check_parts
+    from errata.scoring.accumulator import check_parts
 
     for asked, why in (
         (by_type, "--by-type looks at all edits at once"),
@@ -154,12 +160,12 @@ def _held_for(
 def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
-    from errata.evaluation import check_inputs, corpus_facts
     from errata.metrics.errant import Edits
-    from errata.metrics.errant.aimed import aimed_scores
-    from errata.metrics.errant.by_type import scores_by_type
-    from errata.report.table import signed
-    from errata.report.tables.kinds import aimed_table, touched_table, type_table
+    from errata.metrics.errant_by_type import scores_by_type, targeted_scores
+    from errata.scoring.contract import check_inputs
+    from errata.scoring.results import corpus_facts
+    from errata.scoring.tables import changed_sentences_table, targeted_table, type_table
+    from errata.tables.table import signed
 
     tables = []
     for metric in metrics:
@@ -172,7 +178,7 @@ def _by_type(
         with ProgressBar(metric.name) as progress:
             metric.prepared(corpus, systems, progress)  # of all systems in one go
         scored = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
-        aimed = [aimed_scores(metric, corpus, system, tier=tier) for system in systems]
+        aimed = [targeted_scores(metric, corpus, system, tier=tier) for system in systems]
         for each, alone in zip(scored, aimed, strict=True):
             signature = signed(
                 repr(metric),
@@ -183,6 +189,6 @@ def _by_type(
             )
             notes = metric.notes(corpus, systems)
             tables.append(type_table(each, metric.headline, notes=notes, signature=signature))
-            tables.append(aimed_table(alone, metric.headline, signature=signature))
-        tables.append(touched_table(aimed, signature=signature))
+            tables.append(targeted_table(alone, metric.headline, signature=signature))
+        tables.append(changed_sentences_table(aimed, signature=signature))
     return tables

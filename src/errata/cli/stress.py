@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.figures import Figures, figure_option
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import Bootstrap, bootstrap_options, metric_option, threads_option
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.options import (
+    CORPUS,
+    Bootstrap,
+    FigureOptions,
+    bootstrap_options,
+    data_option,
+    figure_option,
+    metric_option,
+    threads_option,
+)
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
-    from errata.report.table import Form
-
-__all__ = ["command"]
+    from errata.tables.table import Form
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")
@@ -51,7 +56,7 @@ def command(
     inputs: Inputs,
     bootstrap: Bootstrap,
     threads: int | None,
-    figures: Figures,
+    figures: FigureOptions,
     form: Form,
 ) -> None:
     """Show how a metric reacts when good output is damaged, and to texts made to please it.
@@ -63,11 +68,8 @@ def command(
     """
     from errata.io import read_hypotheses
     from errata.metrics import parse
-    from errata.report.figures import save_figure
-    from errata.report.figures.stress import stress_plot
-    from errata.report.tables.stress import stress_table
-    from errata.studies.attacks import published_attack
-    from errata.studies.stress import PERTURBATIONS, stress
+    from errata.plots.mpl import save_figure
+    from errata.stress import PERTURBATIONS, published_attack, stress, stress_plot, stress_table
 
     chosen = [parse(text) for text in (*named, *metrics)]
     if not chosen:

@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.inputs import tokens_option
+from errata.cli.input_options import tokens_option
 from errata.cli.options import refuse_unless
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.errors import InputError
-from errata.report.table import Table, signed
+from errata.core.errors import InputError
+from errata.tables.table import Table, signed
 
 if TYPE_CHECKING:
-    from errata.io.tokenising import Tokeniser
-    from errata.numbers import Progress
-    from errata.report.table import Form
+    from errata.core.stats import Progress
+    from errata.io.tokenisers import Tokeniser
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 EPILOG = """\b
 Examples:
@@ -49,11 +48,11 @@ def command(texts: tuple[str, ...], tokens: str, output: str | None, form: Form)
     alike. Commands that score take --tokens too, and then cut what they read; their signature names
     the tokeniser and its version. The files written are listed as --format says.
     """
-    from errata.io.checks.findings import raise_or_warn
-    from errata.io.checks.segmentation import check_segmentation
+    from errata.io.checks import raise_or_warn
+    from errata.io.checks.text import check_segmentation
+    from errata.io.corpus import read_text, write_text
     from errata.io.files import shown_name
-    from errata.io.text import read_text, write_text
-    from errata.io.tokenising import tokeniser
+    from errata.io.tokenisers import tokeniser
 
     refuse_unless(output not in (None, "-"), "form json safe_cells", "--output")
     cut = tokeniser(tokens)
@@ -89,9 +88,9 @@ def _cut(cut: Tokeniser, sentences: Sequence[str], progress: Progress) -> Iterat
 
 def _targets(texts: Sequence[str], output: str | None) -> list[str]:
     """Where each text goes; refused before the work where it cannot."""
-    from errata.io.opened import plain_name
+    from errata.io.atomic import check_writable
+    from errata.io.files import plain_name
     from errata.io.outputs import is_m2
-    from errata.io.writing import refuse_early
 
     for path in texts:
         if is_m2(path):
@@ -116,5 +115,5 @@ def _targets(texts: Sequence[str], output: str | None) -> list[str]:
                     remedy="tokenise them one by one",
                 )
         os.makedirs(output, exist_ok=True)
-    refuse_early(*targets)
+    check_writable(*targets)
     return targets

@@ -7,29 +7,27 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from errata.cli.inputs import Inputs, corpus_options
-from errata.cli.named_data import CORPUS, data_option
+from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.main import note
 from errata.cli.options import (
+    CORPUS,
     FiniteRange,
-    Function,
+    data_option,
     extract_option,
-    gathered,
     refuse_unless,
     seed_option,
     threads_option,
 )
 from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.running import note
-from errata.cli.words import choice_of
-from errata.errors import InputError
-from errata.io.ratings import Criterion
-from errata.training.recipe import IMPARA_RECIPE, SOME_RECIPE, Recipe
+from errata.cli.params import Function, choice_of, option_group
+from errata.core.errors import InputError
+from errata.io.judgments.sheets import Criterion
+from errata.training.fine_tune import IMPARA_RECIPE, SOME_RECIPE, Recipe
 
 if TYPE_CHECKING:
-    from errata.io.model_cards import ModelCard
-    from errata.report.table import Form
+    from errata.models.cards import ModelCard
+    from errata.tables.table import Form
 
-__all__ = ["command"]
 
 _output_option = click.option(
     "-o",
@@ -120,7 +118,7 @@ def _recipe_options(defaults: Recipe) -> Callable[[Function], Function]:
         "seed": seed_option,
         "threads": threads_option,
     }
-    return gathered("recipe", _recipe, options)
+    return option_group("recipe", _recipe, options)
 
 
 @click.group("train", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
@@ -169,11 +167,10 @@ def some(
     as in TMU-GFM (Yoshimura et al. 2020). A rating of 0 ("other") is left out and counted. Sources
     are split by their digests, 80/10/10. A run that was broken off goes on with the next head.
     """
-    from errata.io.model_folders import ModelFolder
-    from errata.io.ratings import read_ratings
-    from errata.metrics.learned.some import weights_left
-    from errata.report.tables.training import training_tables
-    from errata.training.regressors import plan_some, train_some
+    from errata.io.judgments.sheets import read_ratings
+    from errata.metrics.some import normalised_weights
+    from errata.models.cards import TrainingFolder, training_tables
+    from errata.training.some import plan_some, train_some
 
     _check_target(output, dry_run)
     if ratings is None:
@@ -183,11 +180,11 @@ def some(
         settings = {**recipe.settings, "rows": rows, "heads": ", ".join(plan.heads)}
         emit(training_tables("some", plan.data, plan.sizes, plan.baselines, settings), form)
         return
-    folder = ModelFolder.at(output, plan.heads)
+    folder = TrainingFolder.at(output, plan.heads)
     with ProgressBar("training") as progress:
         card = train_some(plan, folder, progress)
     lacking = {*get_args(Criterion)} - {*plan.heads}
-    weights = f", weights={weights_left(plan.heads)}" if lacking else ""
+    weights = f", weights={normalised_weights(plan.heads)}" if lacking else ""
     _show(card, output, form, f"errata score ... -m \"some(models='{output}'{weights})\"")
 
 
@@ -217,11 +214,10 @@ def impara(
     al. 2022). It learns to put it first. Sources are split by their digests, 80/10/10. The card
     also says which threshold of impara's gate lets 99 % of corrections pass with this encoder.
     """
-    from errata.io.digests import file_digests
     from errata.io.files import shown_name
-    from errata.io.model_folders import ModelFolder
-    from errata.report.tables.training import training_tables
-    from errata.training.impact import plan_impara, train_impara
+    from errata.io.records import file_digests
+    from errata.models.cards import TrainingFolder, training_tables
+    from errata.training.impara import plan_impara, train_impara
 
     _check_target(output, dry_run)
     if not inputs.named:
@@ -244,7 +240,7 @@ def impara(
         settings = {**recipe.settings, "pairs": plan.limit}
         emit(training_tables("impara", plan.data, plan.sizes, {}, settings), form)
         return
-    folder = ModelFolder.at(output, [""])
+    folder = TrainingFolder.at(output, [""])
     with ProgressBar("training") as progress:
         card = train_impara(plan, folder, progress)
     gate = f", threshold={card.gate.threshold:g}" if card.gate is not None else ""
@@ -260,7 +256,7 @@ def _check_target(output: str | None, dry_run: bool) -> None:
 
 
 def _show(card: ModelCard, output: str, form: Form, after: str) -> None:
-    from errata.report.tables.training import card_tables
+    from errata.models.cards import card_tables
 
     emit(card_tables(card), form, after=after)
     for name, head in card.heads.items():

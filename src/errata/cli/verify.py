@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.inputs import Inputs, corpus_options, read_skip_option
-from errata.cli.named_data import CORPUS, data_option
-from errata.cli.options import confidence_option, threads_option
+from errata.cli.input_options import Inputs, corpus_options, read_skip_option
+from errata.cli.options import CORPUS, confidence_option, data_option, threads_option
 from errata.cli.output import ProgressBar, emit, format_option
-from errata.errors import InputError
+from errata.core.errors import InputError
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
-    from errata.report.table import Form
-    from errata.studies.claims import ScoreClaim
-
-__all__ = ["command"]
+    from errata.tables.table import Form
+    from errata.verify import ScoreClaim
 
 
 @click.command(
@@ -56,8 +53,7 @@ def command(
     annotators and sentences left out is done unless an option says otherwise; every other fact
     is compared with the files. The exit code is 1 where a claim does not hold.
     """
-    from errata.report.tables.claims import claim_table
-    from errata.studies.claims import recompute
+    from errata.verify import claim_table, verify_claim
 
     read: dict[Inputs, tuple[Corpus, list[Hypotheses]]] = {}
     checked = []
@@ -68,7 +64,7 @@ def command(
         corpus, systems = read[wanted]
         with ProgressBar(each.metric.name) as progress:
             checked.append(
-                recompute(
+                verify_claim(
                     each,
                     corpus,
                     systems,
@@ -87,7 +83,7 @@ def _claims(given: str) -> list[ScoreClaim]:
     """The claim itself, or those in the file it names."""
     from errata.io.files import read_lines, shown_name
     from errata.io.scores import read_score_file
-    from errata.studies.claims import claims_of, parse_claim, read_claims
+    from errata.verify import claims_of, parse_claim, read_claims
 
     if "=" in given:
         return [parse_claim(given)]

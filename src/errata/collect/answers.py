@@ -8,21 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from errata.collect.design import Design
-from errata.collect.items import shown_edits, squeezed
-from errata.collect.tasks import Shown, letters_of
-from errata.errors import ErrataError
-from errata.io.checks.characters import check_characters
-
-__all__ = [
-    "SKIPS",
-    "AnswerError",
-    "CheckedReply",
-    "SkipReason",
-    "checked_reply",
-    "content_digest",
-    "pair_ranks",
-    "storable",
-]
+from errata.collect.items import TaskView, letters_of, normalise_space, shown_edits
+from errata.core.errors import ErrataError
+from errata.io.checks.text import check_characters
 
 SkipReason = Literal[
     "undecided", "not_understood", "boundary", "language", "offensive", "broken", "other"
@@ -51,12 +39,12 @@ class CheckedReply(NamedTuple):
     comment: str
 
 
-def checked_reply(
-    design: Design, shown: Shown, answer: Any, skip: Any = None, comment: Any = ""
+def check_answer(
+    design: Design, shown: TaskView, answer: Any, skip: Any = None, comment: Any = ""
 ) -> CheckedReply:
     """The reply to a task if it is valid: an answer or a skip, and not both; else `AnswerError`."""
     comment = "" if comment is None else comment
-    if not isinstance(comment, str) or not storable(comment):
+    if not isinstance(comment, str) or not is_storable(comment):
         raise AnswerError("the comment is no text", "comment", "write words")
     if len(comment) > LONGEST_COMMENT:
         raise AnswerError(
@@ -116,7 +104,7 @@ def _only_keys(answer: Any, keys: Sequence[str]) -> None:
             raise AnswerError(f"nothing is said of {key}", f"answer.{key}", "answer all of them")
 
 
-def _checked_scores(design: Design, shown: Shown, answer: Any) -> dict[str, Any]:
+def _checked_scores(design: Design, shown: TaskView, answer: Any) -> dict[str, Any]:
     if not design.side_by_side:
         return _checked_scales(design, answer, "answer")
     keys = letters_of(len(shown.outputs))
@@ -153,7 +141,7 @@ def _checked_text(answer: Any, source: str, unchanged: str) -> dict[str, Any]:
     if not isinstance(answer, dict) or set(answer) != {"text"} or type(answer["text"]) is not str:
         raise AnswerError("no text", "answer", "send text, or unchanged")
     text: str = answer["text"]
-    if not text.strip() or not storable(text):
+    if not text.strip() or not is_storable(text):
         raise AnswerError("no text", "answer.text", "write the corrected sentence")
     if len(text.splitlines()) > 1 or text != text.strip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
         raise AnswerError("a line break", "answer.text", "write it in one line")
@@ -162,14 +150,14 @@ def _checked_text(answer: Any, source: str, unchanged: str) -> dict[str, Any]:
     for found in check_characters([text], "", beside=[source]):
         if found.severity == "warning":  # of which `errata check` would warn in the export
             raise AnswerError(found.problem, "answer.text", found.remedy)
-    if squeezed(text) == squeezed(unchanged):
+    if normalise_space(text) == normalise_space(unchanged):
         raise AnswerError(
             "the text is unchanged", "answer.text", "use the button if nothing is to be corrected"
         )
     return {"text": text}
 
 
-def _checked_review(answer: Any, shown: Shown) -> dict[str, Any]:
+def _checked_review(answer: Any, shown: TaskView) -> dict[str, Any]:
     if answer == {"accept": True} and type(answer["accept"]) is bool:
         return {"accept": True}
     if isinstance(answer, dict) and "text" in answer:
@@ -177,10 +165,10 @@ def _checked_review(answer: Any, shown: Shown) -> dict[str, Any]:
     raise AnswerError("neither accepted nor a better text", "answer", "send accept, or text")
 
 
-def storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     """Whether a text can be stored anywhere: no lone surrogates, no NUL.
 
-    >>> storable("café"), storable("caf\\udce9"), storable("a\\0")
+    >>> is_storable("café"), is_storable("caf\\udce9"), is_storable("a\\0")
     (True, False, False)
     """
     return "\x00" not in text and not any("\ud800" <= c <= "\udfff" for c in text)

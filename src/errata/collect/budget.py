@@ -1,4 +1,4 @@
-"""What a campaign will take, how large it should be, and when it may stop."""
+"""Size, cost, stop rules; tables of campaigns."""
 
 from __future__ import annotations
 
@@ -8,28 +8,15 @@ from math import comb
 from typing import NamedTuple
 
 from errata.collect.design import COMPARING, LARGEST_NUMBER, Design
-from errata.collect.items import Built, judges_of_overlap
+from errata.collect.items import BuiltCampaign, judges_of_overlap
 from errata.collect.schedule import checks_among, stretch_length
+from errata.core.errors import InputError
+from errata.core.stats import Progress, Seed, percentiles, plural
 from errata.data import Judgment
-from errata.errors import InputError
 from errata.human import Comparisons, Ranker, compare, rank
-from errata.human.clusters import cluster
-from errata.human.planning import Plan, plan
-from errata.numbers import Progress, Seed, percentiles, plural
-
-__all__ = [
-    "Look",
-    "Outlook",
-    "check_capacity",
-    "check_rules",
-    "judgments_wanted",
-    "look_at",
-    "looks_of",
-    "main_tasks",
-    "outlook",
-    "seconds_per_task",
-    "size_by_pilot",
-]
+from errata.human.plan import Plan, plan
+from errata.human.ranking import cluster
+from errata.tables.table import Table
 
 # Median seconds of a ranking of 2 to 5 outputs, as published; a further output adds as much as the
 # fifth did.
@@ -109,7 +96,7 @@ def main_tasks(design: Design, quota: int) -> int:
     return quota - checks
 
 
-def check_capacity(design: Design, built: Built) -> None:
+def check_capacity(design: Design, built: BuiltCampaign) -> None:
     """Refuse a campaign that the judges cannot finish within their quotas."""
     writers = len(design.instructions) * design.slots
     if design.kind == "correct" and writers > design.judges and not design.other_outputs:
@@ -130,7 +117,7 @@ def check_capacity(design: Design, built: Built) -> None:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Forecast:
     """What will happen, for `errata collect new` to say before anybody works."""
 
     items: int
@@ -144,7 +131,7 @@ class Outlook:
     notes: tuple[str, ...]
 
 
-def outlook(design: Design, built: Built, own: Sequence[float] = ()) -> Outlook:
+def outlook(design: Design, built: BuiltCampaign, own: Sequence[float] = ()) -> Forecast:
     """Count items, tasks, hours and cost, and the pairs that every two judges will share."""
     main = [item for item in built.items if item.purpose == "main"]
     share = 1 - design.repeats - design.control_share
@@ -176,12 +163,12 @@ def outlook(design: Design, built: Built, own: Sequence[float] = ()) -> Outlook:
             f"the budget allows {wanted} judgments, and there are texts and judges for "
             f"{built.judgments}"
         )
-    return Outlook(
+    return Forecast(
         len(main), built.judgments, tasks, seconds, hours, cost, items, pairs, tuple(notes)
     )
 
 
-class Look(NamedTuple):
+class InterimAnalysis(NamedTuple):
     """What one look at a stop rule found; ``judgments`` is when it was due."""
 
     judgments: int
@@ -190,18 +177,18 @@ class Look(NamedTuple):
     found: str
 
 
-def looks_of(design: Design, total: int) -> tuple[int, ...]:
+def interim_points(design: Design, total: int) -> tuple[int, ...]:
     """After how many judgments the stop rules are looked at: K times, evenly, last at the end.
 
-    >>> looks_of(Design(looks=4), 1000)
+    >>> interim_points(Design(looks=4), 1000)
     (250, 500, 750, 1000)
     """
     return tuple(max(1, total * k // design.looks) for k in range(1, design.looks + 1))
 
 
-def look_at(
+def check_interim(
     design: Design, comparisons: Comparisons, ranker: Ranker, *, rng: Seed = 0
-) -> list[Look]:
+) -> list[InterimAnalysis]:
     """Evaluate every stop rule, each at confidence ``1 - α / K``, K being the looks planned.
 
     ``A>B`` is met if the lower bound of the interval of the difference is above 0, ``clusters=n``
@@ -224,7 +211,7 @@ def look_at(
                 scores.resampled[:, a] - scores.resampled[:, b], confidence
             ).tolist()
             met, said = low > 0, f"{rule}: {low:.4f} to {high:.4f}"
-        found.append(Look(comparisons.rankings, confidence, met, said))
+        found.append(InterimAnalysis(comparisons.rankings, confidence, met, said))
     return found
 
 
@@ -240,3 +227,46 @@ def check_rules(design: Design, systems: Iterable[str]) -> None:
                     f"until={rule!r} names {name!r}, which is no system",
                     remedy=f"there are: {', '.join(sorted(known))}",
                 )
+
+
+# ---- Campaigns as tables: what will happen, how far they are, and the links.
+
+
+def outlook_table(name: str, found: Forecast, built: BuiltCampaign) -> Table:
+    """Items, judgments, hours and cost of a campaign, before anybody works."""
+    rows = [
+        ("items", found.items),
+        ("judgments", found.judgments),
+        ("tasks, checks among them", found.tasks),
+        ("seconds a task", found.seconds),
+        ("hours of judges", None if found.hours is None else round(found.hours, 2)),
+        ("cost", None if found.cost is None else round(found.cost, 2)),
+        ("items two judges share", round(found.common_items, 2)),
+        ("pairs of outputs two judges share", round(found.common_pairs, 2)),
+        ("sentences left out, all outputs alike", built.alike),
+        ("sentences kept for controls", built.reserved),
+    ]
+    return Table(
+        ("figure", "value"),
+        tuple(row for row in rows if row[1] is not None),
+        title=f"{name}: what will happen",
+        name="outlook",
+        row_formats={
+            "seconds a task": ".0f",
+            "hours of judges": ".1f",
+            "cost": ".2f",
+            "items two judges share": ".0f",
+            "pairs of outputs two judges share": ".0f",
+        },
+    )
+
+
+def status_table(name: str, state: str, figures: Sequence[Sequence[str]]) -> Table:
+    """How far a campaign is."""
+    rows = [("State", state, ""), *(tuple(row) for row in figures)]
+    return Table(("figure", "value", "note"), tuple(rows), title=name, name="status")
+
+
+def link_table(links: Iterable[tuple[str, str, str]]) -> Table:
+    """Who has which link."""
+    return Table(("who", "state", "link"), tuple(links), title="Links", name="links")

@@ -1,36 +1,147 @@
-"""From texts and a design to items: outputs grouped, sentences drawn, controls made."""
+"""Texts to items, sampled sentences, what a judge is shown."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from errata.collect.design import COMPARING, Design, Purpose
-from errata.collect.policies import balanced
-from errata.collect.sampling import ItemCounts, choose_sentences, stratum_of, wmt_weight
-from errata.collect.schedule import checks_among, drawn_for
+from errata.collect.design import COMPARING, Allotment, Design, Purpose, Sampling
+from errata.collect.schedule import balanced, checks_among, generator_for
+from errata.core.errors import InputError
+from errata.core.stats import Floats, Ints, Progress
 from errata.edits import extract_all
-from errata.errors import InputError
-from errata.numbers import Floats, Ints, Progress
-from errata.studies.damage import DAMAGE, Perturbation
+from errata.stress import DAMAGE, Perturbation
 
-__all__ = [
-    "Built",
-    "CampaignTexts",
-    "DistinctOutput",
-    "Example",
-    "PlannedItem",
-    "SampledSentence",
-    "ShownOutput",
-    "build_items",
-    "different_outputs",
-    "judges_of_overlap",
-    "shown_edits",
-    "squeezed",
-]
+# ---- Which sentences are judged, and with which probability each came in.
+
+LENGTHS = (10, 20, 30)  # tokens: the borders between strata of length
+
+
+class ItemCounts(NamedTuple):
+    """How many items each sentence gets, and how probable it was to get one."""
+
+    items: Ints
+    probability: Floats
+
+
+def coverage(groups: Sequence[int], outputs: int) -> float:
+    """How many systems ``outputs`` distinct outputs cover on average; ``groups`` are their sizes.
+
+    At most as many as there are: of D distinct outputs of S systems, m are drawn without
+    replacement, and each covers S / D on average.
+
+    >>> coverage([1, 1, 1, 5], 2), coverage([1, 1], 5)
+    (4.0, 2.0)
+    """
+    return min(outputs, len(groups)) * sum(groups) / len(groups)
+
+
+def wmt_weight(groups: Sequence[int], outputs: int) -> float:
+    """The WMT's weight of a sentence, ``C(M, 2) / C(Cᵢ, 2)`` (Grundkiewicz et al. 2015).
+
+    M outputs are shown, Cᵢ systems are expected to be covered by them: a sentence on which
+    systems agree gives more comparisons an item, and is drawn less often.
+
+    >>> wmt_weight([1] * 12, 5), round(wmt_weight([2] * 6, 5), 3)
+    (1.0, 0.222)
+    """
+    systems = coverage(groups, outputs)
+    return outputs * (outputs - 1) / (systems * (systems - 1))
+
+
+def stratum_of(tokens: int, different: int) -> str:
+    """The stratum of a sentence: its length and the number of its different outputs.
+
+    >>> stratum_of(12, 3)
+    '10-19 tokens, 3 outputs'
+    """
+    place = sum(tokens >= border for border in LENGTHS)
+    low, high = (0, *LENGTHS)[place], (*LENGTHS, 0)[place]
+    length = f"{low}-{high - 1}" if high else f"{low}+"
+    return f"{length} tokens, {different} {'output' if different == 1 else 'outputs'}"
+
+
+def choose_sentences(
+    sampling: Sampling,
+    weights: Floats,
+    strata: Sequence[str],
+    wanted: int,
+    rng: np.random.Generator,
+    *,
+    most: int | Ints = 1,
+    allotment: Allotment = "proportional",
+) -> ItemCounts:
+    """Choose sentences for ``wanted`` items, none for more than ``most`` of them.
+
+    They are drawn systematically from a random order, so that the number of items of a sentence is
+    its expectation rounded up or down, and the probability of inclusion is exact: the expectation,
+    or 1 where that is more. ``all`` and ``uniform`` expect as many of each (in proportion to
+    ``most`` where that differs), ``wmt`` in proportion to weights, ``strata`` as many of each
+    sentence or (``equal``) of each stratum. Expectations above ``most`` are cut, and the rest
+    shared out again.
+    """
+    many = len(weights)
+    if not many:
+        raise InputError("there is no sentence to choose from")
+    caps = np.broadcast_to(np.asarray(most, np.float64), (many,))
+    wanted = min(wanted, int(caps.sum()))
+    if sampling == "strata":
+        expected = _stratified(strata, wanted, caps, allotment)
+    else:
+        expected = _expected(weights if sampling == "wmt" else caps, wanted, caps)
+    same = [""] * many
+    items = _systematic(expected, strata if sampling == "strata" else same, rng)
+    return ItemCounts(items, np.minimum(expected, 1.0))
+
+
+def _expected(weights: Floats, wanted: float, most: Floats) -> Floats:
+    """Expected numbers of items in proportion to weights, none above its ``most``."""
+    expected = np.zeros(len(weights))
+    free = np.ones(len(weights), bool)
+    while free.any():
+        left = max(0.0, wanted - float(most[~free].sum()))
+        expected[free] = weights[free] * (left / weights[free].sum())
+        over = free & (expected > most * (1 + 1e-12))
+        if not over.any():
+            break
+        expected[over] = most[over]
+        free &= ~over
+    return np.minimum(expected, most)
+
+
+def _stratified(strata: Sequence[str], wanted: int, most: Floats, allotment: Allotment) -> Floats:
+    if allotment == "proportional":
+        return _expected(most, wanted, most)
+    members: dict[str, list[int]] = defaultdict(list)
+    for i, name in enumerate(strata):
+        members[name].append(i)
+    room = np.array([most[places].sum() for places in members.values()])
+    shares = _expected(np.ones(len(room)), wanted, room)  # what a small one cannot take, others do
+    expected = np.zeros(len(strata))
+    for share, places in zip(shares.tolist(), members.values(), strict=True):
+        expected[places] = _expected(most[places], share, most[places])
+    return expected
+
+
+def _systematic(expected: Floats, strata: Sequence[str], rng: np.random.Generator) -> Ints:
+    """Numbers with these expectations, each rounded up or down (Madow 1949).
+
+    The order is random within strata, which so get their shares, rounded up or down, too.
+    """
+    number = np.unique(np.asarray(strata), return_inverse=True)[1]
+    order = np.lexsort((rng.random(len(expected)), number))
+    ends = np.cumsum(expected[order])
+    if abs(ends[-1] - round(float(ends[-1]))) < 1e-6:  # rounding must not lose or add an item
+        ends[-1] = round(float(ends[-1]))
+    ticks = np.ceil(ends - float(rng.random())).astype(np.int64)
+    items = np.zeros(len(expected), np.int64)
+    items[order] = np.diff(np.maximum(ticks, 0), prepend=0)
+    return items
+
 
 # Damage that anybody sees in one sentence, whatever the output; the others may do nothing to it.
 VISIBLE = ("delete words", "repeat a word", "shuffle", "truncate")
@@ -41,7 +152,7 @@ class CampaignTexts(NamedTuple):
     """The texts of a campaign: sources, outputs by system, documents and references shown.
 
     ``writers`` are the judges who wrote an output, where that is known: by the number of its
-    sentence and the text as `squeezed` gives it.
+    sentence and the text as `normalise_space` gives it.
     """
 
     sources: tuple[str, ...]
@@ -68,8 +179,8 @@ class DistinctOutput(NamedTuple):
         return frozenset((*self.systems, *self.writers))
 
 
-class ShownOutput(NamedTuple):
-    """An output of an item, by its number in `Built.outputs`; of a control the text instead."""
+class OutputOnItem(NamedTuple):
+    """An output of an item by its number in `BuiltCampaign.outputs`; a control has its text."""
 
     output: int
     replacement: str = ""
@@ -97,14 +208,14 @@ class PlannedItem:
     ``policy`` is how the outputs were chosen, or the instruction for writing. ``outputs`` may be
     empty where they are chosen when the item is given (``adaptive``), or where nothing is shown.
     ``expected`` of a control is ``{"worse": position, "better": position or None}``; what else it
-    may be, of an organiser's own, says `errata.collect.lessons`.
+    may be, of an organiser's own, says `errata.collect.qualification`.
     """
 
     sentence: int
     purpose: Purpose
     policy: str
     wanted: int | None
-    outputs: tuple[ShownOutput, ...] = ()
+    outputs: tuple[OutputOnItem, ...] = ()
     expected: dict[str, Any] | None = None
 
 
@@ -124,7 +235,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltCampaign:
     """All that a new campaign holds. ``alike`` sentences had no two different outputs."""
 
     sentences: tuple[SampledSentence, ...]
@@ -139,10 +250,10 @@ class Built:
         return sum(i.wanted or 0 for i in self.items if i.purpose == "main")
 
 
-def squeezed(text: str) -> str:
+def normalise_space(text: str) -> str:
     """A text without extra blanks, by which outputs are told apart.
 
-    >>> squeezed(" He  goes home .")
+    >>> normalise_space(" He  goes home .")
     'He goes home .'
     """
     return " ".join(text.split())
@@ -158,7 +269,7 @@ def different_outputs(material: CampaignTexts, sentence: int) -> tuple[DistinctO
     found: dict[str, tuple[str, list[str]]] = {}
     for name in sorted(material.systems):
         text = material.systems[name][sentence]
-        found.setdefault(squeezed(text), (text, []))[1].append(name)
+        found.setdefault(normalise_space(text), (text, []))[1].append(name)
     return tuple(
         DistinctOutput(sentence, text, tuple(who), material.writers.get((sentence, key), ()))
         for key, (text, who) in found.items()
@@ -172,13 +283,13 @@ def build_items(
     examples: Sequence[Example] = (),
     damages: Sequence[Perturbation] = DAMAGE,
     progress: Progress | None = None,
-) -> Built:
+) -> BuiltCampaign:
     """Draw the sentences and make the items of a campaign, from the seed of the design.
 
     ``wanted`` is the number of main judgments (see `errata.collect.budget.judgments_wanted`); None
     gives every usable sentence its items.
     """
-    rng = drawn_for(design.seed, "items")
+    rng = generator_for(design.seed, "items")
     groups = [different_outputs(material, i) for i in range(len(material.sources))]
     usable = [i for i, several in enumerate(groups) if _usable(design, material, i, several)]
     if not usable:
@@ -211,7 +322,7 @@ def build_items(
     )
     controls = _controls(design, material, groups, reserved, first, damages, rng)
     own = _own(_by_attempt(design, examples), len(material.sources), len(outputs))
-    return Built(
+    return BuiltCampaign(
         (*sentences, *own[0]),
         (*outputs, *own[1]),
         (*own[2], *main, *controls),
@@ -226,7 +337,7 @@ def _usable(
     if design.kind in COMPARING:
         return len(several) > 1
     if design.kind == "edits":
-        return any(squeezed(o.text) != squeezed(material.sources[i]) for o in several)
+        return any(normalise_space(o.text) != normalise_space(material.sources[i]) for o in several)
     return True
 
 
@@ -329,7 +440,7 @@ def _main_items(
             for b in chosen[k + 1 :]:
                 met[np.ix_(members[a], members[b])] += wanted
                 met[np.ix_(members[b], members[a])] += wanted
-        shown = tuple(ShownOutput(first[i] + k) for k in chosen)
+        shown = tuple(OutputOnItem(first[i] + k) for k in chosen)
         found.append(PlannedItem(i, "main", design.policy, wanted, shown))
     return found
 
@@ -371,12 +482,14 @@ def _controls(
         chosen = rng.permutation(size)[:many].tolist()
         better, worse = (0, 0) if alone else rng.permutation(many)[:2].tolist()
         good = groups[i][chosen[better]].text
-        others = {squeezed(groups[i][k].text) for k in chosen} | {squeezed(material.sources[i])}
+        others = {normalise_space(groups[i][k].text) for k in chosen} | {
+            normalise_space(material.sources[i])
+        }
         spoilt = _spoilt(material.sources[i], good, others, kinds, rng)
         if spoilt is None:  # a sentence of one word: nothing visible can be done to it
             continue
         shown = tuple(
-            ShownOutput(first[i] + k, spoilt if place == worse else "")
+            OutputOnItem(first[i] + k, spoilt if place == worse else "")
             for place, k in enumerate(chosen)
         )
         expected = {"worse": worse, "better": None if alone else better}
@@ -393,7 +506,7 @@ def _spoilt(
 ) -> str | None:
     for k in rng.permutation(len(kinds)).tolist():
         text: str = kinds[k].damage([source], [good], rng)[0]
-        if text.strip() and squeezed(text) not in others:
+        if text.strip() and normalise_space(text) not in others:
             return text
     return None
 
@@ -420,7 +533,7 @@ def _own(
     for k, example in enumerate(examples):
         number = numbers + k
         sentences.append(SampledSentence(number, example.source, "", "", 0.0, example.reference))
-        texts = {squeezed(text) for text in example.outputs}
+        texts = {normalise_space(text) for text in example.outputs}
         if len(texts) < len(example.outputs):
             raise InputError(
                 f"two outputs of the {example.purpose} {example.source[:40]!r} are the same",
@@ -434,7 +547,7 @@ def _own(
                 example.purpose,
                 example.instruction or "own",
                 None,
-                tuple(map(ShownOutput, places)),
+                tuple(map(OutputOnItem, places)),
                 example.expected,
             )
         )
@@ -452,3 +565,100 @@ def shown_edits(source: str, outputs: Sequence[str]) -> list[tuple[int, int, str
         for edit in edits:
             found.setdefault((edit.start, edit.end, edit.replacement), []).append(k)
     return [(*key, tuple(whose)) for key, whose in sorted(found.items())]
+
+
+# ---- What a judge is shown: texts in marked segments, outputs under letters, edits under
+# numbers.
+
+LETTERS = "ABCDEFGHI"
+Segment = list[str]  # [kind, text]; the kinds are same, ins, del, old and new
+
+
+class TaskView(NamedTuple):
+    """What an assignment shows: outputs in the order shown, context and instruction."""
+
+    source: str
+    outputs: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    instruction: str = ""
+    reference: str = ""
+
+
+def letters_of(many: int) -> tuple[str, ...]:
+    """The letters of outputs, in the order shown.
+
+    >>> letters_of(3)
+    ('A', 'B', 'C')
+    """
+    return tuple(LETTERS[:many]) if many <= len(LETTERS) else tuple(f"O{k}" for k in range(many))
+
+
+def drawn_order(many: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """The order in which the outputs of an item are shown to one judge: a random one."""
+    return tuple(rng.permutation(many).tolist())
+
+
+def mark_segments(source: str, outputs: Sequence[str]) -> list[list[Segment]]:
+    """Each output as segments: what is the same, inserted, deleted, and changed (old, then new).
+
+    The text of an output is its ``same``, ``ins`` and ``new`` segments, joined by blanks.
+
+    >>> mark_segments("He go to home .", ["He goes home ."])[0]
+    [['same', 'He'], ['old', 'go'], ['new', 'goes'], ['del', 'to'], ['same', 'home .']]
+    """
+    tokens = source.split()
+    found = []
+    for edits in extract_all([source] * len(outputs), list(outputs)):
+        segments: list[Segment] = []
+        position = 0
+        for edit in edits:
+            if edit.start > position:
+                segments.append(["same", " ".join(tokens[position : edit.start])])
+            old, new = " ".join(tokens[edit.start : edit.end]), edit.replacement
+            if old:
+                segments.append(["old" if new else "del", old])
+            if new:
+                segments.append(["new" if old else "ins", new])
+            position = edit.end
+        if position < len(tokens):
+            segments.append(["same", " ".join(tokens[position:])])
+        found.append(segments)
+    return found
+
+
+def task_of(design: Design, shown: TaskView) -> dict[str, Any]:
+    """The part of a task that depends on its texts, as the API sends it."""
+    task: dict[str, Any] = {
+        "kind": design.kind,
+        "source": shown.source,
+        "before": list(shown.before),
+        "after": list(shown.after),
+    }
+    if design.show_reference:
+        task["reference"] = mark_segments(shown.source, [shown.reference])[0]
+    if design.kind == "correct":
+        return task | {"instruction": shown.instruction, "outputs": []}
+    if design.kind == "edits":
+        tokens = shown.source.split()
+        edits = shown_edits(shown.source, shown.outputs)
+        return task | {
+            "outputs": [],
+            "edits": [
+                {
+                    "key": str(number),
+                    "start": start,
+                    "end": end,
+                    "old": " ".join(tokens[start:end]),
+                    "new": replacement,
+                }
+                for number, (start, end, replacement, _) in enumerate(edits, 1)
+            ],
+        }
+    keys = letters_of(len(shown.outputs))
+    segments = mark_segments(shown.source, shown.outputs)
+    return task | {
+        "outputs": [
+            {"key": key, "segments": each} for key, each in zip(keys, segments, strict=True)
+        ]
+    }

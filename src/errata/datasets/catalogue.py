@@ -12,11 +12,9 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.parameters import suggest_name
 from errata.io.files import decode, read_bytes
-from errata.parameters import nearest
-
-__all__ = ["DataFile", "DataSet", "catalogue", "data_set", "read_catalogue"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -102,7 +100,7 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
     if name not in sets:
         raise InputError(
             f"no data set {name!r}",
-            remedy=f"{nearest(name, sets)}known are: {', '.join(sorted(sets))}",
+            remedy=f"{suggest_name(name, sets)}known are: {', '.join(sorted(sets))}",
         )
     return sets[name]
 

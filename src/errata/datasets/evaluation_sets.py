@@ -27,26 +27,16 @@ from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from errata.core.errors import DataWarning, InputError
+from errata.core.parameters import suggest_name
 from errata.data import Corpus, Hypotheses
-from errata.datasets.collections import Collection, collections, role_files
-from errata.datasets.transfer import Report
-from errata.errors import DataWarning, InputError
+from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import read_corpus
-from errata.io.opened import plain_name
+from errata.io.files import plain_name
 from errata.io.outputs import read_systems, split_name
-from errata.io.skipping import Skipped, read_skipped
-from errata.io.tokenising import AS_IS, Tokeniser, tokenised, tokenised_output
-from errata.io.toml_files import read_toml
-from errata.parameters import nearest
-
-__all__ = [
-    "EvaluationFiles",
-    "EvaluationSet",
-    "evaluation_files",
-    "files_of_sets",
-    "listed_files",
-    "read_evaluation_sets",
-]
+from errata.io.records import read_toml
+from errata.io.slices import SkippedSentences, read_skipped
+from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
 LONGEST_SKIP = 1000  # characters of a list, or of a file's name
@@ -63,7 +53,7 @@ class EvaluationFiles:
     references: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     place: str = ""
-    skipped: Skipped | None = None
+    skipped: SkippedSentences | None = None
 
     def read(
         self,
@@ -71,7 +61,7 @@ class EvaluationFiles:
         annotators: Sequence[int] = (),
         missing: str | None = None,
         compatible: bool = False,
-        skipped: Skipped | None = None,
+        skipped: SkippedSentences | None = None,
         tokens: str = AS_IS,
         guard: bool = True,
     ) -> EvaluationSet:
@@ -133,8 +123,8 @@ class EvaluationSet:
         sources = self.corpus.sources
         return EvaluationSet(
             self.name,
-            tokenised(self.corpus, cut),
-            tuple(tokenised_output(system, sources, cut) for system in self.systems),
+            tokenise_corpus(self.corpus, cut),
+            tuple(tokenise_output(system, sources, cut) for system in self.systems),
         )
 
     def __repr__(self) -> str:
@@ -148,7 +138,7 @@ def read_evaluation_sets(
     annotators: Sequence[int] = (),
     missing: str | None = None,
     compatible: bool = False,
-    skipped: Skipped | None = None,
+    skipped: SkippedSentences | None = None,
     tokens: str = AS_IS,
     guard: bool = True,
     progress: Report | None = None,
@@ -204,8 +194,8 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[Evaluat
     if where not in known:
         raise InputError(
             f"{where!r} is no folder, no .toml file and no name of public data",
-            remedy=f"{nearest(where, known)}give a folder with gold.m2 and outputs/, or a name of "
-            "errata data list",
+            remedy=f"{suggest_name(where, known)}give a folder with gold.m2 and outputs/, or a "
+            "name of errata data list",
         )
     return [_collected(known[where], name or where, progress)]
 
@@ -308,7 +298,7 @@ def listed_files(
     for key, value in entry.items():
         if key not in KNOWN:
             raise wrong(
-                f"there is no {key!r}", key, f"{nearest(key, KNOWN)}known: {', '.join(KNOWN)}"
+                f"there is no {key!r}", key, f"{suggest_name(key, KNOWN)}known: {', '.join(KNOWN)}"
             )
         named = value if isinstance(value, dict) and key == "outputs" else {"": value}
         texts = {each: [one] if isinstance(one, str) else one for each, one in named.items()}
@@ -338,7 +328,7 @@ def listed_files(
     return made
 
 
-def _left_out(given: Any, where: str, wrong: Any) -> Skipped:
+def _left_out(given: Any, where: str, wrong: Any) -> SkippedSentences:
     if not isinstance(given, str) or len(given) > LONGEST_SKIP:
         raise wrong(
             "skip is no text" if not isinstance(given, str) else "skip is too long",
@@ -357,7 +347,7 @@ def _completed(
         raise wrong(
             f"no collection of data {data!r}",
             "data",
-            f"{nearest(str(data), collections())}see errata data list",
+            f"{suggest_name(str(data), collections())}see errata data list",
         )
     known = _collected(collections()[data], made.name, progress)
     if made.gold is None and made.source is None and not made.references:

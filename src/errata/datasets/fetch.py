@@ -1,4 +1,4 @@
-"""From the name of a public data set to files on disk.
+"""Files of a set or collection: find, download, verify, list and clear the cache.
 
 A file is looked for in the folder that ``ERRATA_DATA`` names (laid out OWNER/REPO/COMMIT/PATH;
 verified once, never changed), then in the cache, and is else downloaded into the cache:
@@ -7,23 +7,137 @@ checksum-verified, resumed where an earlier download broke off, and by one proce
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import Any, Literal, get_args
 from urllib.parse import quote, urlsplit
 
-from errata.cache import BlobCache, cache_folder
-from errata.datasets.catalogue import DataFile, DataSet, data_set
-from errata.datasets.transfer import Report, append, most_seconds
-from errata.errors import InputError
-from errata.io.opened import file_error
+from errata.core.cache import BlobCache, cache_folder
+from errata.core.errors import InputError
+from errata.core.parameters import suggest_name
+from errata.datasets.catalogue import DataFile, DataSet, catalogue, data_set
+from errata.io.files import file_error
 
-__all__ = ["BASE_URL", "Found", "check", "download_folder", "find", "get", "path"]
+# ---- One file over HTTP, from where an earlier try ended, within a time that is stated before.
+
+Report = Callable[[int, int], object]
+CHUNK = 1 << 16
+TIMEOUT = (10.0, 30.0)  # seconds: to connect, between two pieces
+SLOWEST = 20_000  # bytes a second
+PATIENCE = 60.0  # seconds, whatever the size
+
+
+def most_seconds(size: int) -> float:
+    """How long a file of so many bytes may take.
+
+    >>> most_seconds(200_000)
+    70.0
+    """
+    text = os.environ.get("ERRATA_DATA_SECONDS", "").strip()
+    if not text:
+        return PATIENCE + size / SLOWEST
+    if not (text.isascii() and text.isdecimal() and 0 < len(text) < 9 and int(text)):
+        raise InputError(
+            f"ERRATA_DATA_SECONDS={text[:40]!r} is not a number of seconds", remedy="write 600, say"
+        )
+    return float(text)
+
+
+def download_rest(url: str, part: Path, size: int, progress: Report | None, until: float) -> None:
+    """Download into ``part``, from where it ends (a Range request) if the server can do that.
+
+    What came is kept, however little; ``until`` is when it is given up on.
+    """
+    import requests
+
+    have = part.stat().st_size if part.exists() else 0
+    if have >= size:
+        # Nothing more can come: either it is whole, or it never was this file.
+        if have == size:
+            return None
+        part.unlink()
+        have = 0
+    # Compressed transfer would make the offsets those of the compressed bytes.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    with _answer(url, headers, until) as response:
+        if have and response.status_code == 416:  # shorter there than here: start again
+            part.unlink()
+            return download_rest(url, part, size, progress, until)
+        response.raise_for_status()
+        begins = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
+        if not (have and response.status_code == 206 and begins):
+            have = 0
+        # A server that means to send less has another file: that is for the checksum to say.
+        whole = have + int(response.headers.get("Content-Length", size))
+        with part.open("ab" if have else "wb") as output:
+            for piece in _pieces(response):
+                output.write(piece)
+                have += len(piece)
+                if progress is not None:
+                    progress(min(have, size), size)
+                if have > size:
+                    return None  # likewise
+                if have < size and time.monotonic() > until:
+                    output.flush()
+                    raise requests.Timeout(f"too slow: {have} of {size} bytes")
+    if have < min(size, whole):
+        raise requests.ConnectionError(f"ended after {have} of {size} bytes")
+    return None
+
+
+def _answer(url: str, headers: dict[str, str], until: float) -> Any:
+    """The beginning of an answer; a server that never ends its headers is left to itself."""
+    import requests
+
+    found: list[Any] = []
+
+    def ask() -> None:
+        try:
+            found.append(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT))
+        except BaseException as error:  # raised again where it is waited for
+            found.append(error)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    asking.join(max(1.0, until - time.monotonic()))
+    if not found:
+        raise requests.Timeout("too slow: no answer")
+    if isinstance(found[0], BaseException):
+        raise found[0]
+    return found[0]
+
+
+def _pieces(response: Any) -> Iterator[bytes]:
+    """The body as it comes in, not only when a whole piece is there."""
+    import requests
+    import urllib3
+
+    if not hasattr(response.raw, "read1"):  # urllib3 before 2.1
+        yield from response.iter_content(1 << 10)
+        return
+    try:
+        while piece := response.raw.read1(CHUNK, decode_content=False):
+            yield piece
+    except urllib3.exceptions.ReadTimeoutError as error:
+        raise requests.ReadTimeout(str(error)) from None
+    except urllib3.exceptions.HTTPError as error:
+        raise requests.exceptions.ChunkedEncodingError(str(error)) from None
+
 
 BASE_URL = "https://raw.githubusercontent.com"
 _ATTEMPTS = 3
@@ -34,7 +148,7 @@ _REMEDY = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedFile:
     """A file that is on disk, and whether it is the user's own (``data``) or ours (``cache``)."""
 
     path: Path
@@ -81,7 +195,7 @@ def get(
     return paths
 
 
-def find(chosen: DataSet, file: DataFile) -> Found | None:
+def find(chosen: DataSet, file: DataFile) -> LocatedFile | None:
     """The file if it is on disk already; content is not looked at (see `check`)."""
     own = os.environ.get("ERRATA_DATA")
     if own:
@@ -92,9 +206,9 @@ def find(chosen: DataSet, file: DataFile) -> Found | None:
             )
         candidate = Path(own, chosen.address(file))
         if candidate.is_file():
-            return Found(candidate, "data")
+            return LocatedFile(candidate, "data")
     cached = download_folder() / chosen.address(file)
-    return Found(cached, "cache") if cached.is_file() else None
+    return LocatedFile(cached, "cache") if cached.is_file() else None
 
 
 def check(chosen: DataSet, file: DataFile) -> Literal["ok", "wrong", "missing"]:
@@ -195,7 +309,7 @@ def _download(
         for attempt in range(1, _ATTEMPTS + 1):
             before = part.stat().st_size if part.exists() else 0
             try:
-                append(url, part, file.size, progress, until)
+                download_rest(url, part, file.size, progress, until)
                 break
             except OSError:
                 # Only a download that broke off midway is worth another try at once.
@@ -267,3 +381,182 @@ def _one_process(lock: Path) -> Iterator[None]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+# ---- What is studied together: files of the catalogue, each in the part it plays.
+
+Role = Literal[
+    "gold", "source", "references", "outputs", "judgments", "human", "scores", "attacks", "ratings"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of a data set, with the name it goes by where it is not the file's own."""
+
+    data_set: str
+    file: str
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A corpus, outputs and people's word on them, by role.
+
+    ``base`` is the number of the first sentence in the judgments, ``names`` the systems of a file
+    of bare scores.
+    """
+
+    name: str
+    title: str
+    members: Mapping[Role, tuple[Member, ...]]
+    base: int = 0
+    names: str | None = None
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """What it has.
+
+        >>> collection("seeda-edit").roles
+        ('gold', 'outputs', 'judgments')
+        """
+        return tuple(self.members)
+
+    def __repr__(self) -> str:
+        return f"Collection({self.name!r}, {', '.join(self.roles)})"
+
+
+@cache
+def collections() -> Mapping[str, Collection]:
+    """The collections by name.
+
+    >>> collections()["jfleg"]
+    Collection('jfleg', source, references, outputs)
+    """
+    text = (files("errata.datasets") / "collections.toml").read_text(encoding="utf-8")
+    return MappingProxyType(
+        {name: _collection(name, entry) for name, entry in tomllib.loads(text).items()}
+    )
+
+
+def collection(name: str) -> Collection:
+    """A collection by name; an unknown name is an error that lists the known ones."""
+    known = collections()
+    if name not in known:
+        raise InputError(
+            f"no collection of data {name!r}",
+            remedy=f"{suggest_name(name, known)}known are: {', '.join(known)}",
+        )
+    return known[name]
+
+
+def role_files(chosen: Collection, role: Role, progress: Report | None = None) -> tuple[str, ...]:
+    """Where the files of a role are, fetched first if need be: ``path`` or ``NAME=path``."""
+    found = []
+    for member in chosen.members.get(role, ()):
+        place = str(path(member.data_set, member.file, progress=progress))
+        found.append(place if member.name is None else f"{member.name}={place}")
+    return tuple(found)
+
+
+def _collection(name: str, entry: dict[str, Any]) -> Collection:
+    members: dict[Role, tuple[Member, ...]] = {}
+    for role in get_args(Role):
+        given = entry.get(role)
+        if isinstance(given, dict):
+            members[role] = tuple(
+                member for key, text in given.items() for member in _members(text, key)
+            )
+        elif given is not None:
+            texts = [given] if isinstance(given, str) else given
+            members[role] = tuple(member for text in texts for member in _members(text))
+    return Collection(name, entry["title"], members, entry.get("base", 0), entry.get("names"))
+
+
+def _members(text: str, name: str | None = None) -> list[Member]:
+    of, _, pattern = text.partition(":")
+    return [
+        Member(of, file.name, name)
+        for file in data_set(of).files
+        if fnmatchcase(file.name, pattern)
+    ]
+
+
+# ---- What Errata keeps between runs: results that took long, and downloads.
+
+# Results by digest: the file of each, and what can be read there.
+RESULTS = {
+    "edits": "edits found by ERRANT: positions and kinds; sentences as digests",
+    "sentences": "what models say of sentences: numbers; sentences as digests",
+    "answers": "what judges said: answers and their costs; prompts as digests",
+    "checksums": "which files of ERRATA_DATA were verified: checksums; places as digests",
+}
+
+
+@dataclass(frozen=True)
+class CacheEntry:
+    """One part of the cache: its files as they are on disk, and how many results they hold."""
+
+    name: str
+    what: str
+    path: Path
+    files: tuple[Path, ...]
+    size: int
+    entries: int | None = None
+
+
+def cache_entries() -> list[CacheEntry]:
+    """The parts of the cache, whether there is something in them or not."""
+    parts = []
+    for name, what in RESULTS.items():
+        path = cache_folder() / f"{name}.sqlite3"
+        files = [path, *(path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm"))]
+        parts.append(_part(name, what, path, files, entries=_entries(path)))
+    sets = catalogue().values()
+    here = download_folder()
+    downloads = [here / chosen.address(file) for chosen in sets for file in chosen.files]
+    downloads += [path.with_name(path.name + ".part") for path in downloads]
+    downloads += [here / chosen.repository / chosen.commit / ".lock" for chosen in sets]
+    what = "downloaded data sets, public as they are"
+    return [*parts, _part("data", what, here, downloads)]
+
+
+def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
+    """Delete the files of some parts, and say what they were; nothing else is touched."""
+    gone = [part for part in cache_entries() if part.name in set(names)]
+    for part in gone:
+        for path in part.files:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise InputError(
+                    f"cannot delete the file: {error.strerror}",
+                    path=str(path),
+                    remedy="check its permissions",
+                ) from None
+        folders = {above for path in part.files for above in path.parents}
+        for folder in sorted(folders, reverse=True):
+            if part.name == "data" and folder.is_relative_to(part.path):
+                with contextlib.suppress(OSError):  # not empty: something else is in it
+                    folder.rmdir()
+    return gone
+
+
+def _part(
+    name: str, what: str, path: Path, files: Iterable[Path], *, entries: int | None = None
+) -> CacheEntry:
+    there = tuple(file for file in dict.fromkeys(files) if file.is_file())
+    return CacheEntry(name, what, path, there, sum(file.stat().st_size for file in there), entries)
+
+
+def _entries(path: Path) -> int | None:
+    """How many results a file holds; None where it cannot be read."""
+    if not path.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1)
+        with contextlib.closing(connection):
+            [[count]] = connection.execute("SELECT COUNT(*) FROM blobs")
+            return int(count)
+    except sqlite3.Error:
+        return None

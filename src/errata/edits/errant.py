@@ -1,4 +1,4 @@
-"""The ERRANT package behind Errata's interface: batched, in processes, and remembered.
+"""ERRANT in worker processes, cached.
 
 ERRANT (Bryant, Felice & Briscoe 2017) aligns with a spaCy parse, merges by rules and names error
 types by rules, for English. Edits and kinds are kept on disk under the versions of ERRANT and
@@ -10,34 +10,139 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from errata.cache import BlobCache, cache_folder, folder_digest
+from errata.core.cache import BlobCache, cache_folder, folder_digest
+from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.parallel import chunks
+from errata.core.stats import Progress
 from errata.data import Edit, apply_edits
-from errata.edits.annotator import (
-    DEFAULT_PIPELINE,
-    Annotating,
-    Batch,
-    annotator,
-    check_installed,
-    work,
-)
-from errata.errors import InputError
 from errata.io.files import read_lines
-from errata.numbers import Progress
-from errata.workers import parts
 
-__all__ = ["annotate", "classify", "found_extractor", "version"]
+# ---- ERRANT itself, loaded with a spaCy pipeline, and the process that runs it beside this one.
+
+DEFAULT_PIPELINE = "en_core_web_sm"  # the one errant.load("en") loads
+Batch = list[list[Any]]  # source and target; source, target and spans where kinds are asked for
+
+
+def check_installed(pipeline: str) -> None:
+    """Refuse to go on without ERRANT and spaCy."""
+    try:
+        installed("errant")
+        installed("spacy")
+    except PackageNotFoundError:
+        raise MissingExtraError("ERRANT", _remedy(pipeline)) from None
+
+
+def _remedy(pipeline: str) -> str:
+    return f"{install_extra('errant')} && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
+
+
+@lru_cache(maxsize=2)
+def annotator(pipeline: str) -> Any:
+    """ERRANT with this pipeline; loading takes seconds."""
+    check_installed(pipeline)
+    import errant
+    import spacy
+
+    name = pipeline or DEFAULT_PIPELINE
+    try:
+        return errant.load("en", spacy.load(name, disable=["ner"]))
+    except Exception as error:  # whatever a folder or module that is no pipeline makes of it
+        if isinstance(error, OSError) and os.sep not in name:
+            raise MissingExtraError(f"the spaCy pipeline {name}", _remedy(pipeline)) from None
+        said = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"{name} cannot be loaded as a spaCy pipeline for English: {said}",
+            remedy="name a pipeline such as en_core_web_sm, or its folder",
+        ) from None
+
+
+def work(pipeline: str, job: Batch) -> list[Any]:
+    """The answers to one job: for each pair its edits as lists, or the kinds of its spans."""
+    errant = annotator(pipeline)
+    try:
+        return _annotate_batch(errant, job)
+    except Exception as error:  # a pipeline without what ERRANT's rules ask for
+        raise InputError(
+            f"ERRANT fails with the spaCy pipeline {pipeline or DEFAULT_PIPELINE}: {error!r}",
+            remedy="use one for English with tagger, parser and lemmatizer",
+        ) from error
+
+
+def _annotate_batch(errant: Any, job: Batch) -> list[Any]:
+    from spacy.tokens import Doc
+
+    sentences = sorted({text for pair in job for text in pair[:2]})
+    parsed = errant.nlp.pipe(Doc(errant.nlp.vocab, sentence.split()) for sentence in sentences)
+    docs = dict(zip(sentences, parsed, strict=True))
+    answers: list[Any] = []
+    for source, target, *spans in job:
+        orig, cor = docs[source], docs[target]
+        if spans:
+            edits = [errant.import_edit(orig, cor, list(span), min=False) for span in spans[0]]
+            answers.append([str(edit.type) for edit in edits])
+            continue
+        edits = [] if orig.text.strip() == cor.text.strip() else errant.annotate(orig, cor)
+        answers.append([[e.o_start, e.o_end, e.c_start, e.c_end, str(e.type)] for e in edits])
+    return answers
+
+
+class AnnotatorProcess:
+    """A process of its own that answers jobs, one after the other."""
+
+    def __init__(self, pipeline: str) -> None:
+        # The same modules can be imported there, whatever was done to the path here.
+        path = os.pathsep.join(entry or os.curdir for entry in sys.path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "errata.edits.errant", pipeline],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONIOENCODING": "utf-8:surrogatepass"},
+        )
+
+    def work(self, job: Batch) -> list[Any] | None:
+        """The answers, or nothing where the process has ended or failed."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+            answers = json.loads(self._process.stdout.readline())
+        except (OSError, ValueError):
+            return None
+        return answers if isinstance(answers, list) and len(answers) == len(job) else None
+
+    def stop(self) -> None:
+        """End the process, at work or not."""
+        self._process.kill()
+        self._process.communicate()
+
+
+def _serve(pipeline: str, jobs: Sequence[bytes] | Any) -> None:
+    # Whatever libraries print must not get between the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    for line in jobs:
+        answers.write(json.dumps(work(pipeline, json.loads(line))).encode() + b"\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _serve(sys.argv[1], sys.stdin.buffer)
+
 
 # The pipelines looked for where none is named, ERRANT's own first.
 PIPELINES = (DEFAULT_PIPELINE, "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
@@ -46,7 +151,7 @@ WORTH = 4  # batches that make more processes worth it: a pipeline takes two sec
 Pair = tuple[str, str]
 
 
-def found_extractor() -> str | None:
+def open_extractor() -> str | None:
     """The extractor that runs ERRANT here; none without the package or an English pipeline.
 
     Nothing is imported: it costs a look at the folders of modules.
@@ -111,7 +216,7 @@ def _answers(
         if check(answer, keyed[key]) is not None:
             known[key] = answer
     missing = [key for key in keyed if key not in known]
-    batches = [missing[part] for part in parts(len(missing), batch)]
+    batches = [missing[part] for part in chunks(len(missing), batch)]
     done = 0
     with _workers(pipeline, len(batches), processes) as run:
         for several, answers in zip(
@@ -135,8 +240,8 @@ def _workers(
     if count == 1 or batches <= WORTH or not sys.executable:
         yield lambda jobs: (work(pipeline, job) for job in jobs)
         return
-    workers = [Annotating(pipeline) for _ in range(count)]
-    free: SimpleQueue[Annotating] = SimpleQueue()
+    workers = [AnnotatorProcess(pipeline) for _ in range(count)]
+    free: SimpleQueue[AnnotatorProcess] = SimpleQueue()
     for worker in workers:
         free.put(worker)
 

@@ -6,12 +6,11 @@ entry point in the group ``errata.rankers``.
 
 from __future__ import annotations
 
-from errata.human.comparisons import Comparisons, compare
-from errata.human.counts import Counts
-from errata.human.head_to_head import head_to_head
+from errata.core.parameters import class_of
+from errata.core.registry import Registry
+from errata.human.bootstrap import head_to_head
+from errata.human.comparisons import Comparisons, Counts, compare
 from errata.human.ranking import Ranker, rank
-from errata.parameters import class_of
-from errata.plugins import Registry
 
 __all__ = [
     "DEFAULT_RANKER",
@@ -29,11 +28,11 @@ DEFAULT_RANKER = "expected_wins"  # of rank, plan and meta, of stop rules and th
 RANKERS: Registry[type[Ranker]] = Registry(
     what="ranker",
     builtin={
-        "expected_wins": "errata.human.expected_wins:ExpectedWins",
+        "expected_wins": "errata.human.ranking:ExpectedWins",
         "trueskill": "errata.human.trueskill:TrueSkill",
         "trueskill_meanfield": "errata.human.trueskill:TrueSkillMeanField",
         "bradley_terry": "errata.human.bradley_terry:BradleyTerry",
-        "net_wins": "errata.human.expected_wins:NetWins",
+        "net_wins": "errata.human.ranking:NetWins",
     },
     group="errata.rankers",
     accepts=class_of(Ranker),

@@ -1,35 +1,23 @@
-"""How far judges agree with each other and with themselves, on the pairs of `output_pairs`."""
+"""Kappa, alpha, agreement of judges and groups, correlations of judges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.correlation import chance_corrected
-from errata.data import Judgment
-from errata.human.decisions import OutputPairs, output_pairs
-from errata.human.ranking_columns import RankingColumns, ranking_columns
-from errata.numbers import BLOCK, Floats, ratio
-from errata.parameters import require
-
-__all__ = [
-    "Agreement",
-    "ChanceModel",
-    "Kappa",
-    "KappaWeights",
-    "Tallies",
-    "judge_agreement",
-    "judge_tallies",
-    "kappa",
-    "kappa_between",
-    "krippendorff",
-    "pooled_kappa",
-    "within_table",
-]
+from errata.core.correlation import chance_corrected, pearson, spearman
+from errata.core.errors import InputError
+from errata.core.parameters import require, suggest_name
+from errata.core.stats import BLOCK, Floats, merge_ties, ratio
+from errata.data import Judgment, Scores
+from errata.human.comparisons import Comparisons, Counts, compare
+from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs, ranking_columns
+from errata.human.ranking import SOLVED, ExpectedWins, Ranker
 
 ChanceModel = Literal["pooled", "cohen", "symmetric"]
 KappaWeights = Literal["none", "linear", "quadratic"]
@@ -368,3 +356,283 @@ def _times(given: RankingColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.
     several = np.split(given.seconds[rows], np.searchsorted(given.judge[rows], range(1, len(many))))
     medians = [float(np.median(each)) if len(each) else np.nan for each in several]
     return many[order], np.array(medians[: len(many)], np.float64)[order]
+
+
+# ---- Do judges rank the systems alike? Each judge's ranking against another's, and the others'.
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeCorrelations:
+    """Spearman's ρ and Pearson's r of every two judges' scores, and of one against the rest.
+
+    ``scores[j, s]`` is system s by judge j alone, NaN where that judge never met it; correlations
+    are over the systems both sides have scored, NaN below three.
+    """
+
+    ranker: str
+    judges: tuple[str, ...]
+    systems: tuple[str, ...]
+    scores: Floats
+    rho: Floats
+    r: Floats
+    rest_rho: Floats
+    rest_r: Floats
+
+
+def judge_correlations(
+    comparisons: Comparisons, ranker: Ranker | None = None, *, digits: int | None = None
+) -> JudgeCorrelations:
+    """Correlate the rankings by single judges (Grundkiewicz et al. 2015, Table 6).
+
+    The published table needs ``ExpectedWins(denominator="beaten")`` and scores rounded to four
+    ``digits`` as EW.pl prints them; by default the ranker is that one, and nothing is rounded.
+    """
+    ranker = (ranker or ExpectedWins(denominator="beaten")).stand_in
+    if len(comparisons.judges) < 2:
+        raise InputError("there is only one judge", remedy="leave-one-out needs two or more")
+    each = comparisons.per_judge()
+    whole = comparisons.counts()
+    rest = Counts(whole.wins - each.wins, whole.ties - each.ties)
+    alone, others = (_scores(ranker, counts, digits) for counts in (each, rest))
+    order = np.argsort(np.array(comparisons.judges), kind="stable")
+    alone, others = alone[order], others[order]
+    n = len(order)
+    rho, r = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for a in range(n):
+        for b in range(n):
+            if a != b:
+                rho[a, b], r[a, b] = _correlate(alone[a], alone[b])
+    with_rest = np.array([_correlate(alone[j], others[j]) for j in range(n)])
+    return JudgeCorrelations(
+        repr(ranker),
+        tuple(comparisons.judges[j] for j in order),
+        comparisons.systems,
+        alone,
+        rho,
+        r,
+        with_rest[:, 0],
+        with_rest[:, 1],
+    )
+
+
+def _scores(ranker: Ranker, counts: Counts, digits: int | None) -> Floats:
+    scores: Floats = np.where(counts.games.sum(-1) > 0, ranker.score(counts), np.nan)
+    return scores if digits is None else np.asarray(np.round(scores, digits), np.float64)
+
+
+def _correlate(a: Floats, b: Floats) -> tuple[float, float]:
+    """ρ and r over the systems that both scored."""
+    both = np.isfinite(a) & np.isfinite(b)
+    if both.sum() < 3:
+        return float("nan"), float("nan")
+    # Scores that differ by rounding only share their place, as in a ranking.
+    rho = spearman(*(merge_ties(side[both], within=SOLVED) for side in (a, b)))
+    return float(rho), float(pearson(a[both], b[both]))
+
+
+# ---- Judges in groups: do experts agree among themselves, a crowd, and both with each other?
+
+JudgeGroups = Mapping[str, tuple[str, ...]]
+OTHERS = "*"  # stands for all judges who are in no other group
+NAMED = 8  # judges of a group that a signature names; of more it has the number and a digest
+
+
+def resolve_groups(groups: JudgeGroups, judges: Sequence[str]) -> JudgeGroups:
+    """The groups with every judge by name: `OTHERS` is whoever is in no other group.
+
+    >>> resolve_groups({"experts": ("ann",), "crowd": ("*",)}, ["ann", "bob", "cyd"])
+    {'experts': ('ann',), 'crowd': ('bob', 'cyd')}
+    """
+    known = sorted(set(judges))
+    owner: dict[str, str] = {}
+    for group, members in groups.items():
+        for judge in members:
+            if judge == OTHERS:
+                continue
+            if judge not in known:
+                raise InputError(
+                    f"no judgment by {judge!r}, of the group {group!r}",
+                    remedy=f"{suggest_name(judge, known)}there are: {', '.join(known)}",
+                )
+            if judge in owner:
+                raise InputError(
+                    f"the judge {judge!r} is in the groups {owner[judge]!r} and {group!r}"
+                    if owner[judge] != group
+                    else f"the judge {judge!r} is in the group {group!r} twice",
+                    remedy="name each judge once",
+                )
+            owner[judge] = group
+    rest = tuple(judge for judge in known if judge not in owner)
+    open_ended = [group for group, members in groups.items() if OTHERS in members]
+    if len(open_ended) > 1:
+        raise InputError(
+            f"all other judges are in the groups {open_ended[0]!r} and {open_ended[1]!r}",
+            remedy=f"write {OTHERS} in one of them",
+        )
+    found = {
+        group: tuple(one for judge in members for one in (rest if judge == OTHERS else (judge,)))
+        for group, members in groups.items()
+    }
+    for group, members in found.items():
+        if not members:
+            raise InputError(
+                f"the group {group!r} has no judge", remedy="name one, or leave it out"
+            )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAgreement:
+    """κ within and between groups, and how their rankings of the systems correlate.
+
+    ``kappa[a, a]`` is of decisions by two different judges of a group, ``kappa[a, b]`` of one by a
+    judge of each, all such pairs pooled; ``counts`` are the pairs behind it. ``correlations`` has a
+    row for each group, in the order of ``groups``; None where there is one group.
+    """
+
+    groups: JudgeGroups
+    kappa: Floats
+    counts: Floats
+    errors: Floats
+    rankings: NDArray[np.int64]
+    correlations: JudgeCorrelations | None
+    left_out: tuple[str, ...]
+    minimum: int
+    facts: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The groups in the order they were given."""
+        return tuple(self.groups)
+
+
+def group_agreement(
+    judgments: Sequence[Judgment],
+    groups: JudgeGroups,
+    *,
+    chance: ChanceModel = "pooled",
+    weights: KappaWeights = "none",
+    minimum: int = 50,
+    ranker: Ranker | None = None,
+    origin: Sequence[str] = (),
+) -> GroupAgreement:
+    """Agreement within and between groups of judges.
+
+    Options as in `errata.human.agreement.judge_agreement` and
+    `errata.human.agreement.judge_correlations`; ``origin`` is what a signature says of how
+    the judgments were read. All pairs of decisions of a group are pooled into one table, as
+    Sakaguchi et al. (2016) do, but for those of a judge with himself. Judges in no group are left
+    out.
+
+    >>> names = ("ann", "bob", "cyd")
+    >>> said = [Judgment(name, 0, (("A",), ("B",)), (1, 2)) for name in names]
+    >>> found = group_agreement(said, {"first": ("ann", "bob"), "last": ("cyd",)})
+    >>> found.counts.tolist()
+    [[1.0, 2.0], [2.0, 0.0]]
+    """
+    require("chance", chance, ChanceModel)
+    require("weights", weights, KappaWeights)
+    members = resolve_groups(groups, [judgment.judge for judgment in judgments])
+    owner = {judge: group for group, judges in members.items() for judge in judges}
+    kept = [judgment for judgment in judgments if judgment.judge in owner]
+    pairs = output_pairs(kept)
+    number = {judge: j for j, judge in enumerate(pairs.judges)}
+    each = {
+        group: [judge_tallies(pairs, number[judge]) for judge in judges if judge in number]
+        for group, judges in members.items()
+    }
+    n = len(members)
+    values, counts, errors = (np.full((n, n), np.nan) for _ in range(3))
+    for a, first in enumerate(members):
+        for b, second in enumerate(members):
+            if a > b:
+                continue
+            if a == b:
+                found = _within_group(each[first], chance, weights)
+            else:
+                one, other = _together(each[first]), _together(each[second])
+                found = kappa_between(one, other, False, chance, weights)
+            for i, j in ((a, b), (b, a)):
+                values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
+    by_group = dict.fromkeys(members, 0)
+    for judgment in kept:
+        by_group[owner[judgment.judge]] += 1
+    facts = (*origin, *(_fact(group, judges) for group, judges in members.items()))
+    left_out = sorted({judgment.judge for judgment in judgments} - owner.keys())
+    return GroupAgreement(
+        members,
+        values,
+        counts,
+        errors,
+        np.array([*by_group.values()], np.int64),
+        _rankings(kept, owner, tuple(members), ranker, facts) if n > 1 else None,
+        tuple(left_out),
+        minimum,
+        (f"chance:{chance}", f"weights:{weights}", f"minimum:{minimum}", *facts),
+    )
+
+
+def group_scores(found: GroupAgreement) -> dict[str, Scores]:
+    """The scores of the systems by each group; equal is what iterative rankers leave equal."""
+    ranked = found.correlations
+    if ranked is None:
+        return {}
+    return {
+        group: Scores(ranked.ranker, ranked.systems, merge_ties(scores, within=SOLVED))
+        for group, scores in zip(found.names, ranked.scores, strict=True)
+    }
+
+
+def _together(several: Sequence[Tallies]) -> Tallies:
+    """The decisions of several judges as those of one."""
+    if not several:
+        return np.zeros(0, np.int64), np.zeros((0, 3))
+    keys, place = np.unique(np.concatenate([keys for keys, _ in several]), return_inverse=True)
+    table = np.zeros((len(keys), 3))
+    np.add.at(table, place, np.concatenate([counts for _, counts in several]))
+    return keys, table
+
+
+def _within_group(several: Sequence[Tallies], chance: ChanceModel, weights: KappaWeights) -> Kappa:
+    """κ of decisions by two different judges of a group."""
+    keys, together = _together(several)
+    table = within_table(together)
+    judged = np.zeros(len(keys))
+    for own_keys, own in several:
+        table = table - within_table(own)
+        judged[np.searchsorted(keys, own_keys)] += 1
+    pooled = together[judged > 1].sum(0)
+    if chance == "symmetric":
+        pooled = (pooled + pooled[::-1]) / 2
+    return kappa(table, weights=weights, pooled=None if chance == "cohen" else pooled)
+
+
+def _rankings(
+    judgments: Sequence[Judgment],
+    owner: Mapping[str, str],
+    groups: Sequence[str],
+    ranker: Ranker | None,
+    facts: Sequence[str],
+) -> JudgeCorrelations:
+    """The systems as each group ranks them: one judge who said all that its judges did."""
+    spoken = [replace(judgment, judge=owner[judgment.judge]) for judgment in judgments]
+    found = judge_correlations(compare(spoken, keep="judges", origin=facts), ranker)
+    order = [found.judges.index(group) for group in groups]
+    return replace(
+        found,
+        judges=tuple(groups),
+        scores=found.scores[order],
+        rho=found.rho[np.ix_(order, order)],
+        r=found.r[np.ix_(order, order)],
+        rest_rho=found.rest_rho[order],
+        rest_r=found.rest_r[order],
+    )
+
+
+def _fact(group: str, judges: Sequence[str]) -> str:
+    """What a signature says of a group."""
+    text = ",".join(judges)
+    if len(judges) > NAMED:
+        digest = hashlib.sha256("\0".join(sorted(judges)).encode("utf-8", "surrogatepass"))
+        text = f"{len(judges)} judges @{digest.hexdigest()[:12]}"
+    return f"group:{group}={text}"

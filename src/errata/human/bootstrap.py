@@ -1,4 +1,4 @@
-"""Bootstrap resamples of judgments as counts of wins and ties."""
+"""Bootstrap of win counts; win matrix."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.errors import InputError
-from errata.human.comparisons import Comparisons, Unit
-from errata.human.counts import Counts
-from errata.numbers import BLOCK, Floats, Progress, Seed, bootstrap_weights
-from errata.parameters import require
+from errata.core.errors import InputError
+from errata.core.parameters import require
+from errata.core.stats import BLOCK, Floats, Progress, Seed, bootstrap_weights, ratio
+from errata.human.comparisons import Comparisons, Counts, Unit
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Draw", "bootstrap_counts", "counts_in_blocks", "deal"]
 
 LARGEST_PACK = 10**9  # beyond it NumPy does not draw without replacement
 FULL = 0.1  # share of the cells of a table from which on it is not quicker without its zeros
@@ -133,12 +131,12 @@ def _balanced_draws(
             "parts of comparisons cannot be drawn equally often",
             remedy="leave out balanced, or choose another unit than pairs",
         )
-    hands = deal(weight.astype(np.int64), resamples, rng)
+    hands = deal_resamples(weight.astype(np.int64), resamples, rng)
     while block := list(islice(hands, step)):
         yield np.array(block, np.float64)
 
 
-def deal(
+def deal_resamples(
     weight: NDArray[np.int64], resamples: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.int64]]:
     """Deal ``resamples`` copies of a pack out to as many players, each as many as a pack holds.
@@ -146,7 +144,7 @@ def deal(
     ``weight[k]`` is how many cards of kind k a pack has. One player after the other draws from
     what is left (a multivariate hypergeometric distribution), which is the same as shuffling.
 
-    >>> sum(deal(np.array([3, 1]), 4, np.random.default_rng(0))).tolist()
+    >>> sum(deal_resamples(np.array([3, 1]), 4, np.random.default_rng(0))).tolist()
     [12, 4]
     """
     size = int(weight.sum())
@@ -192,3 +190,38 @@ def _unfold(drawn: Floats, n: int) -> Counts:
     tensor = drawn.reshape(len(drawn), n, n, 3)
     lost, tied, won = tensor[..., 0], tensor[..., 1], tensor[..., 2]
     return Counts(won + lost.swapaxes(1, 2), tied + tied.swapaxes(1, 2))
+
+
+# ---- Every system against every other.
+
+
+@dataclass(frozen=True, eq=False)
+class HeadToHead:
+    """How every system fared against every other: ``[row, column]``, the row's view.
+
+    ``fraction[a, b]`` is the share of decided comparisons that a won, ``p`` the two-sided sign
+    test of it; NaN where nothing was decided.
+    """
+
+    systems: tuple[str, ...]
+    counts: Counts
+    fraction: Floats
+    p: Floats
+
+
+def head_to_head(comparisons: Comparisons) -> HeadToHead:
+    """Wins, ties and losses of every pair with sign tests (Grundkiewicz et al. 2015, Table 3d).
+
+    The sign test asks whether the decided comparisons could be tosses of a fair coin:
+    ``p = min(1, 2 P(X <= min(wins, losses)))`` for X binomial with 1/2.
+    """
+    from scipy.special import bdtr
+
+    counts = comparisons.counts()
+    wins, losses = counts.wins, counts.wins.T
+    decided = wins + losses
+    some = decided > 0
+    fraction = ratio(wins, decided)
+    few, all_ = np.floor(np.minimum(wins, losses)), np.round(decided).astype(np.int64)
+    p = np.minimum(1, 2 * bdtr(few, all_, 0.5))
+    return HeadToHead(comparisons.systems, counts, fraction, np.where(some, p, np.nan))

@@ -8,13 +8,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.errors import InputError
-from errata.human.counts import Counts
-from errata.human.ranking import Ranker, ranker
-from errata.numbers import Floats
-from errata.parameters import About
-
-__all__ = ["BradleyTerry"]
+from errata.core.errors import InputError
+from errata.core.parameters import About, parameterised
+from errata.core.stats import Floats
+from errata.human.comparisons import Counts
+from errata.human.ranking import Ranker
 
 STEPS = 100
 TOLERANCE = 1e-11
@@ -25,7 +23,7 @@ Terms = tuple[Floats, Floats, Floats, Floats, Floats, Floats]
 Index = NDArray[np.intp]
 
 
-@ranker
+@parameterised
 class BradleyTerry(Ranker):
     """Maximum-likelihood log strengths λ (mean 0): i beats j the more often the larger λi − λj.
 

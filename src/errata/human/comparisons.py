@@ -1,4 +1,4 @@
-"""From rankings to pairwise comparisons: columns of integers, and counts of wins and ties.
+"""Rankings to pairwise comparisons; counts of wins and ties.
 
 A ranking of five outputs that stand for thirteen systems says something about 78 pairs of systems.
 `compare` expands it so (``members="all"``, as Grundkiewicz et al. 2015 and the WMT do), or lets
@@ -13,22 +13,126 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from itertools import islice
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.core.errors import InputError
+from errata.core.parameters import require
+from errata.core.stats import Floats, Ints, Seed, group_ids
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
-from errata.errors import InputError
-from errata.human.content import by_content
-from errata.human.counts import Counts
-from errata.human.decisions import pairs_in_blocks
-from errata.human.ranking_columns import Column, RankingColumns
-from errata.human.selection import unknown_system
-from errata.numbers import Floats, Seed, distinct_numbers
-from errata.parameters import require
+from errata.human.output_pairs import Column, RankingColumns, pairs_in_blocks
 
-__all__ = ["Comparisons", "Keep", "Outcome", "Unit", "compare", "compare_columns"]
+# ---- Numbers for rankings by what they say, so that no draw depends on the order of a file.
+
+WEIGHED = 2**20  # parts of a comparison that are told apart
+Mixed = NDArray[np.uint64]
+
+
+def stable_ids(unit: Ints, cell: Ints, weight: Floats, *then: Ints) -> Ints:
+    """The number of each row's unit, units ordered by what their rows say.
+
+    ``cell`` is what a row says and ``weight`` how much it counts; rows of one unit may stand in any
+    order, and be merged where they say the same. Units that say the same are ordered by the columns
+    ``then``, which are the same in all rows of a unit; where these are too, they are exchangeable.
+
+    >>> one = stable_ids(np.array([0, 0, 1]), np.array([5, 7, 6]), np.ones(3))
+    >>> two = stable_ids(np.array([0, 1, 1]), np.array([6, 7, 5]), np.ones(3))
+    >>> bool(one[0] == two[1] and one[2] == two[0])
+    True
+    """
+    if not len(unit):
+        return unit
+    said = _mixed(cell.astype(np.uint64)) * np.rint(weight * WEIGHED).astype(np.uint64)
+    total = np.zeros(int(unit.max()) + 1, np.uint64)
+    np.add.at(total, unit, said)  # a sum, which wraps: the order of the rows is nothing to it
+    first = np.unique(unit, return_index=True)[1]
+    place = np.empty(len(total), np.int64)
+    place[np.lexsort([*(column[first] for column in reversed(then)), total])] = np.arange(
+        len(total)
+    )
+    return place[unit]
+
+
+def _mixed(numbers: Mixed) -> Mixed:
+    """Numbers as well mixed as if drawn (splitmix64; Steele, Lea & Flood 2014)."""
+    mixed: Mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)), np.uint64)
+
+
+# ---- How often each system was judged better than each other, and as good.
+
+MOST_GAMES = 1e12  # of a pair: sums of many such are exact
+
+
+class _Tables(NamedTuple):
+    wins: Floats
+    ties: Floats
+
+
+class Counts(_Tables):
+    """``wins[..., a, b]``: how often a was judged better than b; ``ties`` is symmetric.
+
+    They need not be whole: expected members count in parts.
+    """
+
+    def __new__(cls, wins: Floats, ties: Floats) -> Self:
+        try:
+            made = super().__new__(cls, *(np.asarray(table, np.float64) for table in (wins, ties)))
+        except (TypeError, ValueError):
+            raise InputError("counts of wins and ties are tables of numbers") from None
+        shape = made.wins.shape
+        if len(shape) < 2 or shape[-1] != shape[-2] or made.ties.shape != shape:
+            raise InputError(
+                f"counts of wins {shape} and ties {made.ties.shape} are no square tables of one "
+                "shape",
+                remedy="give a row and a column for each system",
+            )
+        # Differences of parts may miss 0 by a rounding error.
+        if not all(((table > -1e-9) & (table <= MOST_GAMES)).all() for table in made):
+            raise InputError(f"counts of wins and ties are numbers from 0 to {MOST_GAMES:.0e}")
+        return made
+
+    @property
+    def games(self) -> Floats:
+        """How often each pair was compared."""
+        return self.wins + self.wins.swapaxes(-1, -2) + self.ties
+
+    @property
+    def total(self) -> float:
+        """How many comparisons there are in all."""
+        return float(self.wins.sum() + self.ties.sum() / 2)
+
+
+# ---- Which systems judgments are about: leaving some out before anything is made of them.
+
+
+def unknown_system(name: str, systems: Iterable[str]) -> InputError:
+    """The error to raise for a system that nobody named."""
+    return InputError(
+        f"nothing is known of the system {name!r}", remedy=f"there are: {', '.join(systems)}"
+    )
+
+
+def drop_systems(judgments: Iterable[Judgment], systems: Sequence[str]) -> Iterator[Judgment]:
+    """The judgments as if these systems had never been judged; naming none that was is an error."""
+    seen: set[str] = set()
+    for judgment in judgments:
+        seen.update(name for group in judgment.groups for name in group)
+        yield judgment.without(*systems)
+    check_named(systems, seen)
+
+
+def check_named(systems: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse names of systems that are not among those known."""
+    there = sorted(known)
+    for name in systems:
+        if name not in there:
+            raise unknown_system(name, there)
+
 
 Unit = Literal["pairs", "rankings", "sentences", "judges"]
 Keep = Literal["everything", "pairs", "rankings", "sentences", "judges"]
@@ -151,7 +255,7 @@ class Comparisons(Rows):
             return np.arange(len(self)), len(self)
         column = self._column(unit).astype(np.int64)
         low = int(column.min(initial=0))
-        kinds, number = distinct_numbers(column - low)
+        kinds, number = group_ids(column - low)
         if unit == "judges":
             names = np.array([self.judges[judge + low] for judge in kinds])
             number = np.argsort(np.argsort(names))[number]
@@ -159,7 +263,7 @@ class Comparisons(Rows):
             rows = self.turned()
             pair = rows.first.astype(np.int64) * len(self.systems) + rows.second
             whose = [self.units(u)[0] for u in SAID_OF if getattr(self, COLUMNS[u]) is not None]
-            number = by_content(number, pair * 3 + rows.outcome + 1, self.weight, *whose)
+            number = stable_ids(number, pair * 3 + rows.outcome + 1, self.weight, *whose)
         return number, len(kinds)
 
     def without(self, *systems: str) -> Comparisons:
@@ -242,7 +346,7 @@ def compare(
 def compare_columns(rankings: RankingColumns) -> Comparisons:
     """`compare` of rankings as columns, with the counts of every sentence kept.
 
-    >>> from errata.human.ranking_columns import ranking_columns
+    >>> from errata.human.output_pairs import ranking_columns
     >>> ranking = Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))
     >>> compare_columns(ranking_columns([ranking])).counts().wins.tolist()
     [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
@@ -429,7 +533,7 @@ def _merged(rows: Rows, unit: str) -> Rows:
     n = int(rows.second.max()) + 1
     low = int(column.min())
     key = (((column - low) * n + rows.first) * n + rows.second) * 3 + rows.outcome + 1
-    kinds, row = distinct_numbers(key)
+    kinds, row = group_ids(key)
     rest, sign = np.divmod(kinds, 3)
     rest, higher = np.divmod(rest, n)
     number, lower = np.divmod(rest, n)

@@ -9,17 +9,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.parallel import chunks, parallel_map
+from errata.core.parameters import About, parameterised
+from errata.core.stats import Floats, Progress, Seed
 from errata.human.bootstrap import Draw
-from errata.human.comparisons import Comparisons
-from errata.human.counts import Counts
-from errata.human.ranking import Ranker, ranker
-from errata.numbers import Floats, Progress, Seed
-from errata.parameters import About
-from errata.workers import in_order, parts
-
-__all__ = ["TrueSkill", "TrueSkillMeanField"]
-
+from errata.human.comparisons import Comparisons, Counts
+from errata.human.ranking import Ranker
 
 # By how much the limit is off, measured: about 15 / comparisons, and .001 where it is told no more.
 OFF = 15.0
@@ -40,7 +36,7 @@ class Shares(NamedTuple):
     margin: Floats
 
 
-@ranker
+@parameterised
 class _WMT(Ranker):
     """The parameters of Sakaguchi, Post & Van Durme (2014), as their released script sets them.
 
@@ -110,7 +106,7 @@ class _WMT(Ranker):
         )
 
 
-@ranker
+@parameterised
 class TrueSkillMeanField(_WMT):
     """What TrueSkill's runs scatter around: opponents and outcomes replaced by expectations.
 
@@ -194,7 +190,7 @@ class TrueSkillMeanField(_WMT):
         return np.concatenate(_in_portions(run, len(shares.games), threads, progress))
 
 
-@ranker
+@parameterised
 class TrueSkill(_WMT):
     """TrueSkill by the WMT procedure: the mean over sampled ``runs``.
 
@@ -281,12 +277,12 @@ class TrueSkill(_WMT):
 def _in_portions(
     run: Callable[[slice], Floats], jobs: int, threads: int | None, progress: Progress | None
 ) -> list[Floats]:
-    """Call ``run`` with consecutive parts of ``range(jobs)``, several at a time; keep the order."""
+    """Call ``run`` with consecutive chunks of ``range(jobs)``, several at a time, in order."""
     workers = min(threads or os.cpu_count() or 1, jobs)
     step = max(1, min(25, jobs // (4 * workers)))  # small: none waits long for the slowest
-    return in_order(
+    return parallel_map(
         run,
-        parts(jobs, step),
+        chunks(jobs, step),
         threads=threads,
         progress=progress,
         size=lambda part: int(part.stop - part.start),

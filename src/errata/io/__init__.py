@@ -9,42 +9,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from errata.io.checks.findings import Finding, raise_or_warn
-    from errata.io.checks.lines import check_alignment
-    from errata.io.corpus import read_corpus
+    from errata.io.checks import Finding, raise_or_warn
+    from errata.io.checks.alignment import check_alignment
+    from errata.io.corpus import CheckReport, check_files, read_corpus, read_text, write_text
     from errata.io.judgments import read_judgment_files, read_judgments, write_judgments
-    from errata.io.linter import Checked, check_files
     from errata.io.m2 import read_m2, write_m2
     from errata.io.outputs import read_hypotheses, read_hypotheses_m2
-    from errata.io.scores import read_score_file, read_score_files
-    from errata.io.scores.published import read_published_scores
-    from errata.io.scores.stored import read_scores, write_scores
-    from errata.io.text import read_text, write_text
+    from errata.io.scores import read_published_scores, read_score_file, read_score_files
+    from errata.io.stored_scores import read_scores, write_scores
 
 _WHERE = {
-    "Checked": "linter",
-    "Finding": "checks.findings",
-    "check_alignment": "checks.lines",
-    "check_files": "linter",
-    "raise_or_warn": "checks.findings",
+    "CheckReport": "corpus",
+    "Finding": "checks",
+    "check_alignment": "checks.alignment",
+    "check_files": "corpus",
+    "raise_or_warn": "checks",
     "read_corpus": "corpus",
     "read_hypotheses": "outputs",
     "read_hypotheses_m2": "outputs",
     "read_judgment_files": "judgments",
     "read_judgments": "judgments",
     "read_m2": "m2",
-    "read_published_scores": "scores.published",
+    "read_published_scores": "scores",
     "read_score_file": "scores",
     "read_score_files": "scores",
-    "read_scores": "scores.stored",
-    "read_text": "text",
+    "read_scores": "stored_scores",
+    "read_text": "corpus",
     "write_judgments": "judgments",
     "write_m2": "m2",
-    "write_scores": "scores.stored",
-    "write_text": "text",
+    "write_scores": "stored_scores",
+    "write_text": "corpus",
 }
 __all__ = [
-    "Checked",
+    "CheckReport",
     "Finding",
     "check_alignment",
     "check_files",

@@ -1,4 +1,4 @@
-"""Bytes on disk to lines of text, whole or one by one: standard input, line ends.
+"""Open local files and URLs, decompress, decode, split into lines; size limits.
 
 Lines end with a line feed or with carriage return and line feed, and with nothing else: the
 characters at which some programs also break lines (U+2028, form feed...) are text, and warned of.
@@ -6,53 +6,510 @@ characters at which some programs also break lines (U+2028, form feed...) are te
 
 from __future__ import annotations
 
+import bz2
+import errno
+import gzip
+import logging
+import lzma
+import os
 import re
+import stat
+import sys
+import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from datetime import datetime
+from io import BufferedReader, BytesIO, RawIOBase
 from itertools import chain
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
-from errata.errors import InputError
-from errata.io.checks.findings import Finding
-from errata.io.opened import (
-    FileId,
-    PathLike,
-    file_error,
-    file_id,
-    files_read,
-    foreign_kind,
-    opened,
-    shown_name,
-)
+from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
+from errata.data.tokens import Spelled, line_places
+from errata.io.checks import Finding
 from errata.kernels._doors import LARGEST
-from errata.spelling import Spelled, line_places
 
-__all__ = [
-    "FileId",
-    "PathLike",
-    "checked_lines",
-    "decode",
-    "file_error",
-    "file_id",
-    "files_read",
-    "odd_breaks",
-    "peek",
-    "read_bytes",
-    "read_lines",
-    "shown_name",
-    "split_lines",
-    "stream_lines",
-]
+# ---- Object stores and whatever else fsspec reads, by URL: ``s3://``, ``gs://``, ``https://``
+# ...
+
+INSTALL = install_extra("scale")
+# What a store calls the mark that changes with a file, the surest first.
+MARKS = ("ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "created")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z][A-Za-z0-9+.-]*)*://")
+_WILD = re.compile(r"[*?\[]")
+
+
+class RemoteFile(NamedTuple):
+    """A file in a store: its URL, its size, and what changes when it changes."""
+
+    uri: str
+    size: int
+    mark: str
+
+
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is for fsspec to read.
+
+    >>> is_url("s3://bucket/out.txt"), is_url("out/run:3.txt"), is_url("C:\\\\out.txt")
+    (True, False, False)
+    """
+    return _URL.match(os.fspath(path)) is not None
+
+
+@contextmanager
+def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
+    """The bytes behind a URL, as a file that can be sought in where the store allows it."""
+    with _told(url):
+        system, path = _store(url, storage)
+        file = system.open(path, "rb")
+    with file:
+        yield file
+
+
+def list_url(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
+    """The files that a URL names, or that fit it as a pattern, in no certain order.
+
+    A folder names the files directly in it.
+    """
+    with _told(url):
+        system, path = _store(url, storage)
+        if _WILD.search(path):
+            found = system.glob(path, detail=True).values()
+        else:
+            info = system.info(path)
+            found = system.ls(path, detail=True) if info["type"] == "directory" else [info]
+        return [
+            RemoteFile(system.unstrip_protocol(info["name"]), int(info["size"] or 0), _mark(info))
+            for info in found
+            if info["type"] == "file"
+        ]
+
+
+def _store(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise MissingExtraError(
+            f"fsspec, which reads {url.partition('://')[0]}://,", INSTALL
+        ) from None
+    system, path = url_to_fs(url, **storage)
+    system.invalidate_cache()  # what was listed before may have changed
+    return system, path
+
+
+def _mark(info: Mapping[str, Any]) -> str:
+    name = next((name for name in MARKS if info.get(name)), None)
+    if name is None:
+        return ""
+    value = info[name]
+    if isinstance(value, datetime):  # one and the same store gives either
+        value = value.timestamp()
+    return f"{name.lower()}:{value}".replace('"', "")
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """What a store says is wrong, as our error: each store has exceptions of its own."""
+    try:
+        yield
+    except ErrataError:
+        raise
+    except ImportError as error:  # fsspec names the package that a protocol needs
+        raise InputError(
+            f"this kind of URL needs another package: {error}", path=url, remedy=INSTALL
+        ) from None
+    except Exception as error:
+        said = str(error).strip() or type(error).__name__
+        reason = "there is no such file" if isinstance(error, FileNotFoundError) else said
+        raise InputError(
+            f"cannot read the URL: {reason}",
+            path=url,
+            remedy="check the address, the credentials and the options of the store",
+        ) from None
+
+
+# ---- zstd: bytes compressed with it, undone as they are read.
+
+ZSTD_BYTES = 1 << 17
+
+
+def open_zstd(file: IO[bytes]) -> Any:
+    """A stream of what a stream of zstd frames holds; a frame that is cut short is an EOFError."""
+    try:
+        import zstandard
+    except ImportError:
+        pass
+    else:
+        return _Frames(file, zstandard)
+    try:
+        from compression.zstd import ZstdFile  # from Python 3.14 on
+    except ImportError:
+        raise MissingExtraError("zstandard", install_extra("scale")) from None
+    return ZstdFile(file)
+
+
+class _Frames(RawIOBase):
+    """What zstandard's own reader does not do: tell a frame that is cut short from its end."""
+
+    def __init__(self, file: IO[bytes], zstandard: Any) -> None:
+        self.file = file
+        self.error = zstandard.ZstdError
+        self.make = zstandard.ZstdDecompressor().decompressobj
+        self.frame: Any = None
+        self.given = b""  # what follows the last frame
+        self.plain = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or size < 0:
+            return b"".join(iter(lambda: self.read(ZSTD_BYTES), b""))
+        while not self.plain:
+            if not self._undo():
+                return b""
+        piece, self.plain = bytes(self.plain[:size]), self.plain[size:]
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def _undo(self) -> bool:
+        """Undo the next bytes; False at the end of the last frame."""
+        given = self.given or self.file.read(ZSTD_BYTES)
+        self.given = b""
+        if not given:
+            if self.frame is not None:
+                raise EOFError("the last zstd frame is cut short")
+            return False
+        if self.frame is None:
+            self.frame = self.make()
+        try:
+            self.plain = memoryview(self.frame.decompress(given))
+        except self.error as error:
+            raise EOFError(str(error)) from None
+        if self.frame.eof:
+            self.given, self.frame = self.frame.unused_data, None
+        return True
+
+
+# ---- Files as streams of bytes: compression undone, devices refused, sizes bounded.
+
+JOURNAL = logging.getLogger(__name__)
+PathLike = str | os.PathLike[str]
+FileId = tuple[int, int]  # device and number: the same for every name and link of a file
+MOST_BYTES = 1 << 30
+READ_BYTES = 1 << 20
+# Four bytes of text may look like bzip2; ten do not. (The second is that of an empty file.)
+_BZIP2 = tuple(b"BZh%d" % k + end for k in range(1, 10) for end in (b"1AY&SY", b"\x17rE8P\x90"))
+# What the first bytes say, the ending that goes with it, how it is called and undone.
+_COMPRESSED: tuple[tuple[Any, str, str, Any], ...] = (
+    (b"\x1f\x8b", ".gz", "gzip", gzip.GzipFile),
+    (_BZIP2, ".bz2", "bzip2", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", ".xz", "xz", lzma.LZMAFile),
+    (b"\x28\xb5\x2f\xfd", ".zst", "zstd", open_zstd),
+)
+COMPRESSIONS = tuple(called for _, _, called, _ in _COMPRESSED)
+# Files that are no text at all, and what to do about them.
+_FOREIGN = (
+    (b"PK\x03\x04", "a spreadsheet (.xlsx) or ZIP archive", "save it as CSV, or unpack it"),
+    (b"\xd0\xcf\x11\xe0", "an old spreadsheet or document (.xls, .doc)", "save it as CSV or text"),
+    (b"\x5d\x00\x00", "compressed with lzma", "decompress it first (xz -d)"),
+    (b"\x1f\x9d", "compressed with compress", "decompress it first (uncompress)"),
+    (b"\x04\x22\x4d\x18", "compressed with lz4", "decompress it first (lz4 -d)"),
+    (b"7z\xbc\xaf", "a 7z archive", "unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
+    (b"PAR1", "a Parquet table", "export it as CSV"),
+    (b"\x89PNG", "a picture", "give its text"),
+    (b"\xff\xd8\xff", "a picture", "give its text"),
+    (b"%PDF", "a PDF document", "give its text"),
+    (b"SQLite format 3", "a database", "export the table as CSV"),
+)
+# A disk, a quota or the largest file that is allowed.
+_FULL = {getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG") if hasattr(errno, name)}
+OPEN_DOCUMENT = b"application/vnd.oasis.opendocument"  # in its first, uncompressed member
+_SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgGtT]?)")
+
+
+def shown_name(path: PathLike) -> str:
+    """The path as messages show it."""
+    return "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
+
+
+def file_id(found: os.stat_result) -> FileId:
+    """What tells a file from all others, whatever it is called."""
+    return found.st_dev, found.st_ino
+
+
+class _FilesRead:
+    """Which files were read, while somebody wants to know: they must not be overwritten."""
+
+    def __init__(self) -> None:
+        self._known: ContextVar[dict[FileId, str] | None] = ContextVar("files_read", default=None)
+
+    def __call__(self) -> frozenset[FileId]:
+        """The files read since recording began."""
+        return frozenset(self._known.get() or ())
+
+    def names(self) -> tuple[str, ...]:
+        """The files read since recording began, as they were called, in the order of reading."""
+        return tuple((self._known.get() or {}).values())
+
+    def add(self, file: IO[bytes], name: str) -> None:
+        """Remember an open file, and by which name it was opened first."""
+        known = self._known.get()
+        if known is not None:
+            with suppress(OSError, ValueError):  # a stream without a file behind it
+                known.setdefault(file_id(os.fstat(file.fileno())), name)
+
+    @contextmanager
+    def recorded(self) -> Iterator[None]:
+        """Remember what is read within."""
+        token = self._known.set({})
+        try:
+            yield
+        finally:
+            self._known.reset(token)
+
+
+files_read = _FilesRead()
+
+
+def file_error(verb: str, error: Exception, name: str) -> InputError:
+    """What the system says of a file that cannot be read or written, as our error."""
+    reason = getattr(error, "strerror", None) or str(error)
+    full = getattr(error, "errno", None) in _FULL
+    remedy = "make room, or name another place" if full else "check the path and its permissions"
+    return InputError(f"cannot {verb} the file: {reason}", path=name, remedy=remedy)
+
+
+def plain_name(path: PathLike) -> str:
+    """The path without the ending of its compression.
+
+    >>> plain_name("out/AMU.txt.gz"), plain_name("gold.m2.xz")
+    ('out/AMU.txt', 'gold.m2')
+    """
+    name = os.fspath(path)
+    for _, ending, _, _ in _COMPRESSED:
+        name = name.removesuffix(ending)
+    return name
+
+
+def compression_of(start: bytes) -> str | None:
+    """What a file is compressed with, by its first ten bytes; None for one that is not.
+
+    >>> compression_of(gzip.compress(b"text")), compression_of(b"BZh is no compression")
+    ('gzip', None)
+    """
+    return next((called for magic, _, called, _ in _COMPRESSED if start.startswith(magic)), None)
+
+
+def most_bytes() -> int:
+    """How much one input may hold, decompressed: 1 GiB, or what ``ERRATA_MAX_BYTES`` says."""
+    text = os.environ.get("ERRATA_MAX_BYTES", "").strip()
+    if not text:
+        return MOST_BYTES
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise InputError(
+            f"ERRATA_MAX_BYTES={text[:40]!r} is not a size", remedy="write it as 500M or 8G"
+        )
+    return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match[2].lower()]
+
+
+def detect_foreign_format(start: bytes) -> tuple[str, str] | None:
+    """What a file is that is not text, by its first bytes, and what to do; None for others."""
+    if start.startswith(b"PK") and OPEN_DOCUMENT in start[:100]:
+        return "an OpenDocument file (.ods, .odt)", "save it as CSV or plain text"
+    return next(((kind, cure) for magic, kind, cure in _FOREIGN if start.startswith(magic)), None)
+
+
+class _Bounded(RawIOBase):
+    """Bytes of a stream up to a limit, and an error where there are more."""
+
+    def __init__(self, file: IO[bytes], name: str, limit: int | None = None) -> None:
+        self.file, self.name, self.limit = file, name, most_bytes() if limit is None else limit
+        self.left = self.limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._piece(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def readall(self) -> bytes:
+        # Piece by piece: to ask for all at once takes as much memory as the limit allows.
+        # What a file has on the disk is there already: most files are read in one go.
+        first = self._piece(max(READ_BYTES, self._size() + 1))
+        piece = self._piece(READ_BYTES) if first else b""
+        if not piece:
+            return first
+        whole = BytesIO(first)
+        whole.seek(0, os.SEEK_END)
+        while piece:
+            whole.write(piece)
+            piece = self._piece(READ_BYTES)
+        return whole.getvalue()
+
+    def _piece(self, size: int) -> bytes:
+        piece: bytes = self.file.read(min(size, self.left + 1))
+        self.left -= len(piece)
+        if self.left < 0:
+            raise too_large(self.name, self.limit)
+        return piece
+
+    def _size(self) -> int:
+        """How large the file is, where there is one."""
+        with suppress(OSError, ValueError, AttributeError):
+            return os.fstat(self.file.fileno()).st_size
+        return 0
+
+
+def too_large(name: str, limit: int) -> InputError:
+    """The error for an input beyond the limit."""
+    return InputError(
+        f"the input holds more than {limit:,} bytes",
+        path=name,
+        remedy="if it really is that large, set ERRATA_MAX_BYTES (as in 8G)",
+    )
+
+
+def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
+    """Refuse devices, which have no end or no text, and files beyond the limit."""
+    status = os.stat(path)
+    device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
+    if device and os.path.realpath(path) != os.devnull and not _terminal(path):
+        raise InputError("this is a device and not a file", path=name, remedy="name a file")
+    if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
+        raise too_large(name, most_bytes())
+
+
+def _terminal(path: PathLike) -> bool:
+    return os.fspath(path) == "/dev/tty" or os.path.realpath(path).startswith("/dev/pts/")
+
+
+def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
+    if name == "<stdin>":
+        if sys.stdin is None:
+            raise InputError("standard input is closed", path=name, remedy="give a file")
+        return nullcontext(sys.stdin.buffer)
+    if is_url(path):
+        return open_url(os.fspath(path), storage)
+    _check_kind(path, name, bounded)
+    return Path(path).open("rb")
+
+
+@contextmanager
+def open_bytes(
+    path: PathLike, *, bounded: bool = True, storage: Mapping[str, Any] | None = None
+) -> Iterator[BufferedReader]:
+    """The bytes of a file, or of standard input for ``-``, with compression undone.
+
+    gzip, bzip2, xz and zstd are told from the content; an ending that promises one of them and
+    does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``.
+    With ``bounded=False`` the file may be longer than `most_bytes`.
+    """
+    name = shown_name(path)
+    limit = None if bounded else sys.maxsize
+    found = ""
+    with (
+        reraise_io_errors(name, lambda: found),
+        _source(path, name, bounded, storage or {}) as file,
+    ):
+        files_read.add(file, name)
+        JOURNAL.info("reading %s", name)
+        buffered = file if isinstance(file, BufferedReader) else BufferedReader(file)
+        start = buffered.peek(10)
+        for magic, ending, kind, undo in _COMPRESSED:
+            if start.startswith(magic):
+                found = f"{kind} "
+                with undo(buffered) if kind != "gzip" else undo(fileobj=buffered) as plain:
+                    yield BufferedReader(_Bounded(plain, name, limit), 1 << 16)
+                return
+            if name.endswith(ending):
+                raise InputError(
+                    f"the file is named {ending} but is not {kind}-compressed",
+                    path=name,
+                    remedy=f"rename it, or compress it with {kind}",
+                )
+        yield BufferedReader(_Bounded(buffered, name, limit), 1 << 16)
+
+
+@contextmanager
+def open_raw(path: PathLike, *, storage: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    """A file as it is, to be sought in, whatever its size."""
+    name = shown_name(path)
+    with reraise_io_errors(name, str), _source(path, name, False, storage or {}) as file:
+        files_read.add(file, name)
+        yield file
+
+
+@contextmanager
+def open_range(
+    path: PathLike, start: int, stop: int, *, storage: Mapping[str, Any] | None = None
+) -> Iterator[BufferedReader]:
+    """The bytes ``start:stop`` of a file as they are, whatever their number; none of the others.
+
+    A file that ends before ``stop`` gives fewer.
+    """
+    JOURNAL.info("reading %s, bytes %d to %d", shown_name(path), start, stop)
+    with open_raw(path, storage=storage) as file:
+        file.seek(start)
+        yield BufferedReader(_Part(file, stop - start), 1 << 16)
+
+
+class _Part(RawIOBase):
+    """So many bytes of a stream, and no more."""
+
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self.file, self.left = file, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.file.read(min(len(buffer), self.left))
+        self.left -= len(piece)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@contextmanager
+def reraise_io_errors(name: str, found: Callable[[], str]) -> Iterator[None]:
+    """What goes wrong while a file is read, said as our error; ``found`` says its compression."""
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise damaged(found(), name, error) from None
+    except (OSError, ValueError) as error:
+        if "Invalid data stream" in str(error):  # what bz2 says
+            raise damaged(found(), name, error) from None
+        raise file_error("read", error, name) from None
+
+
+def damaged(kind: str, name: str, error: Exception) -> InputError:
+    """The error for a compressed file that cannot be undone."""
+    return InputError(
+        f"damaged {kind}file: {error}", path=name, remedy="fetch or compress the file again"
+    )
+
 
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
 ODD_MARKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 ODD_BREAKS = re.compile(f"[\r{ODD_MARKS}]")
-PIECE = 2**17  # bytes that are made a text in one go
+DECODED_BYTES = 2**17  # bytes that are made a text in one go
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_bytes(path: PathLike) -> bytes:
     """The content of a file, or of standard input for ``-``; compression is undone."""
-    with opened(path) as file:
+    with open_bytes(path) as file:
         return file.read()
 
 
@@ -78,7 +535,7 @@ def decode(data: bytes, name: str, *, first_line: int = 1) -> str:
 
 
 def _refuse_foreign(start: bytes, name: str) -> None:
-    foreign = foreign_kind(start)
+    foreign = detect_foreign_format(start)
     if start.startswith(b"PK\x03\x04") and name.lower().endswith((".xlsx", ".zip")):
         foreign = (
             ("a ZIP archive", "unpack it first")
@@ -112,7 +569,7 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     return checked_lines(decode(read_bytes(path), name), name)
 
 
-def spelled_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
+def read_utf8_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
     """The same, as they stand in their bytes where that is plain: not yet as strings."""
     name, data = shown_name(path), read_bytes(path)
     if data.startswith(BOM_UTF8):
@@ -140,7 +597,7 @@ def _plain(data: bytes) -> bool:
     """
     begin, every = 0, memoryview(data)
     while begin < len(data):
-        end = data.find(b"\n", begin + PIECE) + 1 or len(data)
+        end = data.find(b"\n", begin + DECODED_BYTES) + 1 or len(data)
         try:
             piece = str(every[begin:end], "utf-8")
         except UnicodeDecodeError:
@@ -163,7 +620,7 @@ def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[st
         "\r" not in text or "\r" not in text.replace("\r\n", "\n")
     ):
         return lines, []
-    return lines, odd_breaks(lines, name, first_line=first_line)
+    return lines, unusual_line_breaks(lines, name, first_line=first_line)
 
 
 def stream_lines(path: PathLike) -> Iterator[str]:
@@ -172,7 +629,7 @@ def stream_lines(path: PathLike) -> Iterator[str]:
     For files too large to hold in memory; ``-`` and gzip as in `read_bytes`.
     """
     name = shown_name(path)
-    with opened(path) as file:
+    with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
             if number == 1 and line.startswith(b"PK\x03\x04"):
                 _refuse_foreign(line, name)  # which may look like text up to a later line
@@ -194,7 +651,7 @@ def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     return "", iter(seen)
 
 
-def odd_breaks(lines: Iterable[str], name: str, *, first_line: int = 1) -> list[Finding]:
+def unusual_line_breaks(lines: Iterable[str], name: str, *, first_line: int = 1) -> list[Finding]:
     """One warning per line that holds a character some programs break lines at."""
     found = []
     for number, line in enumerate(lines, first_line):

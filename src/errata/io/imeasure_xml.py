@@ -21,13 +21,10 @@ from __future__ import annotations
 
 import warnings
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Reference
-from errata.errors import DataWarning, InputError
 from errata.io.m2 import M2File
-from errata.io.whole_numbers import whole_number
-from errata.io.xml_parser import XmlParser
-
-__all__ = ["parse_imeasure_xml"]
+from errata.io.records import XmlParser, parse_integer
 
 MOST_ANNOTATORS = 1000
 # Element -> what may stand in it.
@@ -66,10 +63,10 @@ class _Reader:
     """Collects a sentence until its end."""
 
     def __init__(self, path: str) -> None:
-        from errata.io.judgments.fields import UnknownWords
+        from errata.io.judgments.checks import UnknownValues
 
         self.path = path
-        self._unknown = UnknownWords(path)
+        self._unknown = UnknownValues(path)
         self.sources: list[str] = []
         self.references: list[tuple[Reference, ...]] = []
         self.lines: list[int] = []
@@ -93,7 +90,7 @@ class _Reader:
 
     def _number(self, attributes: dict[str, str], key: str, default: str = "") -> int:
         text = attributes.get(key, default)
-        number = whole_number(text, 0)
+        number = parse_integer(text, 0)
         if number is None:
             raise self._error(f"{key} {text[:40]!r} is not a whole number from 0")
         return number

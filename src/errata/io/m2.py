@@ -1,4 +1,4 @@
-"""The M2 format: learner sentences with the edits of one or more annotators.
+"""The M2 grammar: read, check, lint, write.
 
 One paragraph per sentence, separated by blank lines::
 
@@ -18,31 +18,246 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from errata.core.errors import InputError
+from errata.core.parallel import circles_left, parallel_map
 from errata.data import Corpus, Edit, Reference, apply_edits
-from errata.errors import InputError
-from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.files import PathLike, checked_lines, decode, read_bytes, shown_name, split_lines
+from errata.io.atomic import write_lines
+from errata.io.checks import Finding, raise_or_warn
+from errata.io.files import (
+    PathLike,
+    checked_lines,
+    decode,
+    plain_name,
+    read_bytes,
+    shown_name,
+    split_lines,
+)
 from errata.io.m2_arrays import (
     Scanned,
-    SentencesRead,
+    ScannedSentences,
     TextPart,
     joined_corpus,
     scan_part,
     text_parts,
 )
-from errata.io.m2_lines import Reading, check_order, read_edit
-from errata.io.opened import plain_name
-from errata.io.writing import write_lines
-from errata.workers import circles_left, in_order
 
-__all__ = ["M2File", "parse_m2", "read_m2", "scan_m2", "scan_m2_bytes", "scan_m2_text", "write_m2"]
+# ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
+
+REMEMBERED = 4096  # lines, a few hundred kilobytes
+REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # what stands in the fourth field of sound files
+
+
+@dataclass
+class EditLineReader:
+    """What the functions below share while one file is read."""
+
+    path: str
+    compatible: bool
+    findings: list[Finding] = field(default_factory=list)
+    # What lines say that were read before and need no remark, by all but their annotator: systems
+    # often make the same edit, and most have the same noop line.
+    known: dict[str, Edit | None] = field(default_factory=dict)
+
+    def warn(self, line: int, code: str, problem: str, remedy: str) -> None:
+        self.findings.append(Finding("warning", self.path, line, problem, remedy, code))
+
+    def error(self, line: int, problem: str, remedy: str) -> InputError:
+        return InputError(problem, path=self.path, line=line, remedy=remedy)
+
+
+def read_edit(
+    line: str, number: int, length: int, reading: EditLineReader
+) -> tuple[int, Edit | None]:
+    """One ``A`` line as annotator and edit; a noop has no edit."""
+    body, _, last = line.rpartition("|||")
+    annotator = _integer(last)
+    if annotator is not None and annotator >= 0 and body in reading.known:
+        edit = reading.known[body]
+        if edit is None or edit.end <= length:
+            return annotator, edit
+    remarks = len(reading.findings)
+    annotator, edit = _read_edit(line, number, length, reading)
+    if len(reading.findings) == remarks:
+        if len(reading.known) >= REMEMBERED:
+            reading.known.clear()
+        reading.known[body] = edit
+    return annotator, edit
+
+
+def _read_edit(
+    line: str, number: int, length: int, reading: EditLineReader
+) -> tuple[int, Edit | None]:
+    fields = line[2:].split("|||")
+    if len(fields) != 6:
+        raise reading.error(
+            number,
+            f"{len(fields)} fields apart by '|||' and not 6",
+            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
+        )
+    span, kind, correction, required, comment, annotator_field = fields
+    annotator = _integer(annotator_field)
+    if annotator is None or annotator < 0:
+        raise reading.error(
+            number,
+            f"the annotator {annotator_field!r} is not a number",
+            "number the annotators 0, 1, 2, ...",
+        )
+    offsets = _offsets(span)
+    if offsets is None:
+        raise reading.error(
+            number,
+            f"the offsets {span!r} are not two numbers",
+            "write the first token and the one after the last, counted from 0",
+        )
+    start, end = offsets
+    if kind == "noop":
+        if (start, end) != (-1, -1):
+            reading.warn(
+                number,
+                "noop-with-offsets",
+                f"a noop with offsets {start} {end} counts "
+                "as 'nothing to correct', as in the official scorer",
+                "write -1 -1, or give the edit its type",
+            )
+        return annotator, None
+    if not 0 <= start <= end <= length:
+        return _refuse(annotator, start, end, length, number, reading)
+    if required.startswith("|"):
+        reading.warn(
+            number,
+            "empty-alternative",
+            "an empty alternative at the end cannot be told "
+            f"from the field separator; only {correction!r} is read, as in the official "
+            "scorer",
+            "write -NONE- for an alternative that deletes",
+        )
+    elif required not in REQUIREMENTS or correction in REQUIREMENTS:
+        reading.warn(
+            number,
+            "shifted-fields",
+            f"the fourth field is {required[:40]!r}, the correction {correction[:40]!r}: a field "
+            "seems to be lost or added",
+            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
+        )
+    # Types and the two unread fields repeat: one string each keeps large files small.
+    kind, required, comment = intern(kind), intern(required), intern(comment)
+    if "||" not in correction:
+        text = "" if correction == "-NONE-" else correction.strip()
+        return annotator, Edit(start, end, text, kind, (), required, comment)
+    texts = ["" if text == "-NONE-" else text.strip() for text in correction.split("||")]
+    return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
+
+
+def _refuse(
+    annotator: int, start: int, end: int, length: int, number: int, reading: EditLineReader
+) -> tuple[int, None]:
+    """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
+    if start > end:
+        raise reading.error(
+            number,
+            f"the edit starts at {start}, after its end {end}",
+            "an insertion has start = end, every other edit start < end",
+        )
+    problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
+    if start < 0:
+        problem = f"the offset {start} is negative"
+    if not reading.compatible:
+        raise reading.error(
+            number,
+            problem,
+            "the type of a -1 -1 line is noop, in small letters"
+            if start < 0
+            else "offsets count white-space tokens from 0; check the tokenisation",
+        )
+    reading.warn(
+        number,
+        "edit-dropped",
+        f"{problem}; dropped, as in the official scorer",
+        "correct the offsets",
+    )
+    return annotator, None
+
+
+@lru_cache(4096)
+def _offsets(span: str) -> tuple[int, int] | None:
+    values = [_integer(offset) for offset in span.split()]
+    if len(values) != 2 or values[0] is None or values[1] is None:
+        return None
+    return values[0], values[1]
+
+
+@lru_cache(4096)
+def _integer(text: str) -> int | None:
+    text = text.strip()
+    digits = text[1:] if text[:1] == "-" else text
+    return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
+
+
+def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: EditLineReader) -> None:
+    """Warn of edits that are not apart and in order from left to right."""
+    previous: Edit | None = None
+    for _, edit in edits:
+        if previous is not None and (
+            edit.start < previous.end or (edit.start, edit.end) == (previous.start, previous.end)
+        ):
+            break
+        previous = edit
+    else:
+        return
+    seen: dict[tuple[int, int, tuple[str, ...]], int] = {}
+    once: list[tuple[int, int, int]] = []
+    highest = (-1, -1)
+    for number, edit in edits:
+        key = (edit.start, edit.end, edit.replacements)
+        if key in seen:
+            reading.warn(
+                number,
+                "duplicate-edit",
+                f"annotator {annotator} has the edit "
+                f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
+                f"{seen[key]}",
+                "delete one; the official scorer counts both",
+            )
+            continue
+        seen[key] = number
+        once.append((edit.start, edit.end, number))
+        if (edit.start, edit.end) < highest:
+            reading.warn(
+                number,
+                "unsorted-edits",
+                f"the edit {edit.start}-{edit.end} of annotator "
+                f"{annotator} stands after {highest[0]}-{highest[1]}",
+                "sort edits by their offsets; the official scorer misses matches of unsorted edits",
+            )
+        highest = max(highest, (edit.start, edit.end))
+    _check_overlap(annotator, sorted(once), reading)
+
+
+def _check_overlap(
+    annotator: int, spans: list[tuple[int, int, int]], reading: EditLineReader
+) -> None:
+    """Warn of edits that change a token which an edit before them changes too."""
+    reach, reached = -1, (0, 0)
+    for start, end, number in spans:
+        if start < reach:
+            reading.warn(
+                number,
+                "overlapping-edits",
+                f"the edit {start}-{end} of annotator "
+                f"{annotator} overlaps {reached[0]}-{reached[1]}",
+                "join them, or give one of them to another annotator",
+            )
+        if end > reach:
+            reach, reached = end, (start, end)
+
 
 MARK = "\ufeff"
 NumberedLines = list[tuple[int, str]]
@@ -113,7 +328,7 @@ def scan_m2(
     if data.startswith(BOM_UTF8):
         decode(data, shown)  # what it says of bytes that are no text counts the mark
         data = data.removeprefix(BOM_UTF8)
-    return scan_m2_bytes(
+    return read_m2_bytes(
         data, shown, name=name, compatible=compatible, collect=collect, threads=threads
     )
 
@@ -121,7 +336,7 @@ def scan_m2(
 def scan_m2_text(
     text: str, path: str = "<text>", *, threads: int | None = None, **given: Any
 ) -> M2File:
-    """What `scan_m2_bytes` gives with the same arguments, for a text.
+    """What `read_m2_bytes` gives with the same arguments, for a text.
 
     >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
     (7,)
@@ -130,10 +345,10 @@ def scan_m2_text(
         data = text.encode()
     except UnicodeEncodeError:  # half a character, which no file has
         return _by_lines(text, path, **given)
-    return scan_m2_bytes(data, path, threads=threads, **given)
+    return read_m2_bytes(data, path, threads=threads, **given)
 
 
-def scan_m2_bytes(
+def read_m2_bytes(
     data: bytes,
     path: str = "<text>",
     *,
@@ -155,10 +370,12 @@ def scan_m2_bytes(
         scanned = scan_part(whole, part)
         if scanned is None:
             return None
-        return _read_part(scanned, first_line + part.line, Reading(path, compatible), collect)
+        return _read_part(
+            scanned, first_line + part.line, EditLineReader(path, compatible), collect
+        )
 
     with circles_left():
-        found = in_order(read, text_parts(text), threads=threads)
+        found = parallel_map(read, text_parts(text), threads=threads)
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
             return _by_lines(
@@ -183,19 +400,21 @@ def scan_m2_bytes(
 class _PartRead(NamedTuple):
     """What was read of a part of a text, or why it was not."""
 
-    sentences: SentencesRead
+    sentences: ScannedSentences
     findings: list[Finding]
     error: InputError | None
     sound: bool
     odd_breaks: bool
 
 
-def _read_part(scanned: Scanned, first_line: int, reading: Reading, collect: bool) -> _PartRead:
+def _read_part(
+    scanned: Scanned, first_line: int, reading: EditLineReader, collect: bool
+) -> _PartRead:
     """All sentences of a part: what is not sound is read line by line."""
     sound, odd_breaks = bool(scanned.sentences.sources), scanned.odd_breaks
     try:
         others = {
-            p: _read_or_noted(scanned.lines(p, first_line), reading, collect)
+            p: _read_or_record(scanned.lines(p, first_line), reading, collect)
             for p in scanned.unsound
         }
         sentences = scanned.beside(others, first_line)
@@ -239,7 +458,7 @@ def parse_m2(
 
     ``path`` is what messages call it.
     """
-    reading = Reading(path, compatible)
+    reading = EditLineReader(path, compatible)
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
     numbers: list[int] = []
@@ -253,7 +472,7 @@ def parse_m2(
                 remedy="give an M2 file, or texts as source and references (--source, --refs)",
             )
     for paragraph in _paragraphs(lines, first_line, reading):
-        for number, source, refs in _read_or_noted(paragraph, reading, collect):
+        for number, source, refs in _read_or_record(paragraph, reading, collect):
             numbers.append(number)
             sources.append(source)
             references.append(refs)
@@ -267,8 +486,8 @@ def parse_m2(
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
-def _read_or_noted(
-    paragraph: NumberedLines, reading: Reading, collect: bool
+def _read_or_record(
+    paragraph: NumberedLines, reading: EditLineReader, collect: bool
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     """The sentences of a paragraph; with ``collect`` an error is one of the findings."""
     try:
@@ -286,7 +505,9 @@ def _read_or_noted(
         ]
 
 
-def _paragraphs(lines: list[str], first_line: int, reading: Reading) -> Iterator[NumberedLines]:
+def _paragraphs(
+    lines: list[str], first_line: int, reading: EditLineReader
+) -> Iterator[NumberedLines]:
     paragraph: NumberedLines = []
     for number, line in enumerate(lines, first_line):
         if line and not line.isspace():
@@ -311,7 +532,7 @@ def _sources(paragraph: NumberedLines) -> NumberedLines:
 
 
 def _read_paragraph(
-    paragraph: NumberedLines, reading: Reading
+    paragraph: NumberedLines, reading: EditLineReader
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     sentences = _sources(paragraph)
     if not sentences:
@@ -378,7 +599,7 @@ def _read_paragraph(
 
 
 def _references(
-    annotations: dict[int, list[tuple[int, Edit]]], reading: Reading
+    annotations: dict[int, list[tuple[int, Edit]]], reading: EditLineReader
 ) -> tuple[Reference, ...]:
     if not annotations:
         return (Reference(0, (), implied=True),)
@@ -405,7 +626,7 @@ def _share_edits(
     sentences: NumberedLines,
     annotations: dict[int, list[tuple[int, Edit]]],
     tokens: list[str],
-    reading: Reading,
+    reading: EditLineReader,
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     """What the official scorer makes of several sentences in one paragraph.
 
@@ -502,7 +723,7 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
         return []
     if not edits:
         return [f"{_NOOP_LINE}{annotator}"]
-    reading = Reading(path, compatible=False)
+    reading = EditLineReader(path, compatible=False)
     lines = []
     for edit in edits:
         texts = edit.replacements

@@ -7,28 +7,16 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from errata.data import Corpus, Edit, Hypotheses, apply_edits, namesakes
-from errata.errors import DataWarning, InputError, shortened, visible
-from errata.io.checks.findings import Finding, raise_or_warn
-from errata.io.checks.lines import check_alignment, look_no_more
-from errata.io.checks.roles import called_source, check_sources
-from errata.io.files import PathLike, shown_name, spelled_lines
+from errata.core.errors import DataWarning, InputError, escape_controls, shorten
+from errata.core.parallel import usual_threads
+from errata.data import Corpus, Edit, Hypotheses, apply_edits, duplicate_name_errors
+from errata.data.tokens import Spelled
+from errata.io.checks import Finding, raise_or_warn
+from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
+from errata.io.files import PathLike, plain_name, read_utf8_lines, shown_name
 from errata.io.m2 import M2File, scan_m2
-from errata.io.opened import plain_name
-from errata.io.runs import read_run
-from errata.io.tokenising import AS_IS, Tokeniser, tokenised_output, tokeniser
-from errata.spelling import Spelled
-from errata.workers import usual_threads
-
-__all__ = [
-    "files_in",
-    "is_m2",
-    "read_hypotheses",
-    "read_hypotheses_m2",
-    "read_systems",
-    "scan_hypotheses",
-    "split_name",
-]
+from errata.io.stored_runs import read_run
+from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_output, tokeniser
 
 # Endings that are no part of a system's name.
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
@@ -76,13 +64,15 @@ def read_hypotheses(
     number of cores.
     """
     names = None if name is None else [name]
-    systems, findings = scan_hypotheses(path, names=names, corpus=corpus, threads=threads)
-    refuse_several(split_name(path)[1], len(systems))
+    systems, findings = read_hypotheses_with_findings(
+        path, names=names, corpus=corpus, threads=threads
+    )
+    check_single_annotator(split_name(path)[1], len(systems))
     _raise_or_warn(findings, corpus, systems, guard)
     return systems[0]
 
 
-def refuse_several(path: str, systems: int) -> None:
+def check_single_annotator(path: str, systems: int) -> None:
     """Refuse an M2 file with the edits of several systems where one is asked for."""
     if systems > 1:
         raise InputError(
@@ -98,7 +88,7 @@ def _raise_or_warn(
 ) -> None:
     raise_or_warn(findings, guard=guard, stacklevel=4)
     if corpus is not None and not guard:  # let through once, let through always
-        look_no_more(corpus, *systems)
+        mark_checked(corpus, *systems)
 
 
 def read_systems(
@@ -120,13 +110,15 @@ def read_systems(
     places: list[str] = []
     for path in files_in(paths):
         if several:
-            found, findings = scan_hypotheses(path, names=names, corpus=corpus, threads=threads)
+            found, findings = read_hypotheses_with_findings(
+                path, names=names, corpus=corpus, threads=threads
+            )
             _raise_or_warn(findings, corpus, found, guard)
         else:
             found = [read_hypotheses(path, corpus=corpus, guard=guard, threads=threads)]
         systems += found
         places += [shown_name(split_name(path)[1])] * len(found)
-    for error in namesakes([system.system for system in systems], places):
+    for error in duplicate_name_errors([system.system for system in systems], places):
         raise error
     return systems
 
@@ -141,10 +133,11 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
             continue
         entries = [entry for entry in os.scandir(where) if not entry.name.startswith(".")]
         inside = sorted(entry.path for entry in entries if entry.is_file())
-        others = sorted(visible(entry.name) for entry in entries if not entry.is_file())
+        others = sorted(escape_controls(entry.name) for entry in entries if not entry.is_file())
         if inside and others:
             warnings.warn(
-                f"{visible(where)}: not read, being no files: {shortened(', '.join(others))}; name "
+                f"{escape_controls(where)}: not read, being no files: "
+                f"{shorten(', '.join(others))}; name "
                 "a folder inside it by itself",
                 DataWarning,
                 stacklevel=2,
@@ -161,7 +154,7 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
     return found
 
 
-def scan_hypotheses(
+def read_hypotheses_with_findings(
     path: PathLike,
     *,
     names: Sequence[str] | None = None,
@@ -171,16 +164,18 @@ def scan_hypotheses(
     """Read the one system of a text file or all systems of an M2 file, with what was found.
 
     The file has all sentences of a corpus, also those that were left out of it; its texts are cut
-    into tokens as those of the corpus were. A stored run (``.json``, `errata.io.runs`) is the
-    output of its day, of the corpus it was made with.
+    into tokens as those of the corpus were. A stored run (``.json``, `errata.io.stored_runs`) is
+    the output of its day, of the corpus it was made with.
     """
     if corpus is not None and plain_name(split_name(path)[1]).endswith(".json"):
         return [_stored(path, names, corpus)], []
     if corpus is not None and corpus.whole is not None:
-        systems, findings = scan_hypotheses(path, names=names, corpus=corpus.whole, threads=threads)
+        systems, findings = read_hypotheses_with_findings(
+            path, names=names, corpus=corpus.whole, threads=threads
+        )
         if all(len(system) == len(corpus.whole) for system in systems):
             systems = [system.without_sentences(*corpus.skipped) for system in systems]
-            look_no_more(corpus, *systems)
+            mark_checked(corpus, *systems)
         return systems, findings
     given, where = split_name(path)
     shown = shown_name(where)
@@ -192,22 +187,22 @@ def scan_hypotheses(
         systems, findings = systems_of(file, where, names)
         sources = file.corpus.sources
         if cut is not None:
-            systems = [tokenised_output(system, sources, cut) for system in systems]
+            systems = [tokenise_output(system, sources, cut) for system in systems]
             sources = tuple(map(cut, sources))
         if corpus is not None:
             findings += check_sources(corpus.sources, sources, shown, file.lines)
     else:
         called = names[0] if names else system_name(where)
-        lines, findings = spelled_lines(where)
+        lines, findings = read_utf8_lines(where)
         systems = [output_of_lines(called, lines, cut)]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
             if all(finding.severity != "error" for finding in found):
-                look_no_more(corpus, system)
+                mark_checked(corpus, system)
             findings += found
             if given is None and names is None and not is_m2(where):
-                findings += called_source(corpus, system, system_name(where), shown)
+                findings += is_named_source(corpus, system, system_name(where), shown)
     return systems, findings
 
 

@@ -1,14 +1,21 @@
-"""What each sentence belongs to: a table with a row per sentence and columns as domain or level."""
+"""Sentences left out by number, and labels per sentence (domain, level, log columns)."""
 
 from __future__ import annotations
 
-from errata.data import Corpus
-from errata.errors import InputError
-from errata.io.files import PathLike, shown_name
-from errata.io.sheet import read_rows, same_width
-from errata.io.text import read_text
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple
 
-__all__ = ["MOST_VALUES", "NO_VALUE", "read_slices", "sentences_of"]
+from errata.core.errors import InputError
+from errata.core.parameters import suggest_name
+from errata.data import Corpus, Judgment
+from errata.io.checks import raise_or_warn
+from errata.io.files import PathLike, decode, open_bytes, read_lines, shown_name
+from errata.io.records import parse_integer
+from errata.io.rows import check_width, read_rows
 
 MOST_VALUES = 200  # different values of a column; one that has more is a number or a text
 NO_VALUE = "(none)"  # what an empty cell says
@@ -28,7 +35,7 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
             path=name,
             remedy="write the names of the columns in the first line",
         )
-    same_width(rows, name)
+    check_width(rows, name)
     titles = rows[0].cells
     odd = next((t for t in titles if not t or titles.count(t) > 1), None)
     if odd is not None:
@@ -68,7 +75,8 @@ def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
 
     A line that is no source is refused: a typing error must not make a test pass.
     """
-    wanted = read_text(path)
+    wanted, findings = read_lines(path)
+    raise_or_warn(findings)
     places: dict[str, list[int]] = {}
     for i, source in enumerate(corpus.sources):
         places.setdefault(source, []).append(i)
@@ -81,3 +89,230 @@ def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
                 remedy="copy the lines from the sources, spaces and all",
             )
     return tuple(sorted({i for line in wanted for i in places[line]}))
+
+
+# ---- What is known of logged sentences: a table with a row each, read beside their texts.
+
+_YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
+
+
+class LogColumns:
+    """The columns of a table of marks, so many rows at a time."""
+
+    def __init__(self, path: PathLike, slices: Sequence[str] = ()) -> None:
+        self.path, self.slices = shown_name(path), tuple(slices)
+        self.row = 1
+        self._lines = _lines(path, self.path)
+        self.titles = next(self._lines, [])
+        if len({*self.titles}) < len(self.titles) or "" in self.titles:
+            raise InputError(
+                "a column has no name, or the name of another",
+                path=self.path,
+                line=1,
+                remedy="write the names of the columns in the first line, apart by tabs",
+            )
+        for name in slices:
+            if name not in self.titles:
+                raise InputError(
+                    f"there is no column {name!r} to slice by",
+                    path=self.path,
+                    line=1,
+                    remedy=f"{suggest_name(name, self.titles)}there are: {', '.join(self.titles)}",
+                )
+
+    def take(self, n: int) -> dict[str, Any]:
+        """What the next ``n`` rows say: ``accepted``, ``clean`` and ``slices``."""
+        rows = list(islice(self._lines, n))
+        first = self.row + 1
+        self.row += len(rows)
+        for k, cells in enumerate(rows):
+            if len(cells) != len(self.titles):
+                raise InputError(
+                    f"{len(cells)} cells below {len(self.titles)} names of columns",
+                    path=self.path,
+                    line=first + k,
+                    remedy="cells are apart by tabs, and empty where nothing is known",
+                )
+        if len(rows) < n:
+            self._refuse(f"{self.row - 1} rows below the names of columns, and more sentences")
+        by_title = {title: [row[c] for row in rows] for c, title in enumerate(self.titles)}
+        return {
+            "accepted": self._marks(by_title, "accepted", first),
+            "clean": self._marks(by_title, "clean", first),
+            "slices": {
+                name: tuple(cell or NO_VALUE for cell in by_title[name]) for name in self.slices
+            },
+        }
+
+    def _marks(
+        self, columns: Mapping[str, Sequence[str]], name: str, first: int
+    ) -> list[bool | None] | None:
+        if name not in columns:
+            return None
+        return [self._mark(cell, name, first + k) for k, cell in enumerate(columns[name])]
+
+    def finish(self) -> None:
+        """Refuse rows beyond the last sentence."""
+        if next(self._lines, None) is not None:
+            self._refuse(f"more rows than the {self.row - 1} sentences")
+
+    def _refuse(self, problem: str) -> None:
+        raise InputError(problem, path=self.path, remedy="give one row per sentence")
+
+    def _mark(self, cell: str, name: str, line: int) -> bool | None:
+        word = cell.strip().lower()
+        if word in _YES or word in _NO or not word:
+            return word in _YES if word else None
+        raise InputError(
+            f"{name} is {cell[:40]!r}, neither yes nor no",
+            path=self.path,
+            line=line,
+            remedy="write true or false, yes or no, 1 or 0, or nothing where it is not known",
+        )
+
+
+def _lines(path: PathLike, name: str) -> Iterator[list[str]]:
+    with open_bytes(path, bounded=False) as file:
+        for number, line in enumerate(file, 1):
+            text = decode(line, name, first_line=number).rstrip("\n").removesuffix("\r")
+            yield text.split("\t")
+
+
+# ---- Sentences left out by number: ``3,7-9``, or a file with a number or a range a line.
+
+LISTED = 20  # ranges that a signature names; of more it has the number and a digest
+_RANGES = re.compile(r"[\d\s,-]*\d[\d\s,-]*", re.ASCII)
+
+
+class NumberRange(NamedTuple):
+    """Sentences from ``first`` to ``last``, counted from 1, and the line they stand in."""
+
+    first: int
+    last: int
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class SkippedSentences:
+    """The sentences to be left out, as they were asked for; ``path`` is the file, if it was one.
+
+    >>> skipped = read_skipped("3,7-9")
+    >>> skipped.positions(12), skipped.holds(6), skipped.before(9)
+    ((2, 6, 7, 8), True, 4)
+    """
+
+    ranges: tuple[NumberRange, ...]
+    path: str | None = None
+
+    def positions(self, size: int) -> tuple[int, ...]:
+        """The places, from 0, of the sentences in a text of ``size``; others are refused."""
+        for first, last, line in self.ranges:
+            if last > size:
+                raise InputError(
+                    f"there is no sentence {max(first, size + 1)} to leave out: "
+                    f"the text has {size}",
+                    path=self.path,
+                    line=line,
+                    remedy=f"sentences count from 1 to {size}",
+                )
+        return tuple(i for first, last in _merged(self.ranges) for i in range(first - 1, last))
+
+    def holds(self, position: int) -> bool:
+        """Whether the sentence at this place, from 0, is left out."""
+        return any(first <= position + 1 <= last for first, last, _ in self.ranges)
+
+    def before(self, position: int) -> int:
+        """How many of the sentences before this place are left out."""
+        return sum(
+            min(last, position) - first + 1
+            for first, last in _merged(self.ranges)
+            if first <= position
+        )
+
+    @property
+    def fact(self) -> str:
+        """What a signature says of them."""
+        return _fact(_merged(self.ranges))
+
+
+def read_skipped(given: PathLike) -> SkippedSentences:
+    """Read sentence numbers: ``3,7-9``, or the name of a file with one or a range a line.
+
+    In a file ``#`` begins a comment. What looks like numbers is no file (``./3`` is).
+    """
+    text = str(given)
+    if not text.strip() or _RANGES.fullmatch(text):
+        return SkippedSentences(tuple(_ranges(text, None, None)))
+    path = shown_name(given)
+    ranges: list[NumberRange] = []
+    for number, line in enumerate(read_lines(given)[0], 1):
+        said = line.partition("#")[0].strip()
+        if said:
+            ranges += _ranges(said, path, number)
+    if not ranges:
+        raise InputError(
+            "no sentence is named", path=path, remedy="write a number or a range (7-9) a line"
+        )
+    return SkippedSentences(tuple(ranges), path)
+
+
+def _ranges(text: str, path: str | None, line: int | None) -> Iterator[NumberRange]:
+    for word in text.split(","):
+        first, dash, last = word.partition("-")
+        low = parse_integer(first, 1)
+        high = parse_integer(last, 1) if dash else low
+        if low is None or high is None or low > high:
+            raise InputError(
+                f"cannot read {word.strip()[:40]!r} as sentences to leave out",
+                path=path,
+                line=line,
+                remedy="write numbers and ranges as in 3,7-9, counting from 1",
+            )
+        yield NumberRange(low, high, line)
+
+
+def _merged(ranges: Iterable[NumberRange]) -> list[tuple[int, int]]:
+    """The ranges in order, joined where they touch: every sentence is in one."""
+    merged: list[tuple[int, int]] = []
+    for first, last, _ in sorted(ranges, key=lambda each: each[:2]):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
+
+
+def skip_signature(skipped: Sequence[int]) -> tuple[str, ...]:
+    """What a signature says of sentences left out (from 0): their numbers from 1, if any.
+
+    >>> skip_signature((2, 6, 7, 8)), skip_signature(())
+    (('skip_sentences:3,7-9',), ())
+    """
+    if not skipped:
+        return ()
+    return (_fact(_merged([NumberRange(i + 1, i + 1) for i in skipped])),)
+
+
+def _fact(merged: Sequence[tuple[int, int]]) -> str:
+    text = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in merged)
+    if len(merged) > LISTED:
+        count = sum(last - first + 1 for first, last in merged)
+        text = f"{count} @{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    return f"skip_sentences:{text}"
+
+
+def skip_judgments(judgments: Iterable[Judgment], skipped: SkippedSentences) -> Iterator[Judgment]:
+    """The judgments on the other sentences, which are counted as if these had never been.
+
+    >>> said = [Judgment("ann", i, (("A",), ("B",)), (1, 2)) for i in range(4)]
+    >>> [judgment.sentence for judgment in skip_judgments(said, read_skipped("2"))]
+    [0, 1, 2]
+    """
+    places: dict[int, int | None] = {}
+    for judgment in judgments:
+        place = judgment.sentence
+        if place not in places:
+            places[place] = None if skipped.holds(place) else place - skipped.before(place)
+        now = places[place]
+        if now is not None:
+            yield judgment if now == place else replace(judgment, sentence=now)

@@ -11,20 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from errata.errors import InputError
-
-__all__ = [
-    "LARGEST",
-    "LARGEST_TOTAL",
-    "edits_fit",
-    "gold_fits",
-    "offsets",
-    "same_size",
-    "shaped",
-    "spans",
-    "totals_fit",
-    "within",
-]
+from errata.core.errors import InputError
 
 LARGEST = 2**31 - 1  # positions are C ints
 LARGEST_TOTAL = 2**62  # totals, times their weights, are C long longs

@@ -12,12 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from errata.correlation import correlate, ranks
-from errata.errors import InputError
-from errata.meta.paired import Paired, notes_of_metrics
-from errata.numbers import Floats, near_one
-
-__all__ = ["Ensemble", "Ensembles", "ensembles"]
+from errata.core.correlation import correlate, ranks
+from errata.core.errors import InputError
+from errata.core.stats import Floats, rescale
+from errata.meta.matching import MatchedScores, notes_of_metrics
 
 Combination = Literal["mean rank", "best metric", "fitted weights"]
 FEWEST = 4  # systems: with two left nothing can be fitted
@@ -45,14 +43,14 @@ class Ensemble:
 class Ensembles:
     """All ways of combining the metrics of ``paired``, and each metric by itself (r, ρ)."""
 
-    paired: Paired
+    paired: MatchedScores
     alone: tuple[tuple[float, float], ...]
     combined: tuple[Ensemble, ...]
     notes: tuple[str, ...]
     signature: str
 
 
-def ensembles(paired: Paired) -> Ensembles:
+def ensembles(paired: MatchedScores) -> Ensembles:
     """Combine metrics in three ways, and say how much of the gain is left on unseen systems.
 
     *Mean rank*: the mean of a system's ranks by all metrics; nothing is learned, so that held-out
@@ -60,7 +58,7 @@ def ensembles(paired: Paired) -> Ensembles:
     too. *Fitted weights*: non-negative least squares on standardised scores (Lawson & Hanson 1974).
 
     >>> from errata.data import Scores
-    >>> from errata.meta.paired import match
+    >>> from errata.meta.matching import match
     >>> systems = tuple("ABCDE")
     >>> people = Scores("p", systems, np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     >>> good = Scores("a", systems, np.array([1.0, 2.0, 3.0, 5.0, 4.0]))
@@ -74,8 +72,8 @@ def ensembles(paired: Paired) -> Ensembles:
             f"{k} {'metric' if k == 1 else 'metrics'} and {n} systems cannot be combined",
             remedy=f"give two metrics or more, and {FEWEST} systems or more",
         )
-    people = near_one(paired.people.values)
-    table = np.stack([near_one(metric.values) for metric in paired.metrics], axis=1)
+    people = rescale(paired.people.values)
+    table = np.stack([rescale(metric.values) for metric in paired.metrics], axis=1)
     if np.isnan(table).any() or np.isnan(people).any():
         raise InputError(
             "a system without a score cannot be combined", remedy="leave it out with --hide"

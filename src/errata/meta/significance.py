@@ -1,28 +1,16 @@
-"""Is one metric really closer to people than another? Tests for two dependent correlations."""
+"""Williams, permutation, Holm; metrics tied with the best."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from errata.correlation import Correlation, correlate, pearson, ranks
-from errata.errors import InputError
-from errata.numbers import BLOCK, Floats, Seed, near_one
-
-__all__ = [
-    "Williams",
-    "both_ways",
-    "detectable_difference",
-    "flip_p_values",
-    "holm",
-    "holm_pairs",
-    "permutation_test",
-    "permutation_tests",
-    "williams",
-    "williams_test",
-]
+from errata.core.correlation import Correlation, correlate, pearson, ranks
+from errata.core.errors import InputError
+from errata.core.stats import BLOCK, Estimate, Floats, Seed, merge_ties, rescale
 
 VANISHES = 1e-12  # a determinant of correlations below it is rounding
 EXACT = 16  # up to so many systems or units every swap is tried, not sampled
@@ -149,16 +137,18 @@ def permutation_tests(
                 correlate(kind, h, np.where(swap, b, a)) - correlate(kind, h, np.where(swap, a, b))
             )
         null = np.concatenate(parts)
-    return both_ways(null, observed, drawn=n > EXACT, within=1e-12)
+    return both_directions(null, observed, drawn=n > EXACT, within=1e-12)
 
 
-def both_ways(null: Floats, observed: float, *, drawn: bool, within: float) -> tuple[float, float]:
+def both_directions(
+    null: Floats, observed: float, *, drawn: bool, within: float
+) -> tuple[float, float]:
     """One-sided p-values of a difference and of its opposite, from those of the null hypothesis.
 
     Where these were ``drawn`` the observed one counts among them. Equal sums in another order may
     differ in the last bits: what is so near, ``within``, is a tie and not a win.
 
-    >>> both_ways(np.array([-1.0, 0.0, 0.0, 1.0]), 1.0, drawn=False, within=1e-12)
+    >>> both_directions(np.array([-1.0, 0.0, 0.0, 1.0]), 1.0, drawn=False, within=1e-12)
     (0.25, 1.0)
     """
 
@@ -194,7 +184,7 @@ def flip_p_values(sentences: ArrayLike, *, resamples: int = 1000, rng: Seed = 0)
 
 
 def _standard(values: Floats) -> Floats:
-    near = near_one(values)
+    near = rescale(values)
     spread = float(near.std())
     return np.asarray((near - near.mean()) / (spread or 1.0), np.float64)
 
@@ -246,3 +236,79 @@ def detectable_difference(worse: float, between: float, n: int, *, level: float 
             (low, middle) if _williams(middle, worse, between, n).p <= level else (middle, high)
         )
     return high - worse
+
+
+# ---- Places of metrics: which of them cannot be told apart from the best, and from the next
+# best.
+
+
+@dataclass(frozen=True)
+class MetricStanding:
+    """A metric with its value; ``place`` 1 is not told apart from the best (None: not tested)."""
+
+    metric: str
+    value: Estimate
+    place: int | None
+
+
+@dataclass(frozen=True)
+class SignificanceTest:
+    """A test of the best metric of a place against another that stood behind it.
+
+    ``p`` is one-sided, ``holm`` corrected over all tests of the same best metric.
+    """
+
+    place: int
+    best: str
+    other: str
+    lead: float
+    p: float
+    holm: float
+
+
+def standings(
+    metrics: Sequence[str],
+    values: Sequence[Estimate],
+    p_value: Callable[[int, int], float] | None,
+    *,
+    level: float = 0.05,
+) -> tuple[tuple[MetricStanding, ...], tuple[SignificanceTest, ...]]:
+    """Give metrics their places, in the order given, and say which tests decided.
+
+    The best is compared with all others; those that are not significantly worse (Holm's correction
+    over these tests) share the first place with it. Of those left the best opens the second place,
+    and so on. ``p_value(a, b)`` is one-sided, small where metric a is really better than b; where a
+    test is undefined (NaN) two metrics are not told apart. A metric without a value has no place.
+
+    >>> p = {(0, 1): 0.2, (0, 2): 0.001}
+    >>> values = [Estimate(v, np.nan, np.nan) for v in (0.9, 0.8, 0.1)]
+    >>> found, tests = standings(["a", "b", "c"], values, lambda a, b: p[a, b])
+    >>> [(each.metric, each.place) for each in found], [round(t.holm, 3) for t in tests]
+    ([('a', 1), ('b', 1), ('c', 2)], [0.2, 0.002])
+    """
+    place: dict[int, int] = {}
+    tests: list[SignificanceTest] = []
+    size = merge_ties([value.value for value in values])
+    left = [k for k in np.argsort(-size, kind="stable").tolist() if not np.isnan(size[k])]
+    number = 0
+    while left and p_value is not None:
+        number += 1
+        head, *rest = left
+        p = [p_value(head, k) for k in rest]
+        adjusted = holm(p).tolist()
+        place[head] = number
+        left = []
+        for k, single, corrected in zip(rest, p, adjusted, strict=True):
+            lead = float(size[head] - size[k])
+            tests.append(
+                SignificanceTest(number, metrics[head], metrics[k], lead, single, corrected)
+            )
+            if corrected <= level:
+                left.append(k)
+            else:
+                place[k] = number
+    stand = tuple(
+        MetricStanding(metric, value, place.get(k))
+        for k, (metric, value) in enumerate(zip(metrics, values, strict=True))
+    )
+    return stand, tuple(tests)

@@ -5,9 +5,9 @@ Other packages add metrics with an entry point in the group ``errata.metrics``.
 
 from __future__ import annotations
 
+from errata.core.parameters import class_of
+from errata.core.registry import Registry
 from errata.metrics.base import Metric
-from errata.parameters import class_of
-from errata.plugins import Registry
 
 __all__ = ["DEFAULT_METRICS", "METRICS", "Metric", "parse"]
 
@@ -20,7 +20,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "m2": "errata.metrics.m2:M2",
         "imeasure": "errata.metrics.imeasure:IMeasure",
         "gleu": "errata.metrics.gleu:GLEU",
-        "gleu2015": "errata.metrics.gleu2015:GLEU2015",
+        "gleu2015": "errata.metrics.gleu:GLEU2015",
         "bleu": "errata.metrics.bleu:BLEU",
         "ter": "errata.metrics.ter:TER",
         "meteor": "errata.metrics.meteor:METEOR",
@@ -29,24 +29,24 @@ METRICS: Registry[type[Metric]] = Registry(
         "edits": "errata.metrics.errant:Edits",
         "cleme": "errata.metrics.cleme:CLEME",
         "cleme2": "errata.metrics.cleme:CLEME2",
-        "pt_m2": "errata.metrics.pt_m2:PTM2",
-        "pt_errant": "errata.metrics.pt_errant:PTErrant",
+        "pt_m2": "errata.metrics.pt_metrics:PTM2",
+        "pt_errant": "errata.metrics.pt_metrics:PTErrant",
         "difficulty": "errata.metrics.difficulty:Difficulty",
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",
-        "some": "errata.metrics.learned.some:SOME",
-        "impara": "errata.metrics.learned.impara:IMPARA",
-        "bertscore": "errata.metrics.learned.bertscore:BERTScore",
-        "harper": "errata.metrics.harper:Harper",
+        "some": "errata.metrics.some:SOME",
+        "impara": "errata.metrics.impara:IMPARA",
+        "bertscore": "errata.metrics.bertscore:BERTScore",
+        "harper": "errata.metrics.grammar_errors:Harper",
         "errors": "errata.metrics.grammar_errors:Errors",
         "judge": "errata.metrics.judge:Judge",
-        "interpolate": "errata.metrics.interpolated:Interpolate",
+        "interpolate": "errata.metrics.interpolate:Interpolate",
     },
     group="errata.metrics",
     accepts=class_of(Metric),
     must="it must be a Metric with @metric; see errata.testing.check_metric",
     example="m2(beta=0.5)",
-    adapter="errata.metrics.own:own_metric",
+    adapter="errata.metrics.user_function:metric_from_function",
 )
 
 

@@ -1,9 +1,9 @@
-"""The metric contract: count, choose, score.
+"""Metric: count, choose, score, facts, describe.
 
 ``count`` turns a corpus and one system's output into sufficient statistics per sentence and
 reference; ``choose`` says which reference each sentence takes; ``score`` is a pure function of
 summed statistics. Corpus scores, sentence scores, bootstrap intervals and distributed runs all
-read the same counts (see `errata.evaluation`).
+read the same counts (see `errata.scoring.evaluate`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
 what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and nine
@@ -13,45 +13,22 @@ more where it differs from what most metrics do; there is nothing else to overri
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import singledispatch
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from errata.data import BATCH, Corpus, Hypotheses
-from errata.errors import InputError
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import Parameterised
-from errata.parameters import parameterised as metric
-from errata.sums import taken
-from errata.workers import in_order
-
-__all__ = [
-    "Before",
-    "Columns",
-    "Counted",
-    "InOrderError",
-    "Metric",
-    "RoundsError",
-    "WholeCorpusError",
-    "WholeCountsError",
-    "by_name",
-    "check_beta",
-    "count_each",
-    "count_together",
-    "f_beta",
-    "fixed_point",
-    "join_counts",
-    "mean_own_score",
-    "metric",
-    "precision_recall",
-    "scored_alone",
-    "stacked",
-    "whole",
-    "with_own_score",
-]
+from errata.core.errors import InputError
+from errata.core.exact_sums import select_reference
+from errata.core.parallel import parallel_map
+from errata.core.parameters import Parameterised
+from errata.core.parameters import parameterised as metric
+from errata.core.stats import Floats, Ints, Progress, ratio
+from errata.data import Corpus, Hypotheses
+from errata.data.corpus import BATCH
 
 Columns = Literal["annotators", "readings", "none"]
 TOGETHER = 16  # systems of which a batch is counted at once: enough to share, and bounded memory
@@ -60,7 +37,7 @@ TOGETHER = 16  # systems of which a batch is counted at once: enough to share, a
 class Before(NamedTuple):
     """The sentences before those that are to be decided: how many, and the sums of what they took.
 
-    Sums are exact, so that what is decided does not depend on how a corpus was cut. ``whole`` are
+    Sums are exact, so that what is decided does not depend on how a corpus was cut. ``to_int`` are
     the sums over all sentences, those after these among them, that an earlier round came to, where
     a choice is made in rounds. ``memory`` is where a choice may leave what the next part needs, if
     all are decided in one go.
@@ -139,7 +116,8 @@ class Metric(Parameterised, ABC):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN.
 
-        What is no whole number is kept to ``2 ** -60``, so that sums are exact (`errata.sums`).
+        What is no whole number is kept to ``2 ** -60``, so that sums are exact
+        (`errata.core.exact_sums`).
         """
 
     @abstractmethod
@@ -219,7 +197,7 @@ def count_each(
         for hypotheses in systems
         for batch, a, b in zip(batches, starts[:-1], starts[1:], strict=True)
     ]
-    parts = in_order(
+    parts = parallel_map(
         lambda job: count(*job),
         jobs,
         threads=threads,
@@ -247,7 +225,7 @@ def count_together(
         for group in groups
         for batch, a, b in zip(batches, starts[:-1], starts[1:], strict=True)
     ]
-    parts = in_order(
+    parts = parallel_map(
         lambda job: count(*job),
         jobs,
         threads=threads,
@@ -273,9 +251,9 @@ def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> 
     for draw, chosen in enumerate(choice):
         there = chosen >= 0
         if there.all():
-            scores[draw] = single.score(taken(counts, chosen))
+            scores[draw] = single.score(select_reference(counts, chosen))
         else:
-            scores[draw, there] = single.score(taken(counts[there], chosen[there]))
+            scores[draw, there] = single.score(select_reference(counts[there], chosen[there]))
     weight = (choice >= 0).sum(axis=0)
     return np.where(weight > 0, scores.sum(axis=0) / np.maximum(weight, 1), np.nan)
 
@@ -307,14 +285,14 @@ def by_name(statistics: Sequence[str], totals: Floats) -> dict[str, Floats]:
     return {name: totals[..., k] for k, name in enumerate(statistics)}
 
 
-def stacked(statistics: Sequence[str], columns: Mapping[str, ArrayLike]) -> Floats:
+def stack_counts(statistics: Sequence[str], columns: Mapping[str, ArrayLike]) -> Floats:
     """The counts of one reading, ``[sentence, 1, k]``, from columns by name."""
     return np.stack([np.asarray(columns[name], np.float64) for name in statistics], axis=-1)[
         :, None, :
     ]
 
 
-def with_own_score(counts: Floats, own: Floats) -> Floats:
+def append_score(counts: Floats, own: Floats) -> Floats:
     """Counts with what a mean over sentences needs: the sentence's own score, and one sentence.
 
     A reference that is missing (NaN) has neither.
@@ -324,7 +302,7 @@ def with_own_score(counts: Floats, own: Floats) -> Floats:
 
 
 def mean_own_score(totals: Floats) -> Floats:
-    """The mean of the sentences' own scores, from sums of what `with_own_score` gives.
+    """The mean of the sentences' own scores, from sums of what `append_score` gives.
 
     >>> mean_own_score(np.array([7.0, 1.5, 2.0])).item()
     0.75
@@ -341,7 +319,7 @@ def fixed_point(values: Floats, bits: int = 30) -> Floats:
     return np.asarray(np.rint(values * 2.0**bits) / 2.0**bits)
 
 
-def whole(count: Floats) -> Ints:
+def to_int(count: Floats) -> Ints:
     """A count as whole numbers."""
     return np.rint(count).astype(np.int64)
 
@@ -376,3 +354,119 @@ def f_beta(precision: Floats | Ints, recall: Floats | Ints, beta: float) -> Floa
     """
     square = beta * beta
     return ratio((1 + square) * precision * recall, square * precision + recall, 0.0)
+
+
+# ---- Files that metrics read beside the corpus: where one of them changes, numbers do.
+
+
+@singledispatch
+def files_beside(metric: object) -> tuple[str, ...]:
+    """The files that a metric reads beside the corpus and the outputs.
+
+    Almost all metrics read none; others register what they read:
+    ``@files_beside.register(Difficulty)``.
+
+    >>> from errata.metrics import parse
+    >>> files_beside(parse("m2")), files_beside(parse("difficulty(weights='n.txt')"))
+    ((), ('n.txt',))
+    """
+    return ()
+
+
+# ---- Counts of a part of a corpus that only the whole corpus settles.
+
+
+class Unsettled(ABC):
+    """How a metric counts parts, and what makes counts of them (see `unsettled_of`).
+
+    Unsettled counts are ``[sentence, reference, number]``; how many numbers there are may differ
+    from part to part. Those of a reference that is missing are NaN.
+    """
+
+    @abstractmethod
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """The unsettled counts of every system."""
+
+    @abstractmethod
+    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+        """What the parts of one system say together; they may be gone through again."""
+
+    @abstractmethod
+    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+        """The counts of a part, with what the whole said."""
+
+
+@singledispatch
+def unsettled_of(metric: object) -> Unsettled | None:
+    """How parts of a corpus are counted, where only the whole settles their counts.
+
+    Metrics whose counts hang on the sentence alone, as almost all, need nothing; others register
+    what they do: ``@unsettled_of.register(CLEME)``.
+
+    >>> unsettled_of("m2") is None
+    True
+    """
+    return None
+
+
+def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:
+    """Lists of numbers as rows of one length, with 0 behind them.
+
+    >>> pad_lists([[1, 2], [], [3]]).tolist()
+    [[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]]
+    """
+    found = np.zeros((len(rows), max(map(len, rows), default=0)))
+    for row, numbers in zip(found, rows, strict=True):
+        row[: len(numbers)] = numbers
+    return found
+
+
+def join_unsettled(parts: Sequence[Floats]) -> Floats:
+    """Unsettled counts of consecutive batches as those of one: 0 behind the shorter ones.
+
+    >>> join_unsettled([np.ones((1, 1, 1)), np.full((1, 2, 2), 2.0)])[:, :, 1].tolist()
+    [[0.0, nan], [2.0, 2.0]]
+    """
+    references = max(part.shape[1] for part in parts)
+    width = max(part.shape[2] for part in parts)
+    found = np.full((sum(map(len, parts)), references, width), np.nan)
+    start = 0
+    for part in parts:
+        here = found[start : start + len(part), : part.shape[1]]
+        here[:] = np.where(np.isnan(part[..., :1]), np.nan, 0.0)
+        here[..., : part.shape[2]] = part
+        start += len(part)
+    return found
+
+
+__all__ = [
+    "Before",
+    "Columns",
+    "Counted",
+    "InOrderError",
+    "Metric",
+    "RoundsError",
+    "WholeCorpusError",
+    "WholeCountsError",
+    "append_score",
+    "by_name",
+    "check_beta",
+    "count_each",
+    "count_together",
+    "f_beta",
+    "fixed_point",
+    "join_counts",
+    "mean_own_score",
+    "metric",
+    "precision_recall",
+    "scored_alone",
+    "stack_counts",
+    "to_int",
+]

@@ -12,8 +12,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
-from errata.errors import InputError
 from errata.metrics.base import Columns, Metric, metric
 from errata.metrics.ngrams import (
     check_references,
@@ -22,10 +24,6 @@ from errata.metrics.ngrams import (
     overlaps,
     reference_tokens,
 )
-from errata.numbers import Floats, Ints, ratio
-from errata.parameters import About
-
-__all__ = ["BLEU"]
 
 # Tokenisers of sacrebleu that need neither a download nor a further package.
 Tokenizer = Literal["none", "13a", "intl", "char", "zh"]

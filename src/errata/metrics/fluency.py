@@ -12,14 +12,12 @@ from typing import Literal
 
 import numpy as np
 
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stacked, whole
+from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stack_counts, to_int
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
-from errata.models import Memo, Options, open_model, warn_of_foreign
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import About
-
-__all__ = ["Fluency", "distinct", "stripped"]
+from errata.models import CachedModel, Options, open_model, warn_of_foreign
 
 
 @metric
@@ -62,15 +60,15 @@ class Fluency(Metric):
         """None: there are no references."""
         return "none"
 
-    def opened(self) -> Memo:
+    def opened(self) -> CachedModel:
         """The language model, with its cache."""
         options = Options(self.revision, self.dtype, self.device, self.batch_size)
         return open_model(self.model, options)
 
-    def _embedder(self) -> Memo | None:
+    def _embedder(self) -> CachedModel | None:
         if self.embeddings == "none":
             return None
-        from errata.models.embedding import open_minilm
+        from errata.models.encoder import open_minilm
 
         return open_minilm()
 
@@ -110,7 +108,7 @@ class Fluency(Metric):
         if embedder is not None:
             cosines = np.einsum("id,id->i", embedder.rows(sources), embedder.rows(outputs))
             cosine = np.where(same, 1.0, cosines)
-        return stacked(
+        return stack_counts(
             self.statistics,
             {
                 "ln ratio": np.where(defined, log_ratio, 0.0),
@@ -138,7 +136,7 @@ class Fluency(Metric):
         means: dict[str, Floats | Ints] = {
             name: ratio(figures[figure], n, 0.0) for name, figure in shown.items()
         }
-        return {**means, "undefined": whole(figures["undefined"])}
+        return {**means, "undefined": to_int(figures["undefined"])}
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
         """The exact models."""

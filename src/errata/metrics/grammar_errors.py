@@ -1,4 +1,4 @@
-"""Grammaticality by a checker, without references (Napoles, Sakaguchi & Tetreault, EMNLP 2016)."""
+"""Errors found by Harper or LanguageTool."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
 from errata.metrics.base import (
     Columns,
     Metric,
@@ -18,23 +20,19 @@ from errata.metrics.base import (
     count_each,
     fixed_point,
     metric,
-    stacked,
-    whole,
+    stack_counts,
+    to_int,
 )
 from errata.metrics.fluency import distinct, stripped
-from errata.models import Memo
-from errata.models.languagetool import NAPOLES
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import About
-
-__all__ = ["CheckerMetric", "Errors"]
+from errata.models import CachedModel
+from errata.models.checkers import NAPOLES
 
 
 class CheckerMetric(Metric):
     """What metrics share that ask a checker about single sentences, without references."""
 
     @abstractmethod
-    def opened(self) -> Memo:
+    def opened(self) -> CachedModel:
         """The checker, with its cache."""
 
     @property
@@ -112,13 +110,13 @@ class Errors(CheckerMetric):
         """What `score` returns."""
         return "1 - errors/token" if self.measure == "per_token" else "errors removed"
 
-    def opened(self) -> Memo:
+    def opened(self) -> CachedModel:
         """The checker, with its cache."""
         if self.checker == "harper":
-            from errata.models.harper import open_harper
+            from errata.models.checkers import open_harper
 
             return open_harper(DIALECT[self.language], self.tokenized)
-        from errata.models.languagetool import open_languagetool
+        from errata.models.checkers import open_languagetool
 
         return open_languagetool(self.url, self.language, self.disabled, self.tokenized)
 
@@ -132,7 +130,7 @@ class Errors(CheckerMetric):
         left = (s if gone else o for s, o, gone in zip(sources, outputs, emptied, strict=True))
         tokens = np.array([len(text.split()) for text in left], np.float64)
         right = 1 - after / np.maximum(tokens, 1)
-        return stacked(
+        return stack_counts(
             self.statistics,
             {
                 "before": before,
@@ -153,7 +151,7 @@ class Errors(CheckerMetric):
     def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Errors before and after, and the tokens of the output."""
         figures = by_name(self.statistics, totals)
-        return {name: whole(figures[name]) for name in ("before", "after", "tokens")}
+        return {name: to_int(figures[name]) for name in ("before", "after", "tokens")}
 
 
 DIALECT = {
@@ -163,3 +161,64 @@ DIALECT = {
     "en-CA": "canadian",
     "en-IN": "indian",
 }
+
+
+# ---- Errors that a rule-based checker finds before and after, without references.
+
+
+@metric
+class Harper(CheckerMetric):
+    """Errors that the rule-based checker Harper reports before and after, per sentence.
+
+    The score is (before - after) / sentences. Harper knows English spelling and a set of
+    grammar rules; what has no rule is not an error to it, and a text that says less has fewer.
+    A sentence that was emptied keeps its errors: deleting it corrects nothing. ``tokenized``
+    takes out the blanks that tokenisation puts before punctuation.
+    """
+
+    name = "harper"
+    about = About(range="errors per sentence, any sign", needs=("errata-gec[harper]",))
+
+    dialect: str = "american"
+    tokenized: bool = True
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Errors before and after, and how many sentences."""
+        return ("before", "after", "sentences")
+
+    @property
+    def headline(self) -> str:
+        """What `score` returns."""
+        return "errors removed"
+
+    def opened(self) -> CachedModel:
+        """The checker, with its cache."""
+        from errata.models.checkers import open_harper
+
+        return open_harper(self.dialect, self.tokenized)
+
+    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
+        """``[sentence, 1, (before, after, 1)]``."""
+        checker = self.opened()
+        sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
+        before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
+        emptied = np.array([not output for output in outputs], bool)
+        return stack_counts(
+            self.statistics,
+            {
+                "before": before,
+                "after": np.where(emptied, before, after),
+                "sentences": np.ones(len(corpus)),
+            },
+        )
+
+    def score(self, totals: Floats) -> Floats:
+        """(before - after) / sentences."""
+        figures = by_name(self.statistics, totals)
+        return ratio(figures["before"] - figures["after"], figures["sentences"], 0.0)
+
+    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+        """Errors before and after."""
+        figures = by_name(self.statistics, totals)
+        return {name: to_int(figures[name]) for name in ("before", "after")}

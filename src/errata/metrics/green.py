@@ -6,22 +6,20 @@ from typing import Literal
 
 import numpy as np
 
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses, Tokens
-from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
+    append_score,
     check_beta,
     mean_own_score,
     metric,
-    whole,
-    with_own_score,
+    to_int,
 )
 from errata.metrics.ngrams import corrections, overlaps, per_reference, reference_tokens
-from errata.numbers import Floats, Ints, ratio
-from errata.parameters import About
-
-__all__ = ["GREEN"]
 
 ORDERS = 9  # beyond it n-grams of sentences are nearly all different
 
@@ -49,7 +47,7 @@ class GREEN(Metric):
     where there was nothing to be found (``empty="official"``), so that a text shorter than N
     words scores 0 even if it is right; ``empty="one"`` takes 1 for both.
 
-    >>> from errata.evaluation import evaluate
+    >>> from errata.scoring.evaluate import evaluate
     >>> corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
     >>> round(evaluate("green(n=2)", corpus, {"A": corpus.sources})["A"], 4)
     0.5271
@@ -118,7 +116,7 @@ class GREEN(Metric):
         counts = per_reference(np.concatenate([tp, fp, fn], axis=1), first)
         if self.total == "sum":
             return counts
-        return with_own_score(counts, self._f(counts, self.n))
+        return append_score(counts, self._f(counts, self.n))
 
     def _sizes(self, tokens: Tokens) -> Ints:
         """How many n-grams of each order a text has: ``[sentence, order]``."""
@@ -147,7 +145,8 @@ class GREEN(Metric):
             "P": p,
             "R": r,
             **{
-                what: whole(totals[..., k * self.n]) for k, what in enumerate(("TP1", "FP1", "FN1"))
+                what: to_int(totals[..., k * self.n])
+                for k, what in enumerate(("TP1", "FP1", "FN1"))
             },
         }
 

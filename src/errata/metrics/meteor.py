@@ -1,34 +1,118 @@
-"""METEOR, as nltk has it (Lavie & Agarwal, WMT 2007)."""
+"""METEOR and WordNet synonyms."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cache
 from importlib.metadata import version
 from itertools import pairwise
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
+    append_score,
     by_name,
     count_each,
     fixed_point,
     mean_own_score,
     metric,
-    whole,
-    with_own_score,
+    to_int,
 )
 from errata.metrics.ngrams import check_references, corrections, per_reference
 from errata.models.language import load_extra
-from errata.models.wordnet import INSTALL, Synonyms, open_wordnet
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import About
 
-__all__ = ["METEOR"]
+# ---- Synonyms of English words: WordNet as nltk reads it, from nltk's data or Debian's package.
+
+INSTALL = install_extra("meteor")
+DEBIAN = Path("/usr/share/wordnet")
+LEXICOGRAPHERS = 45  # files of the lexicographers in WordNet 3.0, whose list Debian leaves out
+
+
+class _Lemma(NamedTuple):
+    text: str
+
+    def name(self) -> str:
+        """The word, as nltk's lemmas give it."""
+        return self.text
+
+
+class _Synset(NamedTuple):
+    words: tuple[_Lemma, ...]
+
+    def lemmas(self) -> tuple[_Lemma, ...]:
+        """The words of one meaning."""
+        return self.words
+
+
+class Synonyms:
+    """What nltk's METEOR asks of WordNet, each word looked up once; ``reader=None`` knows none."""
+
+    def __init__(self, reader: Any = None, edition: str = "none") -> None:
+        self.edition = edition
+        self._reader = reader
+        self._known: dict[str, tuple[_Synset, ...]] = {}
+
+    def synsets(self, word: str) -> Iterable[_Synset]:
+        """One meaning with all synonyms of the word: METEOR does not tell meanings apart."""
+        if self._reader is None:
+            return ()
+        if word not in self._known:
+            names = {
+                lemma.name() for synset in self._reader.synsets(word) for lemma in synset.lemmas()
+            }
+            self._known[word] = (_Synset(tuple(map(_Lemma, sorted(names)))),)
+        return self._known[word]
+
+
+@cache
+def open_wordnet() -> Synonyms:
+    """WordNet from nltk's data, or where Debian's wordnet-base puts it; read once."""
+    load_extra("nltk", "METEOR", INSTALL)
+    data = load_extra("nltk.data", "METEOR", INSTALL)
+    for place in ("corpora/wordnet.zip/wordnet/", "corpora/wordnet"):
+        try:
+            found = data.find(place)
+        except LookupError:
+            continue
+        return _opened(found)
+    if (DEBIAN / "data.noun").exists():
+        if str(DEBIAN) not in data.path:
+            data.path.append(str(DEBIAN))  # nltk reads nothing outside of these
+        return _opened(str(DEBIAN))
+    raise MissingExtraError(
+        "METEOR with synonyms needs WordNet, which",
+        "python -m nltk.downloader wordnet, or apt install wordnet-base; or set synonyms='none'",
+    )
+
+
+def _opened(root: Any) -> Synonyms:
+    wordnet = load_extra("nltk.corpus.reader.wordnet", "METEOR", INSTALL)
+
+    class Reader(wordnet.WordNetCorpusReader):  # type: ignore[misc, name-defined]
+        def open(self, file: str) -> Any:
+            # Which lexicographer wrote an entry decides nothing here.
+            if file == "lexnames":
+                return io.StringIO("".join(f"{k:02}\t-\t0\n" for k in range(LEXICOGRAPHERS)))
+            return super().open(file)
+
+        def map_wn(self, version: str = "") -> None:
+            """No map to WordNets of other languages, which are not asked."""
+
+    with warnings.catch_warnings():  # that other languages are missing
+        warnings.simplefilter("ignore")
+        reader = Reader(root, None)
+        return Synonyms(reader, reader.get_version())
+
 
 COUNTS = ("matches", "output", "reference", "chunks")
 
@@ -49,7 +133,7 @@ class METEOR(Metric):
     the summed counts, as METEOR's own programs have it, ``"mean"`` the mean of sentences, as the
     package evaluate. ``synonyms="none"`` goes without WordNet.
 
-    >>> from errata.evaluation import evaluate
+    >>> from errata.scoring.evaluate import evaluate
     >>> corpus = Corpus.from_texts(["He go home now"], [["He goes home now"]])
     >>> evaluate("meteor(synonyms=none)", corpus, {"A": ["He go home now"]})["A"]
     0.6388888888888888
@@ -110,7 +194,7 @@ class METEOR(Metric):
         counts = per_reference(np.array(rows, np.float64).reshape(-1, len(COUNTS)), first)
         if self.total == "sum":
             return counts
-        return with_own_score(counts, fixed_point(self._figures(counts)[2]))
+        return append_score(counts, fixed_point(self._figures(counts)[2]))
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score for the sentence; of equals the first."""
@@ -129,8 +213,8 @@ class METEOR(Metric):
         return {
             "P": precision,
             "R": recall,
-            "matches": whole(counted["matches"]),
-            "chunks": whole(counted["chunks"]),
+            "matches": to_int(counted["matches"]),
+            "chunks": to_int(counted["chunks"]),
         }
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:

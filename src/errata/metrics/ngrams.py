@@ -15,23 +15,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.core.errors import InputError
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Tokens
-from errata.errors import InputError
 from errata.kernels import ngrams as kernel
-from errata.numbers import Floats, Ints
-
-__all__ = [
-    "Overlaps",
-    "Spaces",
-    "check_references",
-    "closest_lengths",
-    "corrections",
-    "overlaps",
-    "per_reference",
-    "reference_tokens",
-    "source_tokens",
-    "split_tokens",
-]
 
 # What separates tokens: any white space, or, as in scripts that read bytes, that of ASCII.
 Spaces = Literal["unicode", "ascii"]

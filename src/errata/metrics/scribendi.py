@@ -22,18 +22,16 @@ import numpy as np
 from rapidfuzz import fuzz, utils
 from rapidfuzz.distance import Indel
 
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, whole
-from errata.models import Memo, Options, open_model, perplexity, warn_of_foreign
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import About
-
-__all__ = ["Scribendi", "levenshtein_distance_ratio", "token_sort_ratio"]
+from errata.metrics.base import Columns, Metric, by_name, count_each, metric, to_int
+from errata.models import CachedModel, Options, open_model, perplexity, warn_of_foreign
 
 Rounding = Literal["none", "fuzzywuzzy"]
 PERPLEXITIES = {"mean": "token", "sum": "sentence"}
-FATES = ("improved", "unchanged", "worsened", "strayed")
+OUTCOMES = ("improved", "unchanged", "worsened", "strayed")
 
 
 def token_sort_ratio(source: str, hypothesis: str, rounding: Rounding = "none") -> float:
@@ -103,7 +101,7 @@ class Scribendi(Metric):
     @property
     def statistics(self) -> tuple[str, ...]:
         """What became of the sentences, and what the sentence view shows."""
-        return (*FATES, "TSR", "LDR", "finite", "ln PPL source", "ln PPL hypothesis")
+        return (*OUTCOMES, "TSR", "LDR", "finite", "ln PPL source", "ln PPL hypothesis")
 
     @property
     def headline(self) -> str:
@@ -120,7 +118,7 @@ class Scribendi(Metric):
         """With perplexities and likeness beside the score."""
         return replace(self, level="sentence")
 
-    def opened(self) -> Memo:
+    def opened(self) -> CachedModel:
         """The language model, with its cache."""
         options = Options(self.revision, self.dtype, self.device, self.batch_size)
         return open_model(self.model, options)
@@ -178,7 +176,7 @@ class Scribendi(Metric):
     def _result(self, totals: Floats) -> tuple[Floats, Floats]:
         """The sum of all verdicts, and of how many sentences."""
         improved, unchanged, worsened, strayed = (
-            by_name(self.statistics, totals)[fate] for fate in FATES
+            by_name(self.statistics, totals)[fate] for fate in OUTCOMES
         )
         result = np.asarray(improved - worsened - strayed, np.float64)
         return result, improved + unchanged + worsened + strayed
@@ -192,7 +190,7 @@ class Scribendi(Metric):
         if self.level == "corpus":
             result, n = self._result(totals)
             other = {"mean": ratio(result, n, 0.0)} if self.total == "sum" else {"sum": result}
-            return {**other, **{fate: whole(figures[fate]) for fate in FATES}}
+            return {**other, **{fate: to_int(figures[fate]) for fate in OUTCOMES}}
         scale: Any = np.exp if self.perplexity == "mean" else np.asarray
         unit = "PPL" if self.perplexity == "mean" else "-ln P"
         before, after = (

@@ -1,17 +1,74 @@
-"""Translation edit rate, as machine translation has it (Snover et al., AMTA 2006)."""
+"""Translation edit rate."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
-from errata.data import Corpus, Hypotheses
-from errata.edits.ter import edit_counts
-from errata.metrics.base import Before, Metric, by_name, metric, whole
+from errata.core.parallel import chunks, parallel_map
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress
+from errata.data import Corpus, Hypotheses, Vocabulary
+from errata.kernels import ter as kernel
+from errata.metrics.base import Before, Metric, by_name, metric, to_int
 from errata.metrics.ngrams import check_references, corrections, per_reference
-from errata.numbers import Floats, Ints
-from errata.parameters import About
 
-__all__ = ["TER"]
+# ---- Translation edit rate between texts, as counts of edits (Snover et al. 2006).
+
+TextPair = tuple[str, str]
+BATCH = 500  # pairs a thread takes at a time
+
+
+def edit_counts(
+    pairs: Sequence[TextPair],
+    *,
+    lowercase: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """How many insertions, deletions, substitutions and shifts turn each text into the other.
+
+    The sum of what `operation_counts` gives, with the same options.
+
+    >>> edit_counts([("a b c d", "c d a b"), ("a b", "A b")]).tolist()
+    [1, 0]
+    """
+    counts = operation_counts(pairs, lowercase=lowercase, threads=threads, progress=progress)
+    edits: NDArray[np.int64] = counts.sum(axis=1)
+    return edits
+
+
+def operation_counts(
+    pairs: Sequence[TextPair],
+    *,
+    lowercase: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> NDArray[np.int64]:
+    """Insertions, deletions, substitutions and shifts apart: ``[pair, 4]``.
+
+    The first of a pair is TER's hypothesis, the second its reference; tokens are what blanks
+    separate. ``lowercase`` folds the case first, as Tercom does unless told otherwise.
+    ``threads`` defaults to the number of cores.
+
+    >>> operation_counts([("a b c d e", "c d a b x")]).tolist()
+    [[0, 0, 1, 1]]
+    """
+    folded = [(a.lower(), b.lower()) if lowercase else (a, b) for a, b in pairs]
+    distinct = list(dict.fromkeys(folded))
+    blocks = [distinct[part] for part in chunks(len(distinct), BATCH)]
+    counts = parallel_map(_count, blocks, threads=threads, progress=progress, size=len)
+    known = dict(zip(distinct, np.concatenate([*counts, np.zeros((0, 4), np.int64)]), strict=True))
+    return np.array([known[pair] for pair in folded], np.int64).reshape(-1, 4)
+
+
+def _count(pairs: Sequence[TextPair]) -> NDArray[np.int64]:
+    words = Vocabulary()
+    left, right = (words.intern(pair[k] for pair in pairs) for k in (0, 1))
+    counts: NDArray[np.int64] = kernel.count_edits(left.ids, left.offsets, right.ids, right.offsets)
+    return counts
 
 
 @metric
@@ -24,7 +81,7 @@ class TER(Metric):
     is a part. The figures are those of sacrebleu's TER (tested), counted by a kernel of our own.
     ``cased=False`` folds the case, as Tercom and sacrebleu do unless told otherwise.
 
-    >>> from errata.evaluation import evaluate
+    >>> from errata.scoring.evaluate import evaluate
     >>> corpus = Corpus.from_texts(["He go home now"], [["He goes home now"]])
     >>> evaluate("ter", corpus, {"A": ["He go home now"]})["A"]
     0.75
@@ -77,7 +134,7 @@ class TER(Metric):
         """TER in percent, and the edits."""
         return {
             "TER": 100 * self._rate(totals),
-            "edits": whole(by_name(self.statistics, totals)["edits"]),
+            "edits": to_int(by_name(self.statistics, totals)["edits"]),
         }
 
     def _rate(self, totals: Floats) -> Floats:

@@ -2,23 +2,33 @@
 
 ``gpt2`` (or any causal model by hub name, folder or GGUF file), ``smollm2`` and ``trigram`` are
 ours; other packages add models with an entry point in the group ``errata.language_models``, and
-a program with `register`. Results are kept on disk, see `errata.models.memo`.
+a program with `register`. Results are kept on disk, see `errata.models.language`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from errata.errors import ErrataError, InputError
-from errata.models.language import LanguageModel, Options, in_batches, perplexity, warn_of_foreign
-from errata.models.memo import Cache, Memo, default_cache, forget, shared
-from errata.plugins import Registry
+from errata.core.errors import ErrataError, InputError
+from errata.core.registry import Registry
+from errata.models.language import (
+    Cache,
+    CachedModel,
+    LanguageModel,
+    Options,
+    default_cache,
+    drop_memos,
+    in_batches,
+    perplexity,
+    shared_model,
+    warn_of_foreign,
+)
 
 __all__ = [
     "MODELS",
     "Cache",
+    "CachedModel",
     "LanguageModel",
-    "Memo",
     "Options",
     "default_cache",
     "in_batches",
@@ -35,7 +45,7 @@ MODELS: Registry[Factory] = Registry(
     what="language model",
     builtin={
         "smollm2": "errata.models.causal:open_smollm2",
-        "trigram": "errata.models.trigram:TrigramModel",
+        "trigram": "errata.models.causal:TrigramModel",
     },
     group="errata.language_models",
     accepts=callable,
@@ -57,12 +67,12 @@ def register(name: str, factory: Factory) -> None:
             remedy="use a new name of letters, digits and underscores",
         )
     _registered[name] = factory
-    forget(name)
+    drop_memos(name)
 
 
 def open_model(
     name: str = "gpt2", options: Options | None = None, cache: Cache | None = None
-) -> Memo:
+) -> CachedModel:
     """Open a language model with its cache; the weights are loaded when a sentence needs them.
 
     The default is GPT-2 (small), the model of Islam & Magnani (2021). The same model is opened
@@ -70,16 +80,16 @@ def open_model(
     """
     chosen, where = options or Options(), cache or default_cache()
 
-    def make() -> Memo:
+    def make() -> CachedModel:
         model = _new(name, chosen, where)
-        return Memo(
+        return CachedModel(
             model.log_probs,
             model.revision,
             where,
             batch_size=getattr(model, "batch_size", chosen.batch_size),
         )
 
-    return shared((name, chosen, where), make)
+    return shared_model((name, chosen, where), make)
 
 
 def _new(name: str, options: Options, cache: Cache) -> LanguageModel:

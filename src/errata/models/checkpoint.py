@@ -23,22 +23,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from errata.cache import BlobCache, folder_digest
-from errata.errors import InputError, MissingExtraError, install_extra
-from errata.models.language import Options, load_extra, require_modules
-from errata.models.memo import Cache
-
-__all__ = [
-    "ENCODERS",
-    "INSTALL",
-    "Checkpoint",
-    "Wheel",
-    "at_hand",
-    "has_tokenizer",
-    "located",
-    "quiet",
-    "require_layout",
-]
+from errata.core.cache import BlobCache, folder_digest
+from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.models.language import Cache, Options, load_extra, require_modules
 
 INSTALL = install_extra("lm")
 HUB_SECONDS = 10.0
@@ -88,7 +75,7 @@ ENCODERS: Mapping[str, Wheel] = MappingProxyType(
 _NO_WHEELS: Mapping[str, Wheel] = MappingProxyType({})
 
 
-def located(name: str) -> Path:
+def locate(name: str) -> Path:
     """Where the files of this name would be: at that path, or in the folder of ERRATA_MODELS.
 
     So trained models have names that mean the same on every machine: with ERRATA_MODELS=~/models,
@@ -120,7 +107,7 @@ class Checkpoint:
         label: str = "",
         wheels: Mapping[str, Wheel] = _NO_WHEELS,
     ) -> None:
-        path = located(name)
+        path = locate(name)
         self.wheel = wheels.get(name)
         self.local = self.wheel is None and path.exists()
         self.gguf = path.name if path.suffix == ".gguf" and self.wheel is None else None
@@ -315,7 +302,7 @@ def has_tokenizer(folder: Path) -> bool:
     return any((folder / name).is_file() for name in TOKENIZERS)
 
 
-def at_hand(name: str) -> bool:
+def is_available(name: str) -> bool:
     """Whether the weights of a model of the hub are on this machine; asks no network."""
     if find_spec("huggingface_hub") is None:
         return False

@@ -1,6 +1,6 @@
-"""Published tables as data: what a paper printed, and how each of its figures is recomputed.
+"""Experiment files: model and reader.
 
-An experiment is a TOML file. A table of it names a measure (see `errata.reproduce.measures`),
+An experiment is a TOML file. A table of it names a measure (see `errata.reproduce.run`),
 gives the printed cells as a matrix, and one or more ways to recompute them. A way may have a
 tolerance, and cells that are known to come out otherwise are pinned with the reason::
 
@@ -33,27 +33,136 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from errata.datasets.collections import collections
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.parameters import suggest_name
+from errata.datasets.fetch import collections
 from errata.io.files import decode, read_bytes
-from errata.parameters import nearest
-from errata.reproduce.paper import (
-    Claim,
-    Evidence,
-    Experiment,
-    Key,
-    Known,
-    OwnFiles,
-    PublishedTable,
-    Way,
-)
 
-__all__ = ["experiment_names", "load_experiment", "parse_experiment", "read_experiment"]
+# ---- What a paper printed and how each of its figures is recomputed: the parts of an
+# experiment.
+
+Key = tuple[str, ...]
+IN_WORDS = "~"
+ELSEWHERE = "="
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to recompute a table: where from, and how far it may be off, and why.
+
+    ``software`` says that figures depend on the version of an ``extractor`` or of a language
+    ``model``; then they are held to what is pinned for the version that ran.
+    """
+
+    origin: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: float = 0.0
+    software: str = ""
+    reason: str = ""
+    raw: bool = False
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class KnownDifference:
+    """A cell that comes out otherwise: what it comes out as, why, and the finding that shows it."""
+
+    found: str
+    reason: str
+    finding: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """The printed cells of one table and how to recompute them.
+
+    ``cells`` maps a key (the values of ``by``) to the printed text, None where the paper prints
+    no digits; ``known[way][key]`` are the cells known to differ, ``pinned[way, version][key]``
+    those of a way whose figures depend on software. A table that ``repeats`` figures of another
+    one is not counted among what was printed.
+    """
+
+    name: str
+    title: str
+    origin: str
+    measure: str
+    by: tuple[str, ...]
+    cells: Mapping[Key, str | None]
+    ways: tuple[Method, ...]
+    known: Mapping[str, Mapping[Key, KnownDifference]]
+    rounding: str = "half"
+    pinned: Mapping[tuple[str, str], Mapping[Key, KnownDifference]] = field(default_factory=dict)
+    repeats: bool = False
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One figure behind a finding: the measure, what is printed, what we found."""
+
+    what: str
+    measure: str
+    arguments: Mapping[str, Any]
+    printed: str
+    found: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something a paper or its data got wrong, with the figures that show it."""
+
+    name: str
+    title: str
+    text: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """Files of one's own under one name: a corpus, outputs of systems and judgments of them.
+
+    ``base`` is the number of the first sentence in the judgments.
+    """
+
+    name: str
+    gold: str = ""
+    source: str = ""
+    references: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    judgments: tuple[str, ...] = ()
+    base: int = 0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
+
+    ``files`` are those of one's own. Papers of one ``group`` are counted together. Where nothing
+    was ``published`` the figures are those of an earlier run of one's own, and one that comes out
+    otherwise is no mistake.
+    """
+
+    name: str
+    title: str
+    citation: str
+    data: tuple[str, ...]
+    tables: tuple[PublishedTable, ...]
+    findings: tuple[Claim, ...]
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    group: str = ""
+    published: bool = True
+    files: Mapping[str, OwnFiles] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> int:
+        """How many cells are recomputed, each way counted."""
+        return sum(len(table.cells) * len(table.ways) for table in self.tables)
+
 
 ROUNDINGS = ("half", "truncated")
 SOFTWARE = ("extractor", "model")
@@ -92,7 +201,7 @@ def load_experiment(name: str) -> Experiment:
     if name not in experiment_names():
         raise InputError(
             f"there is no experiment {name!r}",
-            remedy=f"{nearest(name, experiment_names())}known: "
+            remedy=f"{suggest_name(name, experiment_names())}known: "
             f"{', '.join(experiment_names())}, all, or a .toml file",
         )
     source = files("errata.reproduce") / "experiments" / f"{name}.toml"
@@ -285,15 +394,17 @@ def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
 
 def _known(
     table: Mapping[str, Any],
-    ways: Sequence[Way],
+    ways: Sequence[Method],
     cells: Mapping[Key, str | None],
     by: tuple[str, ...],
     reasons: list[Claim],
-) -> tuple[dict[str, dict[Key, Known]], dict[tuple[str, str], dict[Key, Known]]]:
+) -> tuple[
+    dict[str, dict[Key, KnownDifference]], dict[tuple[str, str], dict[Key, KnownDifference]]
+]:
     """The cells known to differ, by way; and by way and version where they depend on software."""
     name = f"table {table['name']}"
-    known: dict[str, dict[Key, Known]] = {way.origin: {} for way in ways}
-    pinned: dict[tuple[str, str], dict[Key, Known]] = {}
+    known: dict[str, dict[Key, KnownDifference]] = {way.origin: {} for way in ways}
+    pinned: dict[tuple[str, str], dict[Key, KnownDifference]] = {}
     kinds: dict[str, type] = {"from": str, "reason": str, "matrix": str}
     kinds |= {"version": str, "finding": str, "evidence": list}
     for each in table.get("known", ()):
@@ -312,16 +423,16 @@ def _known(
         for key, text in _matrix(entry["matrix"], by, name).items():
             if key not in cells:
                 raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
-            mine[key] = Known(text, " ".join(entry["reason"].split()), finding)
+            mine[key] = KnownDifference(text, " ".join(entry["reason"].split()), finding)
     return known, pinned
 
 
-def _way(entry: Any, shared: Mapping[str, Any], table: str, reasons: list[Claim]) -> Way:
+def _way(entry: Any, shared: Mapping[str, Any], table: str, reasons: list[Claim]) -> Method:
     name = f"table {table}"
     kinds = {"from": str, "arguments": dict, "tolerance": float, "software": str, "reason": str}
     kinds |= {"raw": bool, "finding": str, "evidence": list}
     fields = _fields(entry, f"{name}: a way", kinds, optional=tuple(kinds)[1:])
-    way = Way(
+    way = Method(
         fields["from"],
         {**shared, **fields.get("arguments", {})},
         float(fields.get("tolerance", 0.0)),

@@ -9,31 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from errata.correlation import Correlation, correlate
+from errata.core.correlation import Correlation, correlate
+from errata.core.errors import InputError
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Members, Reference, Scores
 from errata.datasets.fetch import path
-from errata.errors import InputError
-from errata.evaluation import evaluate
 from errata.io.files import read_lines
-from errata.meta.paired import match_systems
+from errata.meta.matching import match_systems
+from errata.meta.pairwise import CONVENTIONS, confusion
 from errata.meta.significance import williams_test
-from errata.meta.signs import CONVENTIONS, confusion
 from errata.metrics import parse
 from errata.metrics.base import f_beta
-from errata.numbers import Floats
-from errata.reproduce.lookup import NotRun, at_position, best_first, pick, place
-from errata.reproduce.material import Material
-from errata.reproduce.measures import measure
-from errata.reproduce.texts import EDITED_SETS
-
-__all__ = ["grundkiewicz_scores", "human_scores", "metric_scores"]
+from errata.reproduce.data import (
+    EDITED_SETS,
+    ExperimentData,
+    NotRun,
+    at_position,
+    best_first,
+    place,
+    select,
+)
+from errata.reproduce.run import measure
+from errata.scoring.evaluate import evaluate
 
 # Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
 SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
 METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
 
 
-def human_scores(material: Material, human: str, people: str) -> Scores:
+def human_scores(material: ExperimentData, human: str, people: str) -> Scores:
     """Human scores of the systems: computed from judgments, released, or as printed.
 
     Computed scores are the limits that published ones, means over random resamples or runs,
@@ -49,14 +53,19 @@ def human_scores(material: Material, human: str, people: str) -> Scores:
             ),
         )
     if people == "printed":
-        table = pick(human, {"expected_wins": "table3b", "trueskill": "table3c"})
+        table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return material.printed_scores("grundkiewicz15", table)
-    ranker = pick(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
+    ranker = select(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
     return material.ranked("grundkiewicz15", ranker)
 
 
 def metric_scores(
-    material: Material, metric: str, scores: str, *, references: str = "", typo: str = "corrected"
+    material: ExperimentData,
+    metric: str,
+    scores: str,
+    *,
+    references: str = "",
+    typo: str = "corrected",
 ) -> Scores:
     """Scores of a metric by its recipe, as they were printed, or as they were released."""
     if scores == "released":
@@ -87,7 +96,7 @@ def _correlation(human: Scores, metric: Scores, kind: Correlation, without: str 
 
 @measure
 def correlation(
-    material: Material,
+    material: ExperimentData,
     metric: str,
     human: str,
     kind: Correlation,
@@ -106,7 +115,7 @@ def correlation(
 
 @measure
 def williams_p(
-    material: Material,
+    material: ExperimentData,
     better: str,
     worse: str,
     human: str,
@@ -125,7 +134,12 @@ def williams_p(
 
 @measure
 def tau(
-    material: Material, metric: str, members: Members, convention: str, judgments: str, scores: str
+    material: ExperimentData,
+    metric: str,
+    members: Members,
+    convention: str,
+    judgments: str,
+    scores: str,
 ) -> float:
     """Agreement with people at sentence level under a convention of the field."""
     table = material.keep(
@@ -134,12 +148,12 @@ def tau(
             material.comparisons(judgments, members), metric_scores(material, metric, scores)
         ),
     )
-    return float(pick(convention, CONVENTIONS)(table))
+    return float(select(convention, CONVENTIONS)(table))
 
 
 @measure
 def example_score(
-    material: Material,
+    material: ExperimentData,
     metric: str,
     example: str,
     hypothesis: str,
@@ -150,7 +164,7 @@ def example_score(
 
     At the ``level`` of the sentence, metrics that need it smooth.
     """
-    case = pick(example, examples)
+    case = select(example, examples)
     corpus = Corpus(
         (case["source"],),
         (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
@@ -159,20 +173,20 @@ def example_score(
     recipe = material.recipe(metric)
     found = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)
     assert found.sentences is not None
-    value = float(pick(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
+    value = float(select(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
     return value * float(recipe.get("times", 1))
 
 
 @measure
-def system_score(material: Material, metric: str, system: str, part: str = "score") -> float:
+def system_score(material: ExperimentData, metric: str, system: str, part: str = "score") -> float:
     """The score of a system, or one of its parts (P, R)."""
     recipe, found = material.recipe(metric), material.scores_by(metric)
-    values = found.values if part == "score" else pick(part, found.parts)
+    values = found.values if part == "score" else select(part, found.parts)
     value = float(values[place(system, found.systems)]) * float(recipe.get("times", 1))
     return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
-def system_at(material: Material, metric: str, position: str, without: str = "") -> str:
+def system_at(material: ExperimentData, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
     names = best_first(material.scores_by(metric))
     return at_position(position, [name for name in names if name != without])
@@ -180,7 +194,7 @@ def system_at(material: Material, metric: str, position: str, without: str = "")
 
 @measure
 def agreement(
-    material: Material, metric: str, judgments: str, kind: Correlation, ranker: str
+    material: ExperimentData, metric: str, judgments: str, kind: Correlation, ranker: str
 ) -> float:
     """A metric's scores of systems against those that a ranker makes of judgments of them."""
     human = material.ranked(judgments, ranker)
@@ -188,7 +202,7 @@ def agreement(
 
 
 @measure
-def place_of(material: Material, metric: str, system: str) -> int:
+def place_of(material: ExperimentData, metric: str, system: str) -> int:
     """The place (from 1) of a system in a metric's ranking."""
     found = material.scores_by(metric)
     return place(system, [found.systems[i] for i in found.order]) + 1
@@ -196,7 +210,7 @@ def place_of(material: Material, metric: str, system: str) -> int:
 
 @measure
 def printed_rank_correlation(
-    material: Material,
+    material: ExperimentData,
     metric: str,
     experiment: str,
     table: str,
@@ -213,7 +227,7 @@ def printed_rank_correlation(
     columns: dict[str, list[str]] = {}
     for key, text in material.printed(experiment, table).items():
         columns.setdefault(key[1], []).append(text or "")
-    people, ranked = pick(human, columns), pick(metric, columns)
+    people, ranked = select(human, columns), select(metric, columns)
     if move:
         system, place = move.split("/")
         ranked = [name for name in ranked if name != system]
@@ -224,7 +238,7 @@ def printed_rank_correlation(
 
 
 @measure
-def same_places(material: Material, metric: str, without: str, column: str = "") -> int:
+def same_places(material: ExperimentData, metric: str, without: str, column: str = "") -> int:
     """How many systems stand where the printed ranking has them, one system left out of both.
 
     ``column`` is the printed ranking where it is not called like the metric.
@@ -241,7 +255,9 @@ def same_places(material: Material, metric: str, without: str, column: str = "")
 
 
 @measure
-def released_places(material: Material, file: str, experiment: str, table: str, column: str) -> int:
+def released_places(
+    material: ExperimentData, file: str, experiment: str, table: str, column: str
+) -> int:
     """How many systems stand in a printed ranking where scores that others released have them."""
     printed = [t for (_, name), t in material.printed(experiment, table).items() if name == column]
     released = best_first(grundkiewicz_scores(material, file))
@@ -249,13 +265,13 @@ def released_places(material: Material, file: str, experiment: str, table: str, 
 
 
 @measure
-def printed_cell(material: Material, experiment: str, table: str, cell: str) -> float:
+def printed_cell(material: ExperimentData, experiment: str, table: str, cell: str) -> float:
     """A figure as another table prints it."""
     cells = {"/".join(key): text for key, text in material.printed(experiment, table).items()}
-    return float(pick(cell, cells) or "nan")
+    return float(select(cell, cells) or "nan")
 
 
-def _sakaguchi_released(material: Material, metric: str, references: str) -> Scores:
+def _sakaguchi_released(material: ExperimentData, metric: str, references: str) -> Scores:
     def read() -> dict[tuple[str, str], dict[str, float]]:
         table: dict[tuple[str, str], dict[str, float]] = {}
         for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
@@ -263,15 +279,15 @@ def _sakaguchi_released(material: Material, metric: str, references: str) -> Sco
             table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
         return table
 
-    key = (pick(metric, METRIC_NAMES), SET_NAMES.get(references, references))
+    key = (select(metric, METRIC_NAMES), SET_NAMES.get(references, references))
     table = material.keep("metric_scores", read)
-    found = pick("/".join(key), {"/".join(known): scores for known, scores in table.items()})
+    found = select("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 
 
 @measure
 def reference_correlation(
-    material: Material, metric: str, references: str, kind: Correlation, scores: str
+    material: ExperimentData, metric: str, references: str, kind: Correlation, scores: str
 ) -> float:
     """Sakaguchi et al., Table 6: a metric with one reference set against people.
 
@@ -285,14 +301,14 @@ def reference_correlation(
 
 
 @measure
-def reference_ranking(material: Material, metric: str, references: str, position: str) -> str:
+def reference_ranking(material: ExperimentData, metric: str, references: str, position: str) -> str:
     """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
     found = metric_scores(material, metric, "computed", references=references)
     return at_position(position, best_first(found))
 
 
 @measure
-def score_distance(material: Material, metric: str, references: str, typo: str) -> float:
+def score_distance(material: ExperimentData, metric: str, references: str, typo: str) -> float:
     """The largest difference between our scores and the released ones over the systems."""
     ours = metric_scores(material, metric, "computed", references=references, typo=typo)
     theirs, mine = match_systems(_sakaguchi_released(material, metric, references), ours)
@@ -306,7 +322,7 @@ def _over_systems(values: Floats, what: str) -> float:
 
 @measure
 def score_with_references(
-    material: Material, number: str, what: str, metric: str, texts: Sequence[str]
+    material: ExperimentData, number: str, what: str, metric: str, texts: Sequence[str]
 ) -> float:
     """The mean (max, min) score of the 12 systems with so many references of ``texts``.
 
@@ -325,7 +341,7 @@ def score_with_references(
 
 
 @measure
-def score_with_rewrites(material: Material, number: str, what: str, metric: str) -> float:
+def score_with_rewrites(material: ExperimentData, number: str, what: str, metric: str) -> float:
     """The same with the ten fluency rewrites that 20 sentences have."""
 
     def compute() -> Any:
@@ -350,7 +366,7 @@ def score_with_rewrites(material: Material, number: str, what: str, metric: str)
 
 @measure
 def grundkiewicz_correlation(
-    material: Material, metric: str, kind: Correlation, people: str, scores: str
+    material: ExperimentData, metric: str, kind: Correlation, people: str, scores: str
 ) -> float:
     """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
     human = human_scores(material, "expected_wins", people)
@@ -370,7 +386,7 @@ def grundkiewicz_correlation(
     return _correlation(human, metric_scores(material, metric, "computed"), kind)
 
 
-def grundkiewicz_scores(material: Material, file: str) -> Scores:
+def grundkiewicz_scores(material: ExperimentData, file: str) -> Scores:
     """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor."""
     return material.keep(("grundkiewicz", file), lambda: _score_file(file))
 

@@ -1,39 +1,105 @@
-"""Measures of human judgments: counts, rankings, agreement, and whether labels fit texts."""
+"""Measures of judgments and of noise."""
 
 from __future__ import annotations
 
 import ast
 import csv
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from errata.correlation import Correlation, correlate
+from errata.core.correlation import Correlation, correlate
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
-from errata.human.agreement import Kappa, KappaWeights, judge_agreement, kappa
-from errata.human.clusters import Ranking, cluster
-from errata.human.decisions import Orientation, OutputPairs, output_pairs
-from errata.human.head_to_head import head_to_head
-from errata.human.judge_rankings import JudgeCorrelations, judge_correlations
+from errata.human.agreement import (
+    JudgeCorrelations,
+    Kappa,
+    KappaWeights,
+    judge_agreement,
+    judge_correlations,
+    kappa,
+)
+from errata.human.bootstrap import head_to_head
+from errata.human.output_pairs import Orientation, OutputPairs, output_pairs
+from errata.human.ranking import Ranking, cluster, ranks_of
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
-from errata.io.judgments.labels import fit_labels, same_text
-from errata.meta.paired import match_systems
-from errata.reproduce.lookup import at_position, best_first, pick, place
-from errata.reproduce.material import Material
-from errata.reproduce.measures import measure
+from errata.io.judgments.checks import fit_labels, same_text
+from errata.meta.matching import match_systems
+from errata.reproduce.data import ExperimentData, at_position, best_first, place, select
+from errata.reproduce.metric_measures import grundkiewicz_scores, human_scores, metric_scores
+from errata.reproduce.run import measure
 
-__all__: list[str] = []
+# ---- Measures of noise: how far figures of random runs, of resamples and of released files
+# scatter.
+
+
+def _apart(one: Scores, other: Scores) -> float:
+    a, b = match_systems(one, other)
+    return float(np.abs(a.values - b.values).max())
+
+
+@measure
+def human_distance(material: ExperimentData, human: str, people: str) -> float:
+    """The largest difference over systems between computed and released (or printed) scores."""
+    computed = human_scores(material, human, "computed")
+    return _apart(human_scores(material, human, people), computed)
+
+
+@measure
+def released_distance(material: ExperimentData, metric: str, file: str) -> float:
+    """The largest difference between our scores and those that Grundkiewicz et al. released."""
+    computed = metric_scores(material, metric, "computed")
+    return _apart(grundkiewicz_scores(material, file), computed)
+
+
+def _runs(
+    material: ExperimentData, judgments: str, ranker: str, resamples: int
+) -> tuple[Scores, Any]:
+    scores = material.ranked(judgments, ranker, resamples)
+    assert scores.resampled is not None
+    return scores, scores.resampled
+
+
+@measure
+def standard_error(
+    material: ExperimentData, judgments: str, ranker: str, resamples: int, runs: int
+) -> float:
+    """The standard error of a mean of so many random runs, the largest over the systems."""
+    _, drawn = _runs(material, judgments, ranker, resamples)
+    return float(drawn.std(axis=0, ddof=1).max() / np.sqrt(runs))
+
+
+@measure
+def runs_ahead(
+    material: ExperimentData, judgments: str, ranker: str, resamples: int, first: str, second: str
+) -> int:
+    """In how many runs one system is ahead of another."""
+    scores, drawn = _runs(material, judgments, ranker, resamples)
+    a, b = (place(name, scores.systems) for name in (first, second))
+    return int((drawn[:, a] > drawn[:, b]).sum())
+
+
+@measure
+def runs_at(
+    material: ExperimentData, judgments: str, ranker: str, resamples: int, system: str, rank: int
+) -> int:
+    """In how many runs a system has this rank or a better one."""
+    scores, drawn = _runs(material, judgments, ranker, resamples)
+    return int((ranks_of(drawn)[0][:, place(system, scores.systems)] <= rank).sum())
+
 
 MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 
 
 @measure
-def pairs(material: Material, judgments: str, members: Members = "all", ties: str = "all") -> int:
+def pairs(
+    material: ExperimentData, judgments: str, members: Members = "all", ties: str = "all"
+) -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = material.comparisons(judgments, members)
-    rows = pick(
+    rows = select(
         ties,
         {"all": np.ones(len(found), bool), "only": found.outcome == 0, "none": found.outcome != 0},
     )
@@ -41,18 +107,18 @@ def pairs(material: Material, judgments: str, members: Members = "all", ties: st
 
 
 @measure
-def how_many(material: Material, data: str, what: str) -> int:
+def how_many(material: ExperimentData, data: str, what: str) -> int:
     """How many sentences, rankings or comparisons: of judgments, the test set, or left out."""
     if data in ("test", "left-out"):
         return len(material.gold() if data == "test" else material.merged())
     if what == "pairs":
         return pairs(material, data)
     mine = material.judgments(data)
-    return pick(what, {"rankings": len(mine), "sentences": len({j.sentence for j in mine})})
+    return select(what, {"rankings": len(mine), "sentences": len({j.sentence for j in mine})})
 
 
 @measure
-def games(material: Material, judgments: str) -> int:
+def games(material: ExperimentData, judgments: str) -> int:
     """How many games TrueSkill plays with these judgments: one more than there are pairs."""
     return pairs(material, judgments) + 1
 
@@ -62,7 +128,7 @@ def _judge(number: str) -> str:
 
 
 @measure
-def judge_count(material: Material, judge: str, what: str) -> int:
+def judge_count(material: ExperimentData, judge: str, what: str) -> int:
     """Grundkiewicz et al., Table 1: rankings and pairs of one judge, or in total."""
     mine = [
         j
@@ -73,7 +139,7 @@ def judge_count(material: Material, judge: str, what: str) -> int:
         return len(mine)
     members, _, ties = what.partition("-")
     found = material.comparisons(
-        "grundkiewicz15", pick(members, {"expanded": "all", "unexpanded": "sample"})
+        "grundkiewicz15", select(members, {"expanded": "all", "unexpanded": "sample"})
     )
     assert found.judge is not None
     rows = np.ones(len(found), bool)
@@ -85,18 +151,18 @@ def judge_count(material: Material, judge: str, what: str) -> int:
 
 
 @measure
-def judge_kappa(material: Material, first: str, second: str) -> float:
+def judge_kappa(material: ExperimentData, first: str, second: str) -> float:
     """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
     found = material.keep(
         "agreement", lambda: judge_agreement(material.judgments("grundkiewicz15"))
     )
     if first == "mean":
-        return pick(second, {"between": found.between, "within": found.within})
+        return select(second, {"between": found.between, "within": found.within})
     a, b = (place(_judge(number), found.judges) for number in (first, second))
     return float(found.kappa[a, b])
 
 
-def _ranking(material: Material, judgments: str, ranker: str, resamples: int) -> Ranking:
+def _ranking(material: ExperimentData, judgments: str, ranker: str, resamples: int) -> Ranking:
     return material.keep(
         ("ranking", judgments, ranker, resamples, material.files.get(judgments)),
         lambda: cluster(material.ranked(judgments, ranker, resamples)),
@@ -105,7 +171,7 @@ def _ranking(material: Material, judgments: str, ranker: str, resamples: int) ->
 
 @measure
 def ranking(
-    material: Material,
+    material: ExperimentData,
     system: str,
     what: str,
     judgments: str,
@@ -125,14 +191,14 @@ def ranking(
 
 
 @measure
-def ranked_at(material: Material, position: str, judgments: str, ranker: str) -> str:
+def ranked_at(material: ExperimentData, position: str, judgments: str, ranker: str) -> str:
     """The system at a position (from 1) of the human ranking by score."""
     return at_position(position, best_first(material.ranked(judgments, ranker)))
 
 
 @measure
 def ranking_correlation(
-    material: Material, kind: Correlation, first: str, second: str, ranker: str
+    material: ExperimentData, kind: Correlation, first: str, second: str, ranker: str
 ) -> float:
     """Two human rankings of the same systems against each other.
 
@@ -149,7 +215,7 @@ def ranking_correlation(
 
 
 @measure
-def head_to_head_cell(material: Material, row: str, column: str, what: str) -> float | str:
+def head_to_head_cell(material: ExperimentData, row: str, column: str, what: str) -> float | str:
     """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
     found = material.keep(
         "head_to_head", lambda: head_to_head(material.comparisons("grundkiewicz15"))
@@ -160,7 +226,7 @@ def head_to_head_cell(material: Material, row: str, column: str, what: str) -> f
     return next((mark for level, mark in MARKS if found.p[a, b] <= level), "o")
 
 
-def _judges(material: Material, denominator: str) -> JudgeCorrelations:
+def _judges(material: ExperimentData, denominator: str) -> JudgeCorrelations:
     from errata.human import parse_ranker
 
     return material.keep(
@@ -175,7 +241,7 @@ def _judges(material: Material, denominator: str) -> JudgeCorrelations:
 
 @measure
 def judge_correlation(
-    material: Material, first: str, second: str, kind: str = "", denominator: str = "beaten"
+    material: ExperimentData, first: str, second: str, kind: str = "", denominator: str = "beaten"
 ) -> float:
     """Grundkiewicz et al., Table 6: rankings of two judges, of one and the ``rest``, or ``mean``.
 
@@ -197,7 +263,7 @@ def judge_correlation(
 
 
 @measure
-def label_fit(material: Material, judgments: str, offset: int) -> int:
+def label_fit(material: ExperimentData, judgments: str, offset: int) -> int:
     """In how many rankings the labels fit the outputs of the sentence so far further on."""
 
     def compute() -> object:
@@ -219,7 +285,7 @@ def label_fit(material: Material, judgments: str, offset: int) -> int:
 
 
 @measure
-def shown_source_fit(material: Material, offset: int) -> int:
+def shown_source_fit(material: ExperimentData, offset: int) -> int:
     """In how many tasks the source shown is the CoNLL-2014 sentence so far from its number."""
     lines = read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]
     sources = [same_text(text) for text in material.gold().sources]
@@ -231,7 +297,7 @@ def shown_source_fit(material: Material, offset: int) -> int:
 
 
 @measure
-def assignments(material: Material, file: str = "Ctrl_merged.csv", status: str = "") -> int:
+def assignments(material: ExperimentData, file: str = "Ctrl_merged.csv", status: str = "") -> int:
     """How many tasks Sakaguchi et al. released, on system outputs if no other file is named."""
     rows = csv.DictReader(read_lines(path("sakaguchi16", file))[0])
     return sum(status in ("", row["AssignmentStatus"]) for row in rows)
@@ -253,7 +319,7 @@ def _published_experts() -> list[Judgment]:
     return found
 
 
-def _decisions(material: Material, match: str) -> OutputPairs:
+def _decisions(material: ExperimentData, match: str) -> OutputPairs:
     """What experts and non-experts said of the same outputs.
 
     ``match="published"`` pairs them as computeIAA.py did; ``"text"`` by sentence and text.
@@ -278,7 +344,7 @@ def _decisions(material: Material, match: str) -> OutputPairs:
 
 @measure
 def expert_kappa(
-    material: Material, judges: str, weights: KappaWeights, match: str = "published"
+    material: ExperimentData, judges: str, weights: KappaWeights, match: str = "published"
 ) -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
     found: OutputPairs = material.keep(("decisions", match), lambda: _decisions(material, match))
@@ -299,6 +365,6 @@ def _group_kappa(found: OutputPairs, judges: str, weights: KappaWeights, match: 
         tallies = {name: table[both] for name, table in tallies.items()}
     if judges == "across":
         return kappa(tallies["expert"].T @ tallies["other"], weights=weights)
-    table = tallies["expert"] + tallies["other"] if judges == "both" else pick(judges, tallies)
+    table = tallies["expert"] + tallies["other"] if judges == "both" else select(judges, tallies)
     within = (table.T @ table - np.diag(table.sum(0))) / 2
     return kappa(within, weights=weights)

@@ -1,38 +1,161 @@
-"""Run experiments: every printed cell, every way, its recomputed value and the verdict."""
+"""Recompute cells, compare, tables."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
 
-from errata.errors import InputError, MissingExtraError
-from errata.numbers import Progress
-from errata.reproduce.lookup import NotRun, Unknown
-from errata.reproduce.material import Material
-from errata.reproduce.measures import all_measures
-from errata.reproduce.paper import (
+from errata.core.errors import InputError, MissingExtraError
+from errata.core.stats import Progress
+from errata.reproduce.data import ExperimentData, NotRun, UnknownName
+from errata.reproduce.experiment import (
     ELSEWHERE,
     IN_WORDS,
     Claim,
     Evidence,
     Experiment,
-    Known,
+    KnownDifference,
+    Method,
     PublishedTable,
-    Way,
 )
-from errata.reproduce.verdict import Value, Verdict, difference, judge, shown
+from errata.tables.cells import Cell
+from errata.tables.table import Table, joined_signatures, signed
 
-__all__ = [
-    "CellResult",
-    "ClaimResult",
-    "EvidenceResult",
-    "Reproduction",
-    "TableResult",
-    "check_measures",
-    "reproduce",
-]
+# ---- What an experiment file can ask for by name.
+
+Measure = TypeVar("Measure", bound=Callable[..., Any])
+MEASURE_MODULES = ("metric_measures", "paper_measures", "people_measures", "text_measures")
+
+
+def measure(function: Measure) -> Measure:
+    """Mark a function that experiment files may ask for under its own name."""
+    function.is_measure = True  # type: ignore[attr-defined]
+    return function
+
+
+@cache
+def all_measures() -> dict[str, Callable[..., Any]]:
+    """Every measure by name."""
+    rooms = [import_module(f"errata.reproduce.{room}") for room in MEASURE_MODULES]
+    return {
+        name: function
+        for room in rooms
+        for name, function in vars(room).items()
+        if getattr(function, "is_measure", False)
+    }
+
+
+# ---- Does a recomputed figure agree with the printed one?
+
+Value = float | int | str
+VERDICTS = (
+    "exact",
+    "within rounding",
+    "within tolerance",
+    "differs (known)",
+    "unpinned",
+    "in words",
+    "not printed",
+    "not run",
+    "different",
+    "MISMATCH",
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One of `VERDICTS`, and the reason where there is one."""
+
+    name: str
+    reason: str = ""
+
+    @property
+    def fails(self) -> bool:
+        """Whether a figure that should agree does not."""
+        return self.name in ("MISMATCH", "different")
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def format_value(value: Value, like: str, rounding: str = "half") -> str:
+    """A value as the paper would print it: with the digits of ``like``.
+
+    >>> format_value(0.69151, "0.691"), format_value(0.69151, ".691", "truncated")
+    ('0.692', '0.691')
+    """
+    printed = _decimal(like)
+    if isinstance(value, str) or printed is None or not math.isfinite(value):
+        return str(value)
+    # A figure that is half of a last digit but for its last bits is meant to be that half.
+    exact = Decimal(repr(float(f"{value:.12g}")))
+    rounded = exact.quantize(
+        Decimal(1).scaleb(printed.as_tuple().exponent),  # type: ignore[arg-type]
+        ROUND_HALF_EVEN if rounding == "half" else ROUND_DOWN,
+    )
+    return format(rounded, "f")
+
+
+def difference(value: Value, printed: str | None) -> float | None:
+    """Recomputed minus printed; None where one of them is no number."""
+    number = None if printed is None else _decimal(printed.lstrip(IN_WORDS + ELSEWHERE))
+    if number is None or isinstance(value, str):
+        return None
+    return float(value) - float(number)
+
+
+def _agrees(value: Value, printed: str, rounding: str) -> bool:
+    text = format_value(value, printed, rounding)
+    a, b = _decimal(text), _decimal(printed)
+    return text == printed if a is None or b is None else a == b
+
+
+def compare_with_print(
+    value: Value,
+    printed: str | None,
+    way: Method,
+    known: KnownDifference | None = None,
+    rounding: str = "half",
+) -> Verdict:
+    """Compare a recomputed value with the printed text.
+
+    Exact is what rounds (or, in a table that truncates, truncates) to the printed digits. A
+    figure that the paper gives in words ("about seven") is never called exact. A
+    difference within the way's tolerance is named after it: within rounding if the tolerance is
+    at most one unit of the last printed digit. A known difference must come out as it is pinned.
+
+    >>> [compare_with_print(v, "0.691", Method("raw")).name for v in (0.6907, 0.6899)]
+    ['exact', 'MISMATCH']
+    """
+    if printed is None:
+        return Verdict("not printed")
+    agreed = {IN_WORDS: "in words", ELSEWHERE: "not printed"}.get(printed[:1], "exact")
+    printed = printed.lstrip(IN_WORDS + ELSEWHERE)
+    if _agrees(value, printed, rounding):
+        if known is not None:
+            return Verdict("MISMATCH", f"expected {known.found}, known to differ")
+        return Verdict(agreed)
+    if known is not None:
+        if _agrees(value, known.found, "half"):
+            return Verdict("differs (known)", known.reason)
+        return Verdict("MISMATCH", f"expected {known.found} ({known.reason})")
+    off = difference(value, printed)
+    if off is not None and abs(off) <= way.tolerance * (1 + 1e-9):
+        last = 10.0 ** Decimal(printed).as_tuple().exponent  # type: ignore[operator]
+        name = "within rounding" if way.tolerance <= last * (1 + 1e-9) else "within tolerance"
+        return Verdict(name, way.reason)
+    return Verdict("MISMATCH")
 
 
 @dataclass(frozen=True)
@@ -143,7 +266,7 @@ def reproduce(
         if progress is not None:
             progress(done, total)
 
-    material = Material(extractor, model, tick=lambda: progress and progress(done, total))
+    material = ExperimentData(extractor, model, tick=lambda: progress and progress(done, total))
     material.tick()
     return tuple(_run(experiment, material, step) for experiment in experiments)
 
@@ -192,7 +315,9 @@ def _kind(annotation: str) -> type:
     return next((kinds[word] for word in kinds if annotation.startswith(word)), str)
 
 
-def _run(experiment: Experiment, material: Material, step: Callable[[], None]) -> Reproduction:
+def _run(
+    experiment: Experiment, material: ExperimentData, step: Callable[[], None]
+) -> Reproduction:
     material.recipes, material.files = experiment.recipes, experiment.files
     tables = tuple(
         TableResult(
@@ -219,10 +344,12 @@ def _named(cell: CellResult, published: bool) -> CellResult:
     return replace(cell, verdict=replace(cell.verdict, name="different"))
 
 
-def _compute(measure: str, material: Material, arguments: Mapping[str, Any], what: str) -> Value:
+def _compute(
+    measure: str, material: ExperimentData, arguments: Mapping[str, Any], what: str
+) -> Value:
     try:
         value: Value = all_measures()[measure](material, **arguments)
-    except Unknown as unknown:
+    except UnknownName as unknown:
         raise InputError(
             f"{what}: {measure}: {unknown}",
             remedy="check the names of the row, the column and the arguments",
@@ -232,9 +359,9 @@ def _compute(measure: str, material: Material, arguments: Mapping[str, Any], wha
 
 def _cell(
     table: PublishedTable,
-    way: Way,
+    way: Method,
     key: tuple[str, ...],
-    material: Material,
+    material: ExperimentData,
     step: Callable[[], None],
 ) -> CellResult:
     printed = table.cells[key]
@@ -252,13 +379,13 @@ def _cell(
 
 
 def _judged(
-    table: PublishedTable, way: Way, key: tuple[str, ...], value: Value, version: str
+    table: PublishedTable, way: Method, key: tuple[str, ...], value: Value, version: str
 ) -> Verdict:
     """A figure that depends on software is held to what is pinned for the version that ran.
 
     A tolerance that the way states holds for every version.
     """
-    cells: Mapping[tuple[str, ...], Known] | None = table.known[way.origin]
+    cells: Mapping[tuple[str, ...], KnownDifference] | None = table.known[way.origin]
     if version:
         cells = next(
             (
@@ -268,19 +395,194 @@ def _judged(
             ),
             None,
         )
-    verdict = judge(value, table.cells[key], way, (cells or {}).get(key), table.rounding)
+    verdict = compare_with_print(
+        value, table.cells[key], way, (cells or {}).get(key), table.rounding
+    )
     kept = cells is not None or table.cells[key] is None
     if kept or (way.tolerance and verdict.name != "MISMATCH"):
         return verdict
     return Verdict("unpinned", f"made with {version}, whose figures are not kept")
 
 
-def _evidence(one: Evidence, material: Material, step: Callable[[], None]) -> EvidenceResult:
+def _evidence(one: Evidence, material: ExperimentData, step: Callable[[], None]) -> EvidenceResult:
     try:
         value = _compute(one.measure, material, one.arguments, f"evidence {one.what!r}")
     except (NotRun, MissingExtraError) as reason:
         step()
         return EvidenceResult(one, None, None, str(reason))
     step()
-    text = shown(value, one.found)
-    return EvidenceResult(one, value, judge(value, one.found, Way("")).name == "exact", text)
+    text = format_value(value, one.found)
+    return EvidenceResult(
+        one, value, compare_with_print(value, one.found, Method("")).name == "exact", text
+    )
+
+
+# ---- Reproductions as tables: every cell, the findings, and how many cells came out how.
+
+
+def experiment_table(experiments: Iterable[Experiment]) -> Table:
+    """What can be reproduced: papers, their tables and how many cells these have."""
+    rows = tuple(
+        (
+            e.name,
+            e.citation.partition(". ")[0],
+            _year(e),
+            ", ".join(t.name for t in e.tables),
+            e.cells,
+            len(e.findings),
+        )
+        for e in experiments
+    )
+    return Table(
+        ("experiment", "authors", "year", "tables", "cells", "findings"),
+        rows,
+        title="Published tables that can be recomputed",
+        name="experiments",
+        caption="errata reproduce NAME recomputes one of them, errata reproduce all "
+        "all; cells count every way of recomputing",
+    )
+
+
+def _year(experiment: Experiment) -> Cell:
+    year = experiment.citation.split(". ")[1]
+    return int(year) if year.isdecimal() else year
+
+
+def _measured(measure: str, arguments: Mapping[str, object]) -> str:
+    return signed(f"{measure}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})")
+
+
+def cell_table(result: TableResult, name: str) -> Table:
+    """One published table: a row per cell and way."""
+    table = result.table
+    several = len(table.ways) > 1
+    depends = any(way.software for way in table.ways)
+    rows = []
+    for cell in result.cells:
+        rows.append(
+            (
+                *cell.key,
+                *((cell.way,) if several else ()),
+                cell.published,
+                cell.recomputed,
+                cell.difference,
+                cell.verdict.name,
+                *((cell.software or None,) if depends else ()),
+            )
+        )
+    reasons = dict.fromkeys(
+        f"{cell.verdict.name}: {cell.verdict.reason}"
+        for cell in result.cells
+        if cell.verdict.reason
+    )
+    size = len(table.cells)
+    return Table(
+        (
+            *table.by,
+            *(("from",) if several else ()),
+            "published",
+            "recomputed",
+            "difference",
+            "verdict",
+            *(("software",) if depends else ()),
+        ),
+        tuple(rows),
+        title=f"{name}, {table.origin}: {table.title}",
+        name=f"{name}_{table.name}",
+        caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
+        formats={"recomputed": ".6g", "difference": "+.3g"},
+        signature=joined_signatures(_measured(table.measure, way.arguments) for way in table.ways),
+        rules=frozenset(range(size - 1, len(rows) - 1, size)),
+    )
+
+
+def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
+    """One table per finding: what is printed, what comes out."""
+    tables = []
+    for result in results:
+        rows = tuple(
+            (
+                one.evidence.what,
+                one.evidence.printed or None,
+                one.recomputed,
+                "not run"
+                if one.confirmed is None
+                else "confirmed"
+                if one.confirmed
+                else "NOT CONFIRMED",
+            )
+            for one in result.evidence
+        )
+        tables.append(
+            Table(
+                ("evidence", "printed", "recomputed", "verdict"),
+                rows,
+                title=f"Finding, {name}: {result.finding.title}",
+                name=f"{name}_finding_{result.finding.name}",
+                caption=result.finding.text,
+                formats={"recomputed": ".6g"},
+                signature=joined_signatures(
+                    _measured(one.evidence.measure, one.evidence.arguments)
+                    for one in result.evidence
+                ),
+            )
+        )
+    return tables
+
+
+def verdict_table(results: Sequence[Reproduction]) -> Table:
+    """How many cells of each table came out how, each way by itself."""
+    rows: list[tuple[Cell, ...]] = []
+    rules = []
+    for result in results:
+        for table in result.tables:
+            for way in table.table.ways:
+                counts = [table.count(verdict, way.origin) for verdict in VERDICTS]
+                rows.append(
+                    (result.experiment.name, table.table.name, way.origin, sum(counts), *counts)
+                )
+        rules.append(len(rows) - 1)
+    groups = dict.fromkeys(result.experiment.group for result in results)
+    several = len(groups) > 1
+    for group in [*(groups if several else ()), None]:
+        mine = {r.experiment.name for r in results if group in (None, r.experiment.group)}
+        total = [
+            sum(n for row in rows if row[0] in mine and isinstance(n := row[c], int))
+            for c in range(3, 4 + len(VERDICTS))
+        ]
+        rows.append(("all" if group is None else group or "others", None, None, *total))
+    findings = [one for result in results for f in result.findings for one in f.evidence]
+    confirmed = sum(one.confirmed is True for one in findings)
+    return Table(
+        ("experiment", "table", "from", "cells", *VERDICTS),
+        tuple(rows),
+        title="Verdicts",
+        name="summary",
+        rules=frozenset(rules),
+        signature=signed(*(result.experiment.name for result in results)),
+        caption="\n".join(
+            (
+                *(_distinct(results, group) for group in groups),
+                f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
+            )
+        ),
+    )
+
+
+def _distinct(results: Sequence[Reproduction], group: str) -> str:
+    counts = [result.distinct() for result in results if result.experiment.group == group]
+    printed, exact = (sum(column) for column in zip(*counts, strict=True))
+    return (
+        f"{group or 'figures'}: {printed} printed, each counted once; {exact} exact from raw data"
+    )
+
+
+def reproduction_tables(results: Sequence[Reproduction], *, summary: bool = False) -> list[Table]:
+    """All cells and findings of some experiments, then the verdicts; or these alone."""
+    tables: list[Table] = []
+    for result in results:
+        name = result.experiment.name
+        if not summary:
+            tables += [cell_table(table, name) for table in result.tables]
+        tables += finding_tables(result.findings, name)
+    return [*tables, verdict_table(results)]

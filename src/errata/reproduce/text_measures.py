@@ -10,21 +10,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.align import align_three
+from errata.corpora import CorpusFacts, corpus_statistics
 from errata.data import Corpus, Hypotheses, Scores
 from errata.datasets.fetch import path
-from errata.edits import retyped
-from errata.edits.ter import edit_counts
-from errata.evaluation import evaluate
+from errata.difficulty.study import KindDifficulty, by_kind
+from errata.edits import retype
 from errata.io import read_hypotheses
-from errata.metrics.difficulty import Difficulty
-from errata.metrics.difficulty.chunks import IGNORED
-from errata.metrics.difficulty.map import map_difficulty
-from errata.metrics.imeasure.three_way import align_three
-from errata.reproduce.lookup import NotRun, at_position, pick, place
-from errata.reproduce.material import Material
-from errata.reproduce.measures import measure
-from errata.studies.corpora import CorpusFacts, corpus_statistics
-from errata.studies.hard_errors import KindDifficulty, by_kind
+from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
+from errata.metrics.ter import edit_counts
+from errata.reproduce.data import ExperimentData, NotRun, at_position, place, select
+from errata.reproduce.run import measure
+from errata.scoring.evaluate import evaluate
 
 __all__: list[str] = []
 
@@ -32,7 +29,7 @@ MEASURES: dict[str, Literal["F", "A"]] = {"F": "F", "A": "A"}
 Pairs = Mapping[str, Sequence[Sequence[str]]]
 
 
-def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
+def _edits(material: ExperimentData, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
     """Edits between all these texts, computed together; sentences are Sakaguchi's 1,278."""
     names = [(a, b) for several in pairs.values() for a, b in several]
 
@@ -47,32 +44,32 @@ def _edits(material: Material, pairs: Pairs) -> dict[tuple[str, str], NDArray[np
 
 
 @measure
-def ster(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+def ster(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
     """Mean number of TER's edits a sentence between two texts, mean over several pairs."""
     found = _edits(material, pairs)
-    return float(np.mean([found[a, b].mean() for a, b in pick(pair, pairs)]))
+    return float(np.mean([found[a, b].mean() for a, b in select(pair, pairs)]))
 
 
-def _same(material: Material, a: str, b: str) -> float:
+def _same(material: ExperimentData, a: str, b: str) -> float:
     kept = material.kept()
     one, other = material.text(a), material.text(b)
     return 100 * sum(one[i].split() == other[i].split() for i in kept) / len(kept)
 
 
 @measure
-def identical(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+def identical(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that are the same in two texts, mean over several pairs."""
-    return float(np.mean([_same(material, a, b) for a, b in pick(pair, pairs)]))
+    return float(np.mean([_same(material, a, b) for a, b in select(pair, pairs)]))
 
 
 @measure
-def changed(material: Material, pair: str, pairs: Pairs, what: str = "") -> float:
+def changed(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that differ between two texts, mean over several pairs."""
     return 100 - identical(material, pair, pairs)
 
 
 @measure
-def distinct_outputs(material: Material, texts: str, what: str) -> float:
+def distinct_outputs(material: ExperimentData, texts: str, what: str) -> float:
     """What systems do to a sentence, each distinct output counted once (capitals aside).
 
     ``what`` is the mean number of TER's edits or the percent of outputs that change anything; the
@@ -95,23 +92,23 @@ def distinct_outputs(material: Material, texts: str, what: str) -> float:
             "changed": float((np.bincount(places, edits > 0) / share).mean() * 100),
         }
 
-    return pick(what, material.keep("distinct outputs", compute))
+    return select(what, material.keep("distinct outputs", compute))
 
 
-def _weights(material: Material, weights: str, types: str) -> list[KindDifficulty]:
+def _weights(material: ExperimentData, weights: str, types: str) -> list[KindDifficulty]:
     def compute() -> list[KindDifficulty]:
         gold = material.gold().keep_annotators(0)
         if types == "errant":
-            gold = retyped(gold, material.extractor, IGNORED)
+            gold = retype(gold, material.extractor, IGNORED)
         metric = Difficulty(weights=str(path("gts-weights", weights)))
-        return by_kind(map_difficulty(gold, [], metric), tier=2)
+        return by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
     return material.keep(("weights", weights, types), compute)
 
 
 @measure
 def difficulty(
-    material: Material, what: str, weights: str, kind: str = "", types: str = "gold"
+    material: ExperimentData, what: str, weights: str, kind: str = "", types: str = "gold"
 ) -> float | int:
     """Mean weight, SD or number of the gold errors of annotator 0, of one kind or of all."""
     rows = _weights(material, weights, types)
@@ -120,14 +117,14 @@ def difficulty(
         if kind not in found:
             raise NotRun(f"no gold error is of the kind {kind}")
         row = found[kind]
-        return pick(what, {"mean": row.mean, "SD": row.sd, "frequency": row.frequency})
+        return select(what, {"mean": row.mean, "SD": row.sd, "frequency": row.frequency})
     total = sum(row.frequency for row in rows)
     if what == "frequency":
         return total
     return sum(row.mean * row.frequency for row in rows) / total
 
 
-def _public(material: Material, measure: str) -> Scores:
+def _public(material: ExperimentData, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
     if measure != "m2":
         material.version("extractor", {})  # says so where it cannot be had, before any work
@@ -140,7 +137,7 @@ def _public(material: Material, measure: str) -> Scores:
             metric = Difficulty(
                 weights=str(path("gts-weights", "conll14_8sys.txt")),
                 extractor=material.extractor,
-                measure=pick(measure, MEASURES),
+                measure=select(measure, MEASURES),
             )
         return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
 
@@ -148,28 +145,28 @@ def _public(material: Material, measure: str) -> Scores:
 
 
 @measure
-def weighted_score(material: Material, system: str, measure: str) -> float:
+def weighted_score(material: ExperimentData, system: str, measure: str) -> float:
     """Gotou et al., Tables 2 and 3: a public system by the weights of all eight, in percent."""
     found = _public(material, measure)
     return 100 * float(found.values[place(system, found.systems)])
 
 
 @measure
-def weighted_place(material: Material, system: str, measure: str) -> int:
+def weighted_place(material: ExperimentData, system: str, measure: str) -> int:
     """Its place (from 1) among the public systems."""
     found = _public(material, measure)
     return 1 + place(system, [found.systems[i] for i in found.order])
 
 
 @measure
-def change_of_place(material: Material, system: str, measure: str) -> int:
+def change_of_place(material: ExperimentData, system: str, measure: str) -> int:
     """How many places it is better than by plain F0.5."""
     weighted = weighted_place(material, system, measure)
     return weighted_place(material, system, "m2") - weighted
 
 
 @measure
-def public_variant(material: Material, data: str, file: str) -> float:
+def public_variant(material: ExperimentData, data: str, file: str) -> float:
     """Plain F0.5 of one of the released outputs of a system, in percent."""
 
     def make() -> Scores:
@@ -180,7 +177,9 @@ def public_variant(material: Material, data: str, file: str) -> float:
 
 
 @measure
-def corpus_fact(material: Material, corpus: str, what: str, references: str = "first") -> float:
+def corpus_fact(
+    material: ExperimentData, corpus: str, what: str, references: str = "first"
+) -> float:
     """Gotou et al., Table 1: sentences and error rate of a corpus, by its first reference or all.
 
     The ``error-rate`` is that of tokens to change.
@@ -189,15 +188,15 @@ def corpus_fact(material: Material, corpus: str, what: str, references: str = "f
     def make() -> CorpusFacts:
         found = material.corpus(corpus)
         first = found.keep_annotators(0)
-        return corpus_statistics(pick(references, {"first": first, "all": found}))
+        return corpus_statistics(select(references, {"first": first, "all": found}))
 
     facts = material.keep(("facts", corpus, references), make)
-    return pick(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
+    return select(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
 
 
 @measure
 def aligned_column(
-    material: Material, position: str, rows: str, sentences: Mapping[str, str]
+    material: ExperimentData, position: str, rows: str, sentences: Mapping[str, str]
 ) -> str:
     """Chollampatt & Ng, Table 1: a column (from 1) of I-measure's alignment, ``_`` for a gap.
 
@@ -210,7 +209,7 @@ def aligned_column(
 
 @measure
 def example_difficulty(
-    material: Material, error: str, what: str, sentences: Mapping[str, str]
+    material: ExperimentData, error: str, what: str, sentences: Mapping[str, str]
 ) -> float | int | str:
     """Gotou et al., examples (1) and (3): what systems do to an error (from 1) of a sentence.
 
@@ -221,7 +220,7 @@ def example_difficulty(
     source, correct = texts.pop("source"), texts.pop("correct")
     outputs = [Hypotheses(name, (text,)) for name, text in texts.items()]
     gold = Corpus.from_texts([source], [[correct]])
-    found = map_difficulty(gold, outputs, Difficulty(extractor="aligned"))
+    found = build_difficulty_map(gold, outputs, Difficulty(extractor="aligned"))
     errors = [str(k) for k in range(1, 1 + int(found.chunks.erroneous.sum()))]
     right = found.right[:, found.chunks.erroneous].sum(axis=0)
     n = int(right[place(error, errors)])
@@ -232,11 +231,13 @@ def example_difficulty(
         "reciprocal": float(1 / share) if share else math.inf,
         "weight": str(1 - share),
     }
-    return pick(what, found_as)
+    return select(what, found_as)
 
 
 @measure
-def printed_difficulty(material: Material, what: str, experiment: str, table: str) -> float | int:
+def printed_difficulty(
+    material: ExperimentData, what: str, experiment: str, table: str
+) -> float | int:
     """The sum of the frequencies of a printed table, or its mean weighted by them."""
     rows: dict[str, dict[str, float]] = {}
     for (kind, column), text in material.printed(experiment, table).items():

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Corpus, Hypotheses
-from errata.errors import DataWarning, InputError, MissingExtraError
 from errata.io import write_text
 from errata.io.corpus import read_corpus
-from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
+from errata.io.shards.inputs import ShardedInputs
 from errata.io.shards.parquet import parquet_rows
+from errata.io.shards.plan import plan_shards
+from errata.io.shards.read import read_shard, stream_batches
 from run_folders import joined
 
 pa = pytest.importorskip("pyarrow")

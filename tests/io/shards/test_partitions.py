@@ -18,15 +18,10 @@ from hypothesis import strategies as st
 from errata.data import Corpus, Hypotheses
 from errata.io import read_corpus
 from errata.io.outputs import read_systems
-from errata.io.shards import (
-    Shard,
-    ShardedInputs,
-    cut_shards,
-    plan_shards,
-    read_shard,
-    sentence_streams,
-    stream_batches,
-)
+from errata.io.shards import plan as shards_plan
+from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.shards.plan import cut_shards, plan_shards
+from errata.io.shards.read import read_shard, stream_batches
 from run_folders import joined
 
 WORDS = st.sampled_from(["a", "bé", "c", "dog", "don't", "。", "ß"])
@@ -150,8 +145,8 @@ def read_all(shards, inputs: ShardedInputs, batch: int):
 @given(givens(), st.data())
 def test_parts_are_the_whole(tmp_path_factory, given: Given, data) -> None:
     folder = tmp_path_factory.mktemp("parts")
-    chunk = data.draw(st.sampled_from([1, 7, 40, sentence_streams.CHUNK]))  # bytes read at a time
-    with warnings.catch_warnings(), mock.patch.object(sentence_streams, "CHUNK", chunk):
+    chunk = data.draw(st.sampled_from([1, 7, 40, shards_plan.CHUNK]))  # bytes read at a time
+    with warnings.catch_warnings(), mock.patch.object(shards_plan, "CHUNK", chunk):
         warnings.simplefilter("ignore")
         inputs = written(folder, given)
         expected = whole(inputs)
@@ -206,23 +201,23 @@ def test_sentences_of_m2_are_found_where_lines_say_so(text: str) -> None:
     # The last line may be cut within its end.
     wanted = [line.startswith("S ") or line == "S" for line in ended[:-1]]
     wanted += [ended[-1].startswith("S ") or ended[-1] in ("S", "S\r")]
-    assert sentence_streams.count(data, m2=True) == sum(wanted)
+    assert shards_plan.count(data, m2=True) == sum(wanted)
     places = [0]
     for line in lines:
         places.append(places[-1] + len(line.encode()) + 1)
     starts = [at for at, there in zip(places[:-1], wanted, strict=True) if there]
-    assert sentence_streams._source_lines(data).tolist() == starts
+    assert shards_plan._source_lines(data).tolist() == starts
     for n in range(1, len(starts) + 2):
-        seen, at = sentence_streams.cut_before(data, n, m2=True)
+        seen, at = shards_plan.cut_before(data, n, m2=True)
         assert at == len(data) or (seen >= n and at <= starts[seen])
-        assert sentence_streams.count(data[:at], m2=True) == min(seen, len(starts))
+        assert shards_plan.count(data[:at], m2=True) == min(seen, len(starts))
 
 
 @given(st.text("a\n", max_size=9), st.integers(0, 9))
 def test_lines_are_cut_off_where_they_start(text: str, n: int) -> None:
     data = text.encode()
-    many = sentence_streams.count(data, m2=False)
+    many = shards_plan.count(data, m2=False)
     assert many == len(text.removesuffix("\n").split("\n")) if text else many == 0
-    seen, at = sentence_streams.cut_before(data, n, m2=False)
+    seen, at = shards_plan.cut_before(data, n, m2=False)
     assert seen == n
-    assert sentence_streams.count(data[:at], m2=False) == min(n, many)
+    assert shards_plan.count(data[:at], m2=False) == min(n, many)

@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 
-from errata.errors import InputError, MissingExtraError
+from errata.core.errors import InputError, MissingExtraError
 from errata.io import read_corpus, read_text
 from errata.io.outputs import read_systems
-from errata.io.shards import ShardedInputs, cut_shards, plan_shards, read_shard, stream_batches
+from errata.io.shards.inputs import ShardedInputs
+from errata.io.shards.plan import cut_shards, plan_shards
+from errata.io.shards.read import read_shard, stream_batches
 
 WORDS = "river stone bread cloud music garden window letter market winter candle forest"
 SOURCES = [

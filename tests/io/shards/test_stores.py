@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from command import errata, errata_process
-from errata.errors import InputError, MissingExtraError
+from errata.core.errors import InputError, MissingExtraError
 from errata.io import read_text
-from errata.io.shards import ShardedInputs, plan_shards, read_shard, stream_batches
-from errata.io.stores import is_url
+from errata.io.files import is_url
+from errata.io.shards.inputs import ShardedInputs
+from errata.io.shards.plan import plan_shards
+from errata.io.shards.read import read_shard, stream_batches
 
 fsspec = pytest.importorskip("fsspec")
 

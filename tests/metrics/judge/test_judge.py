@@ -16,18 +16,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from errata.cache import cache_folder
-from errata.cli.chosen import extracting
+from errata.cli.input_options import extracting
+from errata.core.cache import cache_folder
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
 from errata.metrics import parse
 from errata.metrics.judge import Judge
-from errata.metrics.judge.asking import Answer, Question
-from errata.metrics.judge.prompting import read_prompt
-from errata.metrics.judge.rankings import rankings_of
-from errata.metrics.judge.trust import Judged, Planned, Showing, put_together
-from errata.models import chat
+from errata.metrics.judge.client import Answer, Question, read_prompt
+from errata.metrics.judge.reliability import JudgeRun, Planned, Showing, assign_answers, rankings_of
+from errata.models import servers
+from errata.scoring.evaluate import evaluate
 from fake_chat import SECRET, FakeChat, fake_chat, shown_targets
 
 CORPUS = Corpus.from_texts(["a b", "a b c", "a"])
@@ -39,7 +37,7 @@ MANY = [Hypotheses(f"S{i}", (" ".join("abcdefgh"[: i + 1]), "same", f"t{i}")) fo
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
-    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with fake_chat() as running:
         monkeypatch.setenv("OPENAI_BASE_URL", running.url)
@@ -248,7 +246,7 @@ def test_how_much_may_stay_unread(unread: int, said: str) -> None:
         warnings.simplefilter("always")
         if said == "no":
             stack.enter_context(pytest.raises(InputError, match="21 of 100 answers of the judge"))
-        put_together(planned, answers, [texts], [Hypotheses("A", texts)], schema=True)
+        assign_answers(planned, answers, [texts], [Hypotheses("A", texts)], schema=True)
     assert ["could not be read" in str(each.message) for each in seen] == [True] * (
         said == "warned"
     )
@@ -307,7 +305,7 @@ def test_how_sure_the_bias_is() -> None:
     three = [Showing(i, 0, ("a", "b", "c"), (1.0, 2.0, 3.0)) for i in range(4)]
     two = Showing(4, 0, ("a", "b"), (2.0, 1.0))
     unread, alone = Showing(5, 0, ("a", "b"), None), Showing(6, 0, ("a",), (5.0,))
-    judged = Judged((*three, two, unread, alone), (), (), ("m",), False, 7, 0, 0)
+    judged = JudgeRun((*three, two, unread, alone), (), (), ("m",), False, 7, 0, 0)
     trust = judged.trust
     assert trust.z == pytest.approx((4 * 3 - 1) / math.sqrt(4 * 66 / 18 + 18 / 18))
     assert (trust.pairs, trust.tau) == (13, pytest.approx(11 / 13))
@@ -346,19 +344,19 @@ def test_how_probable_differences_between_positions_are() -> None:
     reversed_ = [Showing(i, 1, tuple("dcba"), each.scores) for i, each in enumerate(shown)]
     unread, alone = Showing(8, 0, ("a", "b"), None), Showing(9, 0, ("a",), (5.0,))
     tied = Showing(10, 0, ("a", "b"), (3.0, 3.0))
-    judged = Judged((*shown, *reversed_, unread, alone, tied), (), (), ("m",), False, 7, 0, 0)
+    judged = JudgeRun((*shown, *reversed_, unread, alone, tied), (), (), ("m",), False, 7, 0, 0)
     assert judged.trust.chance == pytest.approx(friedmanchisquare(*np.transpose(orders)).pvalue)
     flat = replace(judged.trust, z=0.0, chance=0.001, spread=0.5)
     assert flat.biased
     assert not flat.inclined
     assert not replace(flat, spread=0.49).biased
     assert not replace(flat, chance=0.003).biased
-    assert Judged((alone, tied), (), (), ("m",), False, 1, 0, 0).trust.chance == 1
+    assert JudgeRun((alone, tied), (), (), ("m",), False, 1, 0, 0).trust.chance == 1
 
 
 def test_a_judge_that_is_biased_and_blind_is_called_biased() -> None:
     shown = [Showing(i, 0, tuple("abcde"), (3.0, 3.0, 3.0, 3.0, 4.0)) for i in range(60)]
-    trust = Judged(tuple(shown), (), (), ("m",), False, 60, 0, 0).trust
+    trust = JudgeRun(tuple(shown), (), (), ("m",), False, 60, 0, 0).trust
     both = replace(trust, ties=0.96)
     assert both.blind
     assert both.remark == "goes by the position"
@@ -588,13 +586,13 @@ def test_what_has_a_score_alone_is_ranked_without_what_has_none() -> None:
         Showing(0, 0, ("c",), (4.0,)),
     )
     systems = [Hypotheses(name, (name.lower(),)) for name in "ABC"]
-    judged = Judged(showings, (("a",), ("b",), ("c",)), (), ("m",), False, 3, 0, 0)
+    judged = JudgeRun(showings, (("a",), ("b",), ("c",)), (), ("m",), False, 3, 0, 0)
     (ranking,) = rankings_of(judged, CORPUS[:1], systems, "m", absolute=True)
     assert (ranking.groups, ranking.ranks) == ((("A",), ("C",)), (2, 1))
 
 
 def test_answers_that_others_wrote_into_the_cache_are_asked_for_again(fake: FakeChat) -> None:
-    from errata.metrics.judge.asking import answer_cache
+    from errata.metrics.judge.client import answer_cache
 
     evaluate("judge", CORPUS, A, resamples=0)
     import sqlite3

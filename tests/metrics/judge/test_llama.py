@@ -14,16 +14,20 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from errata.cache import cache_folder
+from errata.core.cache import cache_folder
+from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.errors import DataWarning, InputError
-from errata.evaluation import evaluate
-from errata.metrics.judge.asking import Asker, Question
-from errata.metrics.judge.parsing import parse_scores
-from errata.metrics.judge.prompting import answer_schema, read_prompt
-from errata.models import chat
-from errata.models.chat import ChatServer, Reply
+from errata.metrics.judge.client import (
+    JudgeClient,
+    Question,
+    answer_schema,
+    parse_scores,
+    read_prompt,
+)
+from errata.models import servers
+from errata.models.servers import ChatServer, Reply
+from errata.scoring.evaluate import evaluate
 from llama_server import LlamaServer, llama_server
 
 pytestmark = [pytest.mark.lm, pytest.mark.slow]
@@ -55,7 +59,7 @@ def kept() -> list[dict[str, object]]:
 def test_protocol_schema_and_tokens() -> None:
     server = ChatServer()
     (name,) = server.models()
-    assert chat.model_name(name) == MODEL
+    assert servers.model_name(name) == MODEL
     asked = {
         "model": name,
         "messages": [{"role": "user", "content": "Rate both: 1: 'He goes .' 2: 'He go .'"}],
@@ -68,7 +72,7 @@ def test_protocol_schema_and_tokens() -> None:
     }
     reply = server.ask(asked)
     assert json.loads(reply.text).keys() == {"target1_score", "target2_score"}
-    assert chat.model_name(reply.model) == MODEL
+    assert servers.model_name(reply.model) == MODEL
     assert reply.prompt_tokens > 10
     # Among the tokens is the fence that the server takes off what it held to the schema.
     assert reply.text.strip() in "".join(token.text for token in reply.tokens)
@@ -104,7 +108,7 @@ def test_answers_without_a_schema_are_read_out_of_fences_and_prose() -> None:
     questions = [
         Question(prompt.filled(source, [source, f"{source} ."]), 2, 0) for source in CORPUS.sources
     ]
-    asker = Asker(ChatServer(), MODEL, prompt, schema=False, concurrency=1)
+    asker = JudgeClient(ChatServer(), MODEL, prompt, schema=False, concurrency=1)
     for answer in asker.answers(questions).values():
         assert answer.plain
         assert answer.scores == parse_scores(answer.text, 2)
@@ -128,7 +132,7 @@ def test_expectation_over_digits() -> None:
 def test_a_server_that_is_killed_costs_only_what_is_missing(
     server: LlamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat, "FIRST_WAIT", 0.001)
+    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
     corpus = Corpus.from_texts([f"I has {n} cat ." for n in ("a", "one", "no", "my", "her")])
     system = Hypotheses("A", tuple(s.replace("has", "have") for s in corpus.sources))
     metric = "judge(repeats=1, concurrency=1)"

@@ -10,12 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from errata.data import Edit
-from errata.metrics.judge.groups import grouped
-from errata.metrics.judge.injection import is_injection
-from errata.metrics.judge.parsing import expected_scores, parse_scores
-from errata.metrics.judge.prompting import answer_schema, bracketed, read_prompt
-from errata.models.chat import Choice
-from errata.studies.attacks import ORDER
+from errata.metrics.judge.client import (
+    answer_schema,
+    bracketed,
+    expected_scores,
+    group_outputs,
+    is_injection,
+    parse_scores,
+    read_prompt,
+)
+from errata.models.servers import Choice
+from errata.stress import ORDER
 from fake_chat import shown_targets
 
 SCORES = st.lists(st.integers(1, 5), min_size=1, max_size=6)
@@ -131,7 +136,7 @@ def test_every_output_is_seen_as_often_as_asked(
     targets: list[str], group: int, repeats: int, seed: int, random: object
 ) -> None:
     distinct = {*targets}
-    turns = grouped("source", targets, group=group, repeats=repeats, seed=seed)
+    turns = group_outputs("source", targets, group=group, repeats=repeats, seed=seed)
     assert len(turns) == repeats
     for turn in turns:
         assert sorted(t for each in turn for t in each) == sorted(distinct)
@@ -142,7 +147,7 @@ def test_every_output_is_seen_as_often_as_asked(
             assert len(turn) == -(-len(distinct) // group)  # no request too many
     shuffled = [*targets, *targets[:2]]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert turns == grouped("source", shuffled, group=group, repeats=repeats, seed=seed)
+    assert turns == group_outputs("source", shuffled, group=group, repeats=repeats, seed=seed)
     # Two turns join all outputs: none is scored without a chain of groups to any other.
     if group > 1 and repeats > 1 and distinct:
         linked = {min(distinct)}
@@ -154,13 +159,13 @@ def test_every_output_is_seen_as_often_as_asked(
 
 
 def test_places_are_balanced_and_not_alphabetical() -> None:
-    first, second = grouped("s", "abcde", group=5, repeats=2)
+    first, second = group_outputs("s", "abcde", group=5, repeats=2)
     assert first[0] == second[0][::-1]
-    orders = {grouped(f"s{i}", "abcde", group=5, repeats=1)[0][0] for i in range(20)}
+    orders = {group_outputs(f"s{i}", "abcde", group=5, repeats=1)[0][0] for i in range(20)}
     assert len(orders) > 15
-    seeds = {grouped("s", "abcde", group=5, repeats=1, seed=i)[0][0] for i in range(20)}
+    seeds = {group_outputs("s", "abcde", group=5, repeats=1, seed=i)[0][0] for i in range(20)}
     assert len(seeds) > 15
-    front = [grouped(f"s{i}", "abcde", group=5, repeats=1)[0][0][0] for i in range(400)]
+    front = [group_outputs(f"s{i}", "abcde", group=5, repeats=1)[0][0][0] for i in range(400)]
     assert all(50 < front.count(t) < 110 for t in "abcde")
 
 

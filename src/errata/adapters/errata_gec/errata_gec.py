@@ -6,7 +6,7 @@ import evaluate
 
 import datasets
 from errata.data import Corpus, Reference
-from errata.evaluation import evaluate as score
+from errata.scoring.evaluate import evaluate as score
 
 CITATION = "Errata: how good is this grammatical error correction system, and how do we know?"
 ABOUT = """Corpus scores of grammatical error correction: sources, predictions, and for every

@@ -1,1 +1,113 @@
-"""What is looked at in every file: findings, characters, lines that do not belong together."""
+"""Finding with a stable code; raise, warn or collect."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from errata.core.errors import DataWarning, InputError, locate
+
+# ---- What a reader or the guard found in a file: one frozen record per kind of trouble.
+
+Severity = Literal["error", "warning", "note"]
+# What looks wrong as a whole and can be scored nevertheless, if it is meant.
+OVERRULED = ("unrelated", "shifted")
+OVERRIDE_HINT = "; if it is meant, --no-guard (in Python, guard=False) goes on all the same"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing found in a file, where it stands (1-based line) and what mends it.
+
+    An ``error`` cannot be scored, a ``warning`` can but probably should not be, a ``note`` is
+    worth knowing. ``code`` names the kind of finding; `docs/checks.md` lists all of them.
+
+    >>> str(Finding("warning", "out.txt", 24, "the line is empty", "check it", "empty-line"))
+    'out.txt:24: the line is empty; check it'
+    """
+
+    severity: Severity
+    path: str
+    line: int | None
+    problem: str
+    remedy: str
+    code: str
+
+    def __str__(self) -> str:
+        return locate(self.problem, self.path, self.line, self.remedy)
+
+    @property
+    def place(self) -> str:
+        """File and line, as editors and terminals understand them."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+def sort_by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Errors, then warnings, then notes; those of one severity keep their order."""
+    return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
+
+
+def summarise(
+    findings: Iterable[Finding], shown: int = 3, counts: Mapping[tuple[str, str], int] | None = None
+) -> list[Finding]:
+    """Join findings of one kind in one file when there are more than ``shown``.
+
+    The first of them speaks for the rest and says how many there are and where the next stand.
+    ``counts`` says how many there are, by code and path, where only the first of them are given.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.code, finding.path), []).append(finding)
+    result: list[Finding] = []
+    for key, group in groups.items():
+        number = len(group) if counts is None else counts[key]
+        if number <= shown:
+            result += group
+            continue
+        first = group[0]
+        places = [str(f.line) for f in group[1:6] if f.line is not None]
+        lines = ", ".join(places) + (", ..." if number > 6 else "")
+        result.append(
+            Finding(
+                first.severity,
+                first.path,
+                first.line,
+                f"{first.problem} (and {number - 1} more like it"
+                + (f": lines {lines})" if places else ")"),
+                first.remedy,
+                first.code,
+            )
+        )
+    return result
+
+
+def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> list[Finding]:
+    """Raise the first error; without one, give back the findings as they are to be said.
+
+    With ``guard=False`` what only looks wrong (a text for another corpus, lines out of
+    place) is a warning, and no error.
+    """
+    findings = [
+        replace(finding, severity="warning", remedy=finding.remedy.removesuffix(OVERRIDE_HINT))
+        if finding.code in OVERRULED and not guard
+        else finding
+        for finding in findings
+    ]
+    for finding in findings:
+        if finding.severity == "error":
+            raise InputError(
+                finding.problem, path=finding.path, line=finding.line, remedy=finding.remedy
+            )
+    return findings
+
+
+def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
+    """Raise the first error; without one, warn of every warning. Notes stay silent.
+
+    ``guard`` as for `refused`.
+    """
+    for finding in summarise(raise_first_error(findings, guard=guard)):
+        if finding.severity == "warning":
+            warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)

@@ -1,37 +1,32 @@
-"""Human rankings: one reader and one writer for all forms, each form in a module of its own."""
+"""One reader and writer for all forms; Errata's JSONL."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Literal
 
+from errata.core.errors import InputError
+from errata.core.parameters import require
+from errata.core.stats import Seed
 from errata.data import Judgment, MemberOrder, Members
-from errata.errors import InputError
-from errata.io.files import PathLike, peek, shown_name
-from errata.io.judgments.labels import Labels, Outputs, require_fit
-from errata.io.judgments.names import with_clear_names
-from errata.io.judgments.repeats import Repeats
-from errata.io.opened import opened
+from errata.io.atomic import write_lines
+from errata.io.files import PathLike, open_bytes, peek, shown_name
+from errata.io.judgments.checks import (
+    DuplicateFilter,
+    Labels,
+    Outputs,
+    UnknownValues,
+    is_duration,
+    require_fit,
+    warn_about_names,
+)
 from errata.io.outputs import read_systems
-from errata.io.sheet import column_key, delimiter_of, read_number, table_lines
-from errata.io.writing import write_lines
-from errata.numbers import Seed
-from errata.parameters import require
-
-__all__ = [
-    "FORMS",
-    "JudgmentForm",
-    "WrittenForm",
-    "holds_judgments",
-    "read_judgment_files",
-    "read_judgments",
-    "read_outputs",
-    "without_judges",
-    "write_judgments",
-]
+from errata.io.records import LARGEST, decode_json
+from errata.io.rows import column_key, delimiter_of, read_number, table_lines
 
 JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk", "table"]
 WrittenForm = Literal["appraise", "jsonl", "pairwise"]
@@ -57,17 +52,17 @@ def read_judgments(
     labels: Labels = "check",
     outputs: Outputs | None = None,
     columns: Mapping[str, str] | None = None,
-    repeats: Repeats | None = None,
+    repeats: DuplicateFilter | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
     The form (see `FORMS`) is told from the content; the ``columns`` of a table may be named (see
-    `errata.io.judgments.spreadsheet`). Tables may have commas, semicolons or tabs, or be a
+    `errata.io.judgments.sheets`). Tables may have commas, semicolons or tabs, or be a
     spreadsheet (.xlsx). ``base`` is the number of the first sentence in the file (SEEDA counts
     from 1). ``leave_out`` names judges whose rankings do not count. With ``outputs`` (system ->
     sentences) the groups are compared with them and refused where they do not fit, unless
     ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk files (see
-    `errata.io.judgments.mturk.parse_mturk`). A judgment that stands there twice counts once, with
+    `errata.io.judgments.sheets.parse_mturk`). A judgment that stands there twice counts once, with
     a warning; ``repeats`` remembers those of other files too (see `read_judgment_files`).
     """
     require("labels", labels, Labels)
@@ -91,7 +86,7 @@ def read_judgments(
         )
     # A reader is imported where it is used: no run needs more than one or two of them.
     if form == "mturk":
-        from errata.io.judgments.mturk import parse_mturk
+        from errata.io.judgments.sheets import parse_mturk
 
         stream = parse_mturk(
             lines,
@@ -112,21 +107,19 @@ def read_judgments(
 
         stream = parse_pairwise(lines, name, delimiter=delimiter, base=base, repeats=repeats)
     elif form == "table":
-        from errata.io.judgments.spreadsheet import parse_table
+        from errata.io.judgments.sheets import parse_table
 
         stream = parse_table(
             lines, name, delimiter=delimiter, base=base, columns=columns, repeats=repeats
         )
     else:
-        from errata.io.judgments.jsonl import parse_jsonl
-
         stream = parse_jsonl(lines, name, base=base, repeats=repeats)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
         require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
     if repeats is None:  # else whoever reads several files looks at the names of all of them
-        stream = with_clear_names(stream, name)
+        stream = warn_about_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
 
 
@@ -137,7 +130,7 @@ def holds_judgments(path: PathLike) -> bool:
     """
     if not os.path.isfile(path):
         return False
-    with opened(path) as file:
+    with open_bytes(path) as file:
         start = file.peek(LOOKED_AT)[:LOOKED_AT].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return b"<appraise-results" in start
@@ -164,10 +157,10 @@ def read_judgment_files(
                 "the same file is given twice", path=shown_name(path), remedy="give it once"
             )
         seen.add(place)
-    repeats = Repeats()
+    repeats = DuplicateFilter()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
     names = ", ".join(map(shown_name, paths))
-    return without_judges(with_clear_names(stream, names), tuple(leave_out), names)
+    return without_judges(warn_about_names(stream, names), tuple(leave_out), names)
 
 
 def read_outputs(*paths: PathLike) -> Outputs:
@@ -252,7 +245,137 @@ def write_judgments(
             judgments, base=base, members=members, order=order, names=names, rng=rng
         )
     else:
-        from errata.io.judgments.jsonl import render_jsonl
-
         lines = render_jsonl(judgments)
     write_lines(lines, path)
+
+
+# ---- Rankings as our own JSONL, one a line::
+
+_KEYS = frozenset(
+    ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")
+)
+_LIST, _RANK = {list}, {int, type(None)}
+Groups = tuple[tuple[str, ...], ...]
+KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory
+
+
+def parse_jsonl(
+    lines: Iterable[str], name: str, *, base: int = 0, repeats: DuplicateFilter | None = None
+) -> Iterator[Judgment]:
+    """Read our own form; blank lines are allowed, unknown keys warned of once."""
+    unread = UnknownValues(name)
+    repeats = repeats or DuplicateFilter()
+    repeats.start(name)
+    known: dict[Groups, Groups] = {}
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text:
+            continue
+        data = _decode(text, name, number)
+        for key in data.keys() - _KEYS:
+            unread.meet("key", key, _KEYS, number)
+        judgment = _from_json(data, name, number, base, known)
+        if repeats.counts(judgment, number):
+            yield judgment
+    unread.warn()
+    repeats.finish()
+
+
+def _decode(text: str, name: str, line: int) -> dict[str, Any]:
+    problem = "not a JSON object"
+    try:
+        data = decode_json(text)
+        if type(data) is dict:
+            return data
+    except ValueError as error:
+        problem = f"not JSON: {error}"
+    raise InputError(problem, path=name, line=line, remedy="one ranking a line")
+
+
+def _from_json(
+    data: dict[str, Any], name: str, line: int, base: int, known: dict[Groups, Groups]
+) -> Judgment:
+    sentence, judge, item = data.get("sentence"), data.get("judge"), data.get("item", "")
+    seconds, time = data.get("seconds"), data.get("time")
+    try:
+        if type(sentence) is not int or not base <= sentence <= LARGEST:
+            raise InputError(f"sentence {sentence!r} is not a whole number from {base}")
+        if type(judge) is not str or type(item) is not str:
+            raise InputError(f"judge {judge!r} and item {item!r} should be strings")
+        if (
+            seconds is not None and (type(seconds) not in (int, float) or not is_duration(seconds))
+        ) or (time is not None and type(time) is not str):
+            raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
+        groups, ranks = _ranked_groups(data, known)
+        return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
+    except InputError as problem:
+        place = f"item {item!r}: " if item else ""
+        raise InputError(
+            place + problem.problem, path=name, line=line, remedy=problem.remedy
+        ) from None
+
+
+def _ranked_groups(
+    data: dict[str, Any], known: dict[Groups, Groups]
+) -> tuple[Groups, tuple[int | None, ...]]:
+    groups, ranks = data.get("groups", []), data.get("ranks", [])
+    if "systems" in data:
+        if "groups" in data:
+            raise InputError("both systems and groups", remedy="give one of them")
+        groups = data["systems"]
+        if type(groups) is list:
+            groups = [[system] for system in groups]
+    if type(groups) is not list or type(ranks) is not list:
+        raise InputError("groups and ranks should be lists")
+    # The same groups come again and again in millions of lines: they are checked and kept once.
+    key = tuple(map(tuple, groups)) if {*map(type, groups)} <= _LIST else None
+    try:
+        checked = known.get(key)  # type: ignore[arg-type]
+    except TypeError:  # a list within a list
+        checked = None
+    if checked is None:
+        if key is None or not all(type(name) is str and name for group in key for name in group):
+            raise InputError("groups are lists of system names")
+        if len(known) >= KNOWN:
+            known.clear()
+        checked = known[key] = key
+    if "skipped" in data:
+        if type(data["skipped"]) is not bool:
+            raise InputError(f"skipped {data['skipped']!r} should be true or false")
+        if data["skipped"]:
+            if any(rank is not None for rank in ranks):
+                raise InputError("skipped, and yet ranked", remedy="leave out ranks or skipped")
+            ranks = [None] * len(groups)
+    if not {*map(type, ranks)} <= _RANK or max(filter(None, ranks), default=1) > LARGEST:
+        raise InputError(f"ranks {ranks!r} are not all whole numbers or null")
+    return checked, tuple(ranks)
+
+
+def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:
+    """The lines of a JSONL file; what was not recorded is left out."""
+    for j in judgments:
+        data = {
+            "item": j.item or None,
+            "judge": j.judge,
+            "sentence": j.sentence,
+            "groups": [list(group) for group in j.groups],
+            "ranks": list(j.ranks),
+            "seconds": j.seconds,
+            "time": j.time,
+        }
+        yield json.dumps(
+            {key: value for key, value in data.items() if value is not None}, ensure_ascii=False
+        )
+
+
+__all__ = [
+    "FORMS",
+    "JudgmentForm",
+    "WrittenForm",
+    "holds_judgments",
+    "read_judgment_files",
+    "read_judgments",
+    "read_outputs",
+    "without_judges",
+    "write_judgments",
+]

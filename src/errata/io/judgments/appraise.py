@@ -11,14 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import quoteattr
 
+from errata.core.errors import InputError
 from errata.data import Judgment
-from errata.errors import InputError
-from errata.io.judgments.fields import UnknownWords, is_duration
-from errata.io.judgments.repeats import Repeats
-from errata.io.whole_numbers import whole_number
-from errata.io.xml_parser import XmlParser
-
-__all__ = ["parse_appraise", "render_appraise"]
+from errata.io.judgments.checks import DuplicateFilter, UnknownValues, is_duration
+from errata.io.records import XmlParser, parse_integer
 
 Attributes = dict[str, str]
 # What the exports hold; the texts of source, reference and translations are not needed.
@@ -34,10 +30,10 @@ _DURATION = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)|(\d+(?:\.\d+)?)")
 
 
 def parse_appraise(
-    lines: Iterable[str], name: str, *, base: int = 0, repeats: Repeats | None = None
+    lines: Iterable[str], name: str, *, base: int = 0, repeats: DuplicateFilter | None = None
 ) -> Iterator[Judgment]:
     """Read rankings from the lines of an Appraise file; ``base`` is the first sentence's number."""
-    parser = _Parser(name, base, repeats or Repeats())
+    parser = _Parser(name, base, repeats or DuplicateFilter())
     for line in lines:
         yield from parser.feed(line, last=False)
     yield from parser.feed("", last=True)
@@ -52,12 +48,12 @@ def parse_appraise(
 class _Parser:
     """Collects the translations of an item until its end."""
 
-    def __init__(self, name: str, base: int, repeats: Repeats) -> None:
+    def __init__(self, name: str, base: int, repeats: DuplicateFilter) -> None:
         self.name, self.base = name, base
         self.items = 0
         self.repeats = repeats
         repeats.start(name)
-        self.unread = UnknownWords(name)
+        self.unread = UnknownValues(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0
@@ -172,7 +168,7 @@ class _Parser:
 
     def _rank(self, attributes: Attributes, line: int) -> int:
         text = attributes.get("rank", "")
-        rank = whole_number(text, 1)
+        rank = parse_integer(text, 1)
         if rank is None:
             raise self._error(
                 f"rank {text!r} is not a whole number from 1",
@@ -183,7 +179,7 @@ class _Parser:
 
     def _sentence(self, item: Attributes) -> int:
         text = item.get("src-id", item.get("id", ""))
-        number = whole_number(text, self.base)
+        number = parse_integer(text, self.base)
         if number is None:
             raise self._error(
                 f"sentence number {text!r} is not a whole number from {self.base}",

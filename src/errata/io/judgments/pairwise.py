@@ -16,14 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
-from errata.errors import DataWarning, InputError
-from errata.io.judgments.fields import unique_columns
-from errata.io.judgments.repeats import Repeats
-from errata.io.sheet import column_key
-from errata.io.whole_numbers import whole_number
-
-__all__ = ["parse_pairwise", "render_pairwise"]
+from errata.io.judgments.checks import DuplicateFilter, unique_columns
+from errata.io.records import parse_integer
+from errata.io.rows import column_key
 
 HEADER = (
     "srclang",
@@ -40,7 +37,7 @@ HEADER = (
 UNREAD = ("documentId", "pairId", "time", "date")  # of the WMT, of no use here
 SYSTEM_COLUMNS = ("id", "rank", "number")
 SKIPPED = "-1"  # the rank of every system where the judge skipped the item
-_number = lru_cache(10_000)(whole_number)  # the same few are read again and again
+_number = lru_cache(10_000)(parse_integer)  # the same few are read again and again
 
 
 def parse_pairwise(
@@ -49,7 +46,7 @@ def parse_pairwise(
     *,
     delimiter: str = ",",
     base: int = 0,
-    repeats: Repeats | None = None,
+    repeats: DuplicateFilter | None = None,
 ) -> Iterator[Judgment]:
     """Read rankings from WMT-style CSV.
 
@@ -62,7 +59,7 @@ def parse_pairwise(
     rows = csv.reader(lines, strict=True, delimiter=delimiter)
     table = _Rows(rows, name, base)
     run: list[tuple[int, Row]] = []
-    repeats = repeats or Repeats()
+    repeats = repeats or DuplicateFilter()
     repeats.start(name)
     for line, row in table:
         if len(row.systems) > 2:
@@ -216,7 +213,7 @@ def _bare(name: str, ending: str) -> str:
     return name
 
 
-def _flush(run: list[tuple[int, Row]], name: str, repeats: Repeats) -> Iterator[Judgment]:
+def _flush(run: list[tuple[int, Row]], name: str, repeats: DuplicateFilter) -> Iterator[Judgment]:
     """The rows of one ranking as one judgment, or row by row where they are not one ranking."""
     if not run:
         return

@@ -4,10 +4,9 @@
 in any order, each by `read_shard`; `stream_batches` reads them in order without a plan.
 """
 
-from errata.io.shards.corpus_batches import BATCH, CorpusBatch
-from errata.io.shards.cutting import cut_shards, plan_shards
-from errata.io.shards.named import Piece, Shard, ShardedInputs
-from errata.io.shards.reading import read_shard, stream_batches
+from errata.io.shards.inputs import Piece, Shard, ShardedInputs
+from errata.io.shards.plan import cut_shards, plan_shards
+from errata.io.shards.read import BATCH, CorpusBatch, read_shard, stream_batches
 
 __all__ = [
     "BATCH",

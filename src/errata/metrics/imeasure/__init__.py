@@ -1,4 +1,4 @@
-"""I-measure: does a system improve or damage its input (Felice & Briscoe 2015).
+"""IMeasure and its ranking key.
 
 Mariano Felice and Ted Briscoe, "Towards a standard evaluation method for grammatical error
 detection and correction", NAACL 2015; official program: github.com/mfelice/imeasure.
@@ -6,15 +6,20 @@ detection and correction", NAACL 2015; official program: github.com/mfelice/imea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.core.errors import InputError
+from errata.core.parallel import circles_left
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Columns,
@@ -24,10 +29,9 @@ from errata.metrics.base import (
     f_beta,
     metric,
     precision_recall,
-    whole,
+    to_int,
 )
-from errata.metrics.choice import best_references
-from errata.metrics.imeasure.columns import (
+from errata.metrics.imeasure.alignment_counts import (
     BASE,
     KINDS,
     RIGHT,
@@ -40,14 +44,63 @@ from errata.metrics.imeasure.columns import (
     prepare_mix,
     prepare_nomix,
 )
-from errata.metrics.imeasure.exact import running_rule
-from errata.metrics.imeasure.treebank import treebank_tokens
+from errata.metrics.imeasure.references import treebank_tokens
 from errata.metrics.ngrams import Spaces
-from errata.numbers import Floats, Ints, Progress, ratio
-from errata.parameters import About
-from errata.workers import circles_left
+from errata.metrics.running_choice import Ratio, RunningRule, best_references
 
-__all__ = ["IMeasure"]
+# ---- What references are ranked by over a corpus (WAcc, I, Acc), in exact fractions.
+
+ONE = Fraction(1)
+
+
+def ranking_key(weight: float) -> RunningRule:
+    """By WAcc, I and Acc of correction, then those of detection; then the first."""
+    w = Fraction(repr(float(weight)))
+    base = _share({"base_unchanged": ONE}, {"base_unchanged": ONE, "base_missed": ONE})
+    waccs = _wacc(w, "correction"), _wacc(w, "detection")
+    accuracies = _accuracy("correction"), _accuracy("detection")
+
+    def ranked(totals: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        unchanged = base.of(totals)
+        ranks: list[Fraction] = []
+        for share, accuracy in zip(waccs, accuracies, strict=True):
+            wacc = share.of(totals)
+            ranks += [wacc, exact_improvement(wacc, unchanged), accuracy.of(totals)]
+        return tuple(ranks)
+
+    return RunningRule(ranked, waccs[:1], ties=(), all_is_said=False)
+
+
+def _wacc(w: Fraction, aspect: Literal["correction", "detection"]) -> Ratio:
+    """WAcc as a quotient of sums; a wrong correction is right detection."""
+    above = {"unchanged": ONE, "right": w}
+    below = {"unchanged": ONE, "missed": ONE, "needless": w, "right": w}
+    if aspect == "detection":
+        return _share({**above, "wrong": w}, {**below, "wrong": w})
+    return _share(above, {**below, "wrong": (w + 1) / 2})
+
+
+def _accuracy(aspect: Literal["correction", "detection"]) -> Ratio:
+    """Right columns among all."""
+    right = ("unchanged", "right", *(("wrong",) if aspect == "detection" else ()))
+    return _share(dict.fromkeys(right, ONE), dict.fromkeys(STATISTICS[KINDS], ONE))
+
+
+def _share(above: Mapping[str, Fraction], below: Mapping[str, Fraction]) -> Ratio:
+    weights = [tuple(each.get(name, Fraction(0)) for name in STATISTICS) for each in (above, below)]
+    return Ratio(weights[0], weights[1], empty=1)
+
+
+def exact_improvement(wacc: Fraction, base: Fraction) -> Fraction:
+    """I from a weighted accuracy and its baseline.
+
+    >>> exact_improvement(Fraction(3, 4), Fraction(1, 2)), exact_improvement(ONE, ONE)
+    (Fraction(1, 2), Fraction(1, 1))
+    """
+    if wacc == base:
+        return Fraction(math.floor(wacc))
+    return (wacc - base) / (1 - base) if wacc > base else wacc / base - 1
+
 
 Aspect = Literal["correction", "detection"]
 LONGEST = 5000  # tokens of a sentence
@@ -186,7 +239,7 @@ class IMeasure(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
         if self.choice == "corpus":
-            return best_references(counts, running_rule(self.weight), before=before)
+            return best_references(counts, ranking_key(self.weight), before=before)
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:
             ranks = self._ranks(counts)
@@ -233,7 +286,7 @@ class IMeasure(Metric):
             "P": precision,
             "R": recall,
             f"F{self.beta:g}": f_beta(precision, recall, self.beta),
-            **{name: whole(count) for name, count in counted.items()},
+            **{name: to_int(count) for name, count in counted.items()},
         }
 
     def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
@@ -293,3 +346,6 @@ def beats(new: Floats, old: Floats) -> NDArray[np.bool_]:
     first = differs.argmax(axis=-1)
     rows = np.arange(len(new))
     return np.asarray(differs.any(axis=-1) & (new[rows, first] > old[rows, first]))
+
+
+__all__ = ["IMeasure"]

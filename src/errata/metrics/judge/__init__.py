@@ -15,10 +15,12 @@ from typing import Literal, Self
 
 import numpy as np
 
-from errata.data import Corpus, Hypotheses, signature_id
-from errata.edits import split_extractor
-from errata.edits.origins import OutputEditing, edits_of, origins
-from errata.errors import InputError
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.signatures import signature_id
+from errata.core.stats import Floats, Ints, Progress, plural, ratio
+from errata.data import Corpus, Hypotheses
+from errata.edits import OutputEditing, edits_of, origins, split_extractor
 from errata.metrics.base import (
     Before,
     Columns,
@@ -27,22 +29,25 @@ from errata.metrics.base import (
     by_name,
     fixed_point,
     metric,
-    whole,
+    to_int,
 )
-from errata.metrics.judge.asking import Asker, Forecast, Question
-from errata.metrics.judge.groups import grouped
-from errata.metrics.judge.prompting import bracketed, read_prompt
-from errata.metrics.judge.trust import (
+from errata.metrics.judge.client import (
+    Forecast,
+    JudgeClient,
+    Question,
+    bracketed,
+    group_outputs,
+    read_prompt,
+)
+from errata.metrics.judge.reliability import (
     SAME,
-    Judged,
+    JudgeRun,
     Planned,
+    assign_answers,
     kendall_of_pairs,
     pair_outcomes,
-    put_together,
 )
-from errata.models.chat import ADDRESS, ChatServer, ServerRefusal, model_name
-from errata.numbers import Floats, Ints, Progress, plural, ratio
-from errata.parameters import About
+from errata.models.servers import ADDRESS, ChatServer, ServerRefusal, model_name
 
 __all__ = ["Judge"]
 
@@ -62,7 +67,7 @@ class Judge(Metric):
     ``model`` is a name that the server knows, '' the only one it has; the server is that of
     OPENAI_BASE_URL or ``url``. ``neighbours`` adds as many sentences before and after the source.
     Distinct outputs of a source are shown together, at most ``group``, each ``repeats`` times in
-    orders drawn with ``seed`` (see `errata.metrics.judge.groups`): what an output gets may depend
+    orders drawn with ``seed`` (see `errata.metrics.judge.client`): what an output gets may depend
     on those beside it, and ``group=1`` scores every output alone. ``schema`` has the server hold
     the answer to its form; ``expectation`` takes ``Σ k p(k)`` over the digits instead of the one
     that was written, which breaks ties. ``max_requests`` and ``max_tokens`` limit what a run may
@@ -185,10 +190,10 @@ class Judge(Metric):
 
     def judged(
         self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
-    ) -> Judged:
+    ) -> JudgeRun:
         """What the judge was shown and said; kept with the corpus."""
 
-        def ask() -> Judged:
+        def ask() -> JudgeRun:
             shown = self._shown(corpus, systems)
             planned = self._planned(corpus, shown)
             try:
@@ -196,7 +201,7 @@ class Judge(Metric):
             except ServerRefusal as refusal:
                 of = (each.sentence for each in planned if each.question == refusal.question)
                 raise _about(refusal, corpus.number(next(of))) from None
-            return put_together(planned, answers, shown, systems, schema=self.schema)
+            return assign_answers(planned, answers, shown, systems, schema=self.schema)
 
         where = self.url or os.environ.get(ADDRESS, "")
         key = ("judged", replace(self, level="corpus"), where, tuple(systems))
@@ -221,7 +226,7 @@ class Judge(Metric):
         prompt = read_prompt(self.mode)
         planned = []
         for i, source in enumerate(map(str.strip, corpus.sources)):
-            turns = grouped(
+            turns = group_outputs(
                 source,
                 (texts[i] for texts in shown),
                 group=self.group,
@@ -244,9 +249,9 @@ class Judge(Metric):
         there = [(j, corpus.sources[j].strip()) for j, away in numbers.items() if away == j - i]
         return [text for j, text in there if j < i], [text for j, text in there if j > i]
 
-    def _asker(self) -> Asker:
+    def _asker(self) -> JudgeClient:
         server = ChatServer(self.url, self.timeout, insecure=self.insecure)
-        return Asker(
+        return JudgeClient(
             server,
             _model(server, self.model),
             read_prompt(self.mode),
@@ -257,7 +262,7 @@ class Judge(Metric):
             self.max_tokens,
         )
 
-    def _counts(self, judged: Judged, system: int) -> Floats:
+    def _counts(self, judged: JudgeRun, system: int) -> Floats:
         """The statistics of one system, sentence by sentence."""
         targets = judged.shown[system]
         counts = np.zeros((len(targets), 1, len(self.statistics)))
@@ -304,15 +309,15 @@ class Judge(Metric):
         lowest = np.where(seen > 0, stacked, np.inf).min(axis=0)
         some = (seen > 0).any(axis=0)
         return {
-            "judged": whole(figures["judged"]),
-            "unparsed": whole(figures["unparsed"]),
+            "judged": to_int(figures["judged"]),
+            "unparsed": to_int(figures["unparsed"]),
             "ties": ratio(figures["tied"], pairs),
             "τ": kendall_of_pairs(figures["later"], figures["earlier"], figures["tied"]),
             "spread": np.where(
                 some, np.where(some, highest, 0) - np.where(some, lowest, 0), np.nan
             ),
             "agreement": ratio(figures["agreeing"], figures["repeated"]),
-            "injections": whole(figures["injections"]),
+            "injections": to_int(figures["injections"]),
             **{f"@{p}": value for p, value in enumerate(beside, 1)},
         }
 

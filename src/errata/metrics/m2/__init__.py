@@ -10,24 +10,25 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.core.errors import InputError
+from errata.core.parameters import About
+from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.errors import InputError
 from errata.metrics.base import (
     Before,
     Metric,
     RoundsError,
+    append_score,
     by_name,
     check_beta,
     f_beta,
     mean_own_score,
     metric,
-    whole,
-    with_own_score,
+    to_int,
 )
-from errata.metrics.choice import f_weights, running_choice
 from errata.metrics.m2.matching import (
     Gold,
-    Matched,
+    MatchedEdits,
     SentenceEdits,
     gold_edits,
     gold_references,
@@ -35,8 +36,7 @@ from errata.metrics.m2.matching import (
     proposals,
     shrink,
 )
-from errata.numbers import Floats, Ints, ratio
-from errata.parameters import About
+from errata.metrics.running_choice import f_weights, running_choice
 
 __all__ = ["M2", "SentenceEdits", "optimal_choice", "optimal_round"]
 
@@ -114,9 +114,9 @@ class M2(Metric):
         if self.total == "sum":
             return counts
         f = f_beta(self._precision(counts), self._recall(counts), self.beta)
-        return with_own_score(counts, f)
+        return append_score(counts, f)
 
-    def matched(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, Matched]:
+    def matched(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, MatchedEdits]:
         """The gold edits, and what was proposed beside each reference and which of them it met."""
         gold = gold_edits(corpus, self.duplicates)
         return gold, match_edits(
@@ -162,7 +162,7 @@ class M2(Metric):
         return {
             "P": self._precision(totals),
             "R": self._recall(totals),
-            **{name: whole(count) for name, count in counts.items()},
+            **{name: to_int(count) for name, count in counts.items()},
         }
 
     def _precision(self, totals: Floats) -> Floats:
@@ -200,7 +200,7 @@ class M2(Metric):
         )
 
 
-def _by_sentence(gold: Gold, matched: Matched) -> Floats:
+def _by_sentence(gold: Gold, matched: MatchedEdits) -> Floats:
     """Counts as ``[sentence, reference, k]``, NaN where a sentence has fewer references."""
     sizes = np.diff(gold.first)
     counts = np.full((len(sizes), sizes.max(initial=1), 3), np.nan)
@@ -257,7 +257,7 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
 
 
 def optimal_round(counts: Floats, beta: float, whole: Sequence[Fraction]) -> Ints:
-    """One round of `optimal_choice` for some of the sentences, after one that came to ``whole``.
+    """One round of `optimal_choice` for some of the sentences, after one that came to ``to_int``.
 
     >>> two = np.array([[[1, 3, 10], [0, 3, 0.0]], [[10, 10, 10], [np.nan] * 3]])
     >>> first = optimal_round(two, 0.5, [Fraction(0)] * 3)

@@ -10,24 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from errata.core.errors import InputError
+from errata.core.stats import Bools, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
-from errata.edit_places import EditPlaces, EditWords, begins
+from errata.data.edits import EditArrays, EditTexts, offsets
+from errata.data.tokens import some_of
 from errata.edits import with_edits
-from errata.errors import InputError
 from errata.kernels import letters, maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
-from errata.numbers import Bools, Ints
-from errata.spelling import some_of
-
-__all__ = [
-    "GoldEdits",
-    "SentenceEdits",
-    "gold_edits",
-    "gold_references",
-    "match_edits",
-    "proposals",
-    "shrink",
-]
 
 LIMIT = 2_000_000  # phrase edits of one pair that are listed; 100 MB, and hours for m2scorer
 LARGEST = 200_000_000  # bytes of tables for one pair: 5,700 tokens against 5,700
@@ -60,7 +50,7 @@ class Gold(NamedTuple):
     repeats: Mapping[int, set[int]]
 
 
-class Matched(NamedTuple):
+class MatchedEdits(NamedTuple):
     """Proposed edits as rows (start, end, left, right) by reference, and what they met."""
 
     hypothesis: Tokens
@@ -114,12 +104,12 @@ def _gold(corpus: Corpus, duplicates: str) -> Gold:
     stay = np.ones(len(places.start), np.bool_)
     stay[[places.at[r] + k for r, found in repeats.items() for k in found]] = False
     if repeats:
-        at, start, end = begins(stay)[places.at], places.start[stay], places.end[stay]
+        at, start, end = offsets(stay)[places.at], places.start[stay], places.end[stay]
         places = places._replace(at=at, start=start, end=end)
     return Gold(places.first, _pack(corpus, places, words, stay), repeats)
 
 
-def _with_a_place_twice(places: EditPlaces) -> list[int]:
+def _with_a_place_twice(places: EditArrays) -> list[int]:
     """The references that have two edits of the same tokens, insertions apart; few have."""
     changing = places.start != places.end
     owner = np.repeat(np.arange(len(places.at) - 1), np.diff(places.at))[changing]
@@ -134,7 +124,7 @@ def _with_a_place_twice(places: EditPlaces) -> list[int]:
     return [int(reference) for reference in twice]
 
 
-def _repeats(places: EditPlaces, words: EditWords, reference: int) -> set[int]:
+def _repeats(places: EditArrays, words: EditTexts, reference: int) -> set[int]:
     """Which edits repeat an earlier one; insertions do not, as a word may be inserted twice."""
     first, last = places.at[reference : reference + 2].tolist()
     seen: set[tuple[int, int, frozenset[str]]] = set()
@@ -148,7 +138,7 @@ def _repeats(places: EditPlaces, words: EditWords, reference: int) -> set[int]:
     return repeated
 
 
-def _pack(corpus: Corpus, places: EditPlaces, words: EditWords, stay: Bools) -> GoldEdits:
+def _pack(corpus: Corpus, places: EditArrays, words: EditTexts, stay: Bools) -> GoldEdits:
     """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
     texts, ends = _corrections(words, stay)
     tokens = corpus.vocabulary.intern(texts)
@@ -162,7 +152,7 @@ def _pack(corpus: Corpus, places: EditPlaces, words: EditWords, stay: Bools) -> 
     )
 
 
-def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
+def _corrections(words: EditTexts, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
     """The corrections of edits that stay and outputs can have, and where those of each begin."""
     texts = words.corrections
     many = stay.astype(np.int64)
@@ -181,7 +171,7 @@ def _corrections(words: EditWords, stay: Bools) -> tuple[Sequence[str], NDArray[
         many[list(others)] += list(map(len, others.values()))
     elif not main.all():
         texts = some_of(texts, main)
-    return texts, begins(many[stay])
+    return texts, offsets(many[stay])
 
 
 def _regular(text: str) -> bool:
@@ -210,7 +200,7 @@ def match_edits(
     once: bool,
     release: bool = False,
     limit: int = LIMIT,
-) -> Matched:
+) -> MatchedEdits:
     """Find the proposed edits against every reference and count the gold ones among them.
 
     ``release`` finds those of m2scorer 3.2.
@@ -248,11 +238,11 @@ def match_edits(
         counts[r, 0] = _meet(
             several, edit_at[r], keep, met[slice(*gold.arrays.gold_at[r : r + 2])], once
         )
-    return Matched(hypothesis, edits, edit_at, keep, counts, met)
+    return MatchedEdits(hypothesis, edits, edit_at, keep, counts, met)
 
 
 def proposals(
-    hypothesis: Sequence[str], gold: Gold, matched: Matched, r: int
+    hypothesis: Sequence[str], gold: Gold, matched: MatchedEdits, r: int
 ) -> tuple[dict[int, Edit], list[int]]:
     """What was proposed beside reference r, by number, and which of it each gold edit met (or -1).
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from errata.data import Edit
 
-__all__ = ["concerned", "proposed_edits"]
-
 EPSILON = 0.001
 LARGEST = 300_000  # arcs of one pair; beyond it the later program's edits are taken
 Place = tuple[int, int]

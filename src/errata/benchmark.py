@@ -1,0 +1,720 @@
+"""Every metric on all judged data sets: data, study, tables, figure.
+
+On every set a metric has four figures. Of whole systems Pearson's r and Spearman's ρ with people's
+scores, with intervals over systems; of two outputs of one sentence Kendall's τ-b with people's
+comparisons, and the accuracy that counts ties, its threshold calibrated on other sentences, with
+intervals over sentences. Outputs that are the same text are not compared. Beside them stand what
+one judge reaches for the others (the ceiling), what somebody reaches who knows nothing (the floor),
+and the number of characters as a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from errata.core.correlation import correlate
+from errata.core.errors import InputError, MissingExtraError, escape_controls
+from errata.core.stats import (
+    Estimate,
+    Floats,
+    Interval,
+    Progress,
+    Seed,
+    merge_ties,
+    percentiles,
+    plural,
+    seed_name,
+)
+from errata.data import Corpus, Hypotheses, Judgment, Scores
+from errata.datasets import sample_corpus, sample_judgments, sample_systems
+from errata.datasets.catalogue import data_set
+from errata.datasets.evaluation_sets import evaluation_files
+from errata.datasets.fetch import Report, collection, find, role_files
+from errata.datasets.load import read_collection
+from errata.human import compare, rank
+from errata.human.agreement import judge_correlations
+from errata.human.comparisons import Comparisons
+from errata.human.ranking import ExpectedWins, Ranker
+from errata.io.judgments import read_judgment_files
+from errata.io.outputs import read_systems
+from errata.io.scores import drop_sentences, read_score_files
+from errata.io.slices import SkippedSentences, skip_judgments
+from errata.meta.matching import (
+    MatchedScores,
+    joint_signature,
+    match,
+    match_comparisons,
+    notes_of_metrics,
+)
+from errata.meta.pairwise import CONVENTIONS, swap_test
+from errata.meta.sentence_level import (
+    FOLDS,
+    SentenceLevels,
+    calibrated_marks,
+    ratings_as_comparisons,
+    sentence_levels,
+)
+from errata.meta.significance import (
+    MetricStanding,
+    SignificanceTest,
+    permutation_tests,
+    standings,
+    williams_test,
+)
+from errata.meta.system_level import system_agreements
+from errata.metrics import Metric
+from errata.plots.mpl import new_figure, with_style
+from errata.scoring.evaluate import evaluate
+from errata.tables.cells import Cell, RankedScore
+from errata.tables.table import Table, joined_signatures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+# ---- Data on which people judged systems: a corpus, outputs and what was said of them.
+
+# The collections with outputs and judgments of them, oldest first; whoever adds one adds it here.
+JUDGED = (
+    *("conll14", "napoles15", "gmeg-fce", "gmeg-wiki"),
+    *("seeda-sentence", "seeda-sentence-base", "seeda-edit", "seeda-edit-base"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSet:
+    """A corpus, outputs on it, and people's word; ``ratings`` where they gave numbers.
+
+    ``outputs`` names corpus and outputs: two sets of one name have the same scores.
+    """
+
+    name: str
+    corpus: Corpus
+    systems: tuple[Hypotheses, ...]
+    comparisons: Comparisons
+    ratings: Scores | None = None
+    outputs: tuple[str, ...] = ()
+
+    def different(self, comparisons: Comparisons) -> Comparisons:
+        """The comparisons of two outputs whose texts differ.
+
+        Equal texts tie on both sides by themselves and say nothing of a metric.
+        """
+        assert comparisons.sentence is not None
+        texts = {system.system: system.sentences for system in self.systems}
+        number: dict[str, int] = {}
+        table = np.array(
+            [
+                [number.setdefault(text, len(number)) for text in texts[name]]
+                for name in comparisons.systems
+            ]
+        )
+        first, second = (
+            table[side, comparisons.sentence] for side in (comparisons.first, comparisons.second)
+        )
+        kept = comparisons.select(first != second)
+        return replace(kept, context=(*kept.context, "outputs:different"))
+
+
+def is_available(name: str) -> bool:
+    """Whether all files of a collection are on disk, so that nothing need be fetched."""
+    members = [member for role in collection(name).members.values() for member in role]
+    return all(
+        find(data_set(member.data_set), data_set(member.data_set).file(member.file)) is not None
+        for member in members
+    )
+
+
+def read_judged_set(
+    name: str, progress: Report | None = None, *, skipped: SkippedSentences | None = None
+) -> JudgedSet:
+    """A collection by name, fetched first if need be; it must have outputs and judgments.
+
+    Sentences that are ``skipped`` are left out of every side.
+    """
+    chosen = collection(name)
+    if not {"outputs", "judgments"} <= {*chosen.roles}:
+        raise InputError(
+            f"{name} has no {'outputs' if 'outputs' not in chosen.roles else 'judgments'}",
+            remedy=f"name one of {', '.join(JUDGED)}",
+        )
+    corpus = read_collection(name)
+    outputs = role_files(chosen, "outputs", progress)
+    systems = tuple(read_systems(outputs, corpus=corpus))
+    texts = {system.system: system.sentences for system in systems}
+    judgments = read_judgment_files(
+        role_files(chosen, "judgments", progress), base=chosen.base, outputs=texts
+    )
+    human = role_files(chosen, "human", progress)
+    files = [file for role in ("gold", "source", "references") for file in role_files(chosen, role)]
+    return _judged(
+        name,
+        (corpus, systems),
+        judgments,
+        read_score_files(human)[0] if human else None,
+        skipped,
+        base=chosen.base,
+        outputs=(*files, *outputs),
+    )
+
+
+def read_judged_folder(
+    place: str, *, base: int = 0, skipped: SkippedSentences | None = None
+) -> JudgedSet:
+    """A folder of one's own, ``NAME=FOLDER``: a corpus with outputs/, and people's word.
+
+    Corpus and outputs as `errata.datasets.evaluation_sets` reads them; beside them stand
+    ``judgments*``, in any form that `errata.io.judgments` reads, or ``ratings*``, a table with a
+    row for each sentence and a column for each system. ``base`` is the number of the first
+    sentence in the judgments.
+    """
+    (files,) = evaluation_files(place)
+    said, rated = (
+        [str(path) for path in sorted(Path(files.place).glob(f"{word}*")) if path.is_file()]
+        for word in ("judgments", "ratings")
+    )
+    if not (said or rated):
+        raise InputError(
+            "nobody's word in the folder",
+            path=files.place,
+            remedy="put judgments.xml (or .csv, .jsonl, ...) there, or ratings.csv with a row for "
+            "each sentence and a column for each system",
+        )
+    if len(rated) > 1 or (said and rated):
+        raise InputError(
+            f"two words from people: {', '.join(Path(file).name for file in (*said, *rated))}",
+            path=files.place,
+            remedy="keep the judgments, or one table of ratings",
+        )
+    whole = files.read()
+    if not whole.systems:
+        raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
+    own = (whole.corpus, whole.systems)
+    if rated:
+        ratings = read_score_files(rated)[0]
+        rows = 0 if ratings.sentences is None else ratings.sentences.shape[1]
+        if rows != len(whole.corpus):
+            raise InputError(
+                f"ratings of {rows} sentences, and the corpus has {len(whole.corpus)}",
+                path=rated[0],
+                remedy="write a row for each sentence; leave cells empty where nobody rated",
+            )
+        return _judged(files.name, own, None, ratings, skipped)
+    texts = {system.system: system.sentences for system in whole.systems}
+    judgments = list(read_judgment_files(said, base=base, outputs=texts))
+    last = max((judgment.sentence for judgment in judgments), default=0)
+    if last >= len(whole.corpus):
+        raise InputError(
+            f"a judgment is on sentence {last + base}, and the corpus has {len(whole.corpus)}",
+            path=", ".join(said),
+            remedy="are these the judgments of this corpus?",
+        )
+    return _judged(files.name, own, judgments, None, skipped, base=base)
+
+
+def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:
+    """The built-in sample.
+
+    >>> len(sample_set().systems), sample_set().comparisons.rankings > 0
+    (5, True)
+    """
+    own = (sample_corpus(), tuple(sample_systems()))
+    return _judged("sample", own, sample_judgments(), None, skipped)
+
+
+def _judged(
+    name: str,
+    own: tuple[Corpus, tuple[Hypotheses, ...]],
+    judgments: Iterable[Judgment] | None,
+    ratings: Scores | None,
+    skipped: SkippedSentences | None,
+    *,
+    base: int = 0,
+    outputs: tuple[str, ...] = (),
+) -> JudgedSet:
+    """The set without what is left out; without judgments, ratings are compared."""
+    corpus, systems = own
+    origin = (f"base:{base}",) if base else ()
+    if skipped is not None:
+        places = skipped.positions(len(corpus))
+        corpus = corpus.without_sentences(*places)
+        systems = tuple(system.without_sentences(*places) for system in systems)
+        judgments = None if judgments is None else skip_judgments(judgments, skipped)
+        ratings = None if ratings is None else drop_sentences(ratings, skipped)
+        origin = (*origin, skipped.fact)
+    if judgments is not None:
+        comparisons = compare(list(judgments), origin=origin)
+    else:
+        assert ratings is not None
+        comparisons = ratings_as_comparisons(ratings)
+    return JudgedSet(name, corpus, systems, comparisons, ratings, outputs)
+
+
+BenchmarkFigure = Literal["pearson", "spearman", "kendall", "accuracy"]
+FIGURES: tuple[BenchmarkFigure, ...] = get_args(BenchmarkFigure)
+# What is compared unless somebody says otherwise; a new metric is a new word here.
+BENCHMARKED = (
+    *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
+    *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
+    *("scribendi", "scribendi(model=trigram)", "fluency", "fluency(model=trigram)", "harper"),
+)
+# Those whose numbers an encoder gives: minutes to hours of a processor. Models with `_minilm` in
+# their names are what `errata train` makes, in the folder of ERRATA_MODELS; IMPARA's threshold is
+# the one that its card names for MiniLM.
+LEARNED = (
+    *("some(models=some_minilm)", "some"),
+    "impara(model=impara_minilm, similarity=minilm, threshold=0.77)",
+    *("impara", "bertscore(model=minilm)", "bertscore", "pt_m2(model=minilm)"),
+    *("pt_errant(model=minilm)", "cleme2(weights=similarity, model=minilm)"),
+)
+# Names for several metrics at once.
+METRIC_GROUPS = {"default": BENCHMARKED, "learned": LEARNED}
+UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+
+
+class MetricNotRun(Exception):
+    """A metric needs what is not installed; the text says what."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetResult:
+    """What came out on one set: by figure, the metrics with their places, ceiling and floor.
+
+    ``ceiling`` at system level is the mean over judges of the correlation of one judge's scores
+    with those of all others, from the worst to the best judge; at sentence level what one judge
+    reaches as a metric for another; unknown where judges are not told apart. ``floor`` is that of
+    systems in random order, and of pairs called ties, or decided by a coin, whichever reaches more.
+    ``tests`` say which metrics were told apart.
+    """
+
+    name: str
+    systems: int
+    sentences: int
+    references: int
+    judges: int
+    pairs: float
+    ties: float
+    people: str
+    standings: Mapping[BenchmarkFigure, tuple[MetricStanding, ...]]
+    tests: Mapping[BenchmarkFigure, tuple[SignificanceTest, ...]]
+    ceiling: Mapping[BenchmarkFigure, Estimate]
+    floor: Mapping[BenchmarkFigure, Estimate]
+    signature: str
+    notes: tuple[str, ...] = ()
+
+
+def length_scores(judged: JudgedSet) -> Scores:
+    """The number of characters of every output: what a metric must beat."""
+    table = np.array([[len(text) for text in h.sentences] for h in judged.systems], np.float64)
+    names = tuple(h.system for h in judged.systems)
+    return Scores("length()", names, table.mean(axis=1), table, name="length")
+
+
+def benchmark_scores(
+    metric: Metric,
+    judged: JudgedSet,
+    made: MutableMapping[tuple[str, ...], Scores],
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Scores:
+    """The scores of a metric on a set; ``made`` remembers them for sets of the same outputs.
+
+    Raises `MetricNotRun` where the metric needs an extra, or a model, that is not there.
+    """
+    key = (repr(metric), *(judged.outputs or (judged.name,)))
+    if key not in made:
+        needs_more = any("errata-gec[" in need for need in metric.about.needs)
+        try:
+            made[key] = evaluate(
+                metric,
+                judged.corpus,
+                judged.systems,
+                resamples=0,
+                threads=threads,
+                progress=progress,
+            )
+        except MissingExtraError as error:
+            raise MetricNotRun(str(error)) from None
+        except InputError as error:
+            if not needs_more:
+                raise
+            raise MetricNotRun(str(error)) from None
+    return made[key]
+
+
+def benchmark_set(
+    judged: JudgedSet,
+    results: Sequence[Scores],
+    *,
+    ranker: Ranker | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Seed = 0,
+) -> SetResult:
+    """Judge metrics on one set, with places at the level that ``confidence`` leaves.
+
+    Places follow Williams' test for r, the permutation of systems for ρ (all swaps of up to 16),
+    the paired bootstrap over sentences for τ and the swapping of sentences for accuracy, each with
+    Holm's correction (see `errata.meta.significance`). Without ``resamples`` sentences have no
+    places.
+    """
+    if not results:
+        raise InputError("no metric to judge", remedy="give at least one")
+    results = [*results, length_scores(judged)]
+    ranker = ranker or ExpectedWins()
+    people = judged.ratings or rank(ranker, judged.comparisons, resamples=0)
+    paired = match(people, results, common=True)
+    met = match_comparisons(judged.comparisons, results, common=True)
+    met = judged.different(met.hide(*(n for n in met.systems if n not in paired.systems)))
+    assert met.sentence is not None
+    many = len(np.unique(met.sentence))
+    if many < FOLDS:
+        raise InputError(
+            f"{judged.name}: two different outputs of {many} {plural('sentence', many)} were "
+            "compared",
+            remedy=f"judge {FOLDS} or more, or leave fewer out",
+        )
+    by_sentence = sentence_levels(
+        met, results, ["tau_b"], resamples=resamples, confidence=confidence, rng=rng
+    )
+    level = 1 - confidence
+    labels = tuple(scores.label for scores in paired.metrics)
+    names = labels if len({*labels}) == len(labels) else paired.names
+    stand: dict[BenchmarkFigure, tuple[MetricStanding, ...]] = {}
+    tests: dict[BenchmarkFigure, tuple[SignificanceTest, ...]] = {}
+    for figure, (values, p_value) in {
+        **_of_systems(paired, resamples, confidence, rng),
+        **_of_sentences(met, results, by_sentence, resamples, confidence, rng),
+    }.items():
+        stand[figure], tests[figure] = standings(names, values, p_value, level=level)
+    settings = (f"set:{judged.name}", f"resamples:{resamples}", f"confidence:{confidence:g}")
+    return SetResult(
+        judged.name,
+        len(paired),
+        len(judged.corpus),
+        judged.corpus.most_references,
+        len(met.judges) if judged.ratings is None else 0,
+        met.total,
+        float(met.weight[met.outcome == 0].sum() / met.total),
+        people.label,
+        stand,
+        tests,
+        _ceiling(met, by_sentence, None if judged.ratings is not None else ranker),
+        _floor(paired, met, resamples, confidence, rng),
+        joint_signature(
+            (*settings, f"seed:{seed_name(rng)}"),
+            f"{people.signature}; {' | '.join(met.facts)}",
+            paired.metrics,
+        ),
+        (
+            *paired.notes,
+            *_unjudged(judged, people),
+            *notes_of_metrics(paired.metrics),
+            *_limits(len(names) - 1, resamples, level),
+        ),
+    )
+
+
+def _unjudged(judged: JudgedSet, people: Scores) -> tuple[str, ...]:
+    """A note on outputs that nobody judged."""
+    names = [h.system for h in judged.systems if h.system not in people.systems]
+    return (f"nobody judged {', '.join(names)}: left out",) if names else ()
+
+
+def _limits(tests: int, resamples: int, level: float) -> tuple[str, ...]:
+    """A note where no resampled p-value can be small enough to survive Holm's correction."""
+    if not resamples or tests / (resamples + 1) <= level:
+        return ()
+    return (
+        f"{resamples} resamples cannot tell {tests + 1} metrics apart at sentence level; use "
+        f"{int(np.ceil(tests / level))} or more",
+    )
+
+
+Compared = tuple[list[Estimate], Callable[[int, int], float] | None]
+
+
+def _of_systems(
+    paired: MatchedScores, resamples: int, confidence: float, rng: Seed
+) -> dict[BenchmarkFigure, Compared]:
+    found = system_agreements(paired, "systems", resamples, confidence, rng)
+    human = paired.people.values
+    scores = [metric.values for metric in paired.metrics]
+
+    def values(kind: Literal["pearson", "spearman"]) -> list[Estimate]:
+        nothing = Interval(np.nan, np.nan)
+        return [Estimate(a.values[kind], *a.intervals.get(kind, nothing)) for a in found]
+
+    def williams(a: int, b: int) -> float:
+        return williams_test(human, scores[a], scores[b]).p if len(paired) > 3 else float("nan")
+
+    def swapped(a: int, b: int) -> float:
+        return permutation_tests(human, scores[a], scores[b], kind="spearman", rng=rng)[0]
+
+    return {"pearson": (values("pearson"), williams), "spearman": (values("spearman"), swapped)}
+
+
+def _of_sentences(
+    met: Comparisons,
+    results: Sequence[Scores],
+    by_sentence: SentenceLevels,
+    resamples: int,
+    confidence: float,
+    rng: Seed,
+) -> dict[BenchmarkFigure, Compared]:
+    names = by_sentence.metrics
+    p = {(pair.better, pair.worse): pair.p for pair in by_sentence.contests}
+    marks = [calibrated_marks(met, scores, rng=rng).marks for scores in results]
+    accuracy = [
+        Estimate(each.value, *each.interval(met, "sentences", resamples, confidence, rng))
+        for each in marks
+    ]
+
+    def bootstrap(a: int, b: int) -> float:
+        return p.get((names[a], names[b]), float("nan"))
+
+    def swapped(a: int, b: int) -> float:
+        return swap_test(met, marks[a], marks[b], unit="sentences", resamples=resamples, rng=rng)[0]
+
+    return {
+        "kendall": ([each.value for each in by_sentence.levels], bootstrap if resamples else None),
+        "accuracy": (accuracy, swapped if resamples else None),
+    }
+
+
+def _ceiling(
+    met: Comparisons, by_sentence: SentenceLevels, ranker: Ranker | None
+) -> dict[BenchmarkFigure, Estimate]:
+    """What one judge reaches; nothing where there are no judges to be told apart."""
+    if ranker is None or len(met.judges) < 2:
+        return dict.fromkeys(FIGURES, UNKNOWN)
+    alone = judge_correlations(met, ranker)
+    table = by_sentence.tables[0].ceiling
+
+    def spread(each: Floats) -> Estimate:
+        known = each[~np.isnan(each)]
+        if not len(known):
+            return UNKNOWN
+        return Estimate(float(known.mean()), float(known.min()), float(known.max()))
+
+    return {
+        "pearson": spread(alone.rest_r),
+        "spearman": spread(alone.rest_rho),
+        "kendall": Estimate(float(CONVENTIONS["tau_b"](table)), np.nan, np.nan),
+        "accuracy": Estimate(float(CONVENTIONS["accuracy"](table)), np.nan, np.nan),
+    }
+
+
+def _floor(
+    paired: MatchedScores, met: Comparisons, resamples: int, confidence: float, rng: Seed
+) -> dict[BenchmarkFigure, Estimate]:
+    """What knowing nothing reaches: systems in random order; all ties, or a coin for all pairs."""
+    human = paired.people.values
+    ties = float(met.weight[met.outcome == 0].sum() / met.total)
+    found: dict[BenchmarkFigure, Estimate] = {
+        "kendall": Estimate(0.0, np.nan, np.nan),
+        "accuracy": Estimate(max(ties, (1 - ties) / 2), np.nan, np.nan),
+    }
+    generator = np.random.default_rng(rng)
+    shuffled = generator.permuted(np.tile(human, (resamples, 1)), axis=1)
+    kinds: tuple[Literal["pearson", "spearman"], ...] = ("pearson", "spearman")
+    for kind in kinds:
+        low, high = np.nan, np.nan
+        if resamples:
+            low, high = percentiles(correlate(kind, human, shuffled), confidence).tolist()
+        found[kind] = Estimate(0.0, low, high)
+    return found
+
+
+# ---- The benchmark of metrics as a figure: a panel for each set.
+
+ROW = 4  # panels beside each other
+LABELS: dict[BenchmarkFigure, str] = {
+    "pearson": "Pearson's r with people",
+    "spearman": "Spearman's ρ with people",
+    "kendall": "Kendall's τ-b with people",
+    "accuracy": "accuracy with ties",
+}
+
+
+@with_style
+def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Figure:
+    """Metrics with intervals, a panel for each set; filled marks are not told from the best.
+
+    The dashed line is one judge for the others, the grey band chance.
+    """
+    metrics = [each.metric for each in found[0].standings[figure]]
+    across = min(ROW, len(found))
+    down = -(-len(found) // across)
+    drawn = new_figure(1.8 + 2.6 * across, down * (1.1 + 0.24 * len(metrics)))
+    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
+    places = list(panels.flat)
+    for panel, each in zip(places[: len(found)], found, strict=True):
+        _panel(panel, each, figure, metrics)
+    for panel in places[len(found) :]:
+        panel.set_visible(False)
+    panels[0][0].set_ylim(len(metrics) - 0.5, -0.5)
+    drawn.supxlabel(LABELS[figure], fontsize=9)
+    return drawn
+
+
+def _panel(panel: Axes, found: SetResult, figure: BenchmarkFigure, metrics: Sequence[str]) -> None:
+    floor, ceiling = found.floor[figure], found.ceiling[figure]
+    if np.isnan(floor.low):
+        panel.axvline(floor.value, color="#999999", linewidth=1)
+    else:
+        panel.axvspan(floor.low, floor.high, color="#eeeeee", zorder=0)
+    if not np.isnan(ceiling.value):
+        panel.axvline(ceiling.value, color="#b3431f", linewidth=1, linestyle="--")
+    for standing in found.standings[figure]:
+        row, (value, low, high) = metrics.index(standing.metric), standing.value
+        if not np.isnan(low):
+            panel.hlines(row, low, high, color="#1f5a94", linewidth=1.2)
+        filled = "#1f5a94" if standing.place == 1 else "white"
+        panel.scatter([value], [row], s=22, facecolors=filled, edgecolors="#1f5a94", zorder=3)
+    labels = [escape_controls(name) for name in metrics]
+    panel.set_yticks(range(len(metrics)), labels, parse_math=False)
+    panel.set_title(escape_controls(found.name), parse_math=False)
+    panel.grid(axis="x")
+
+
+# ---- The benchmark of metrics as tables: a row for each metric, a column for each set.
+
+TITLES: dict[BenchmarkFigure, str] = {
+    "pearson": "Scores of systems, Pearson's r with people",
+    "spearman": "Scores of systems, Spearman's ρ with people",
+    "kendall": "Two outputs of one sentence, Kendall's τ-b with people",
+    "accuracy": "Two outputs of one sentence, accuracy with ties (calibrated on other sentences)",
+}
+TESTS: dict[BenchmarkFigure, str] = {
+    "pearson": "Williams' test",
+    "spearman": "systems swapped",
+    "kendall": "paired bootstrap of sentences",
+    "accuracy": "sentences swapped",
+}
+PEOPLE, CHANCE, LENGTH = "one judge", "chance", "length"
+WIDTH = 13  # places of a column, so that the interval stands below the value
+
+
+def benchmark_tables(
+    found: Sequence[SetResult], *, confidence: float, not_run: Mapping[str, str]
+) -> list[Table]:
+    """What the sets are, and a table for each figure; ``not_run`` names metrics with the reason."""
+    notes = [f"not run: {name}: {why}" for name, why in not_run.items()]
+    return [_sets(found, notes), *(_figure(found, figure, confidence) for figure in FIGURES)]
+
+
+def _sets(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (s.name, s.systems, s.sentences, s.references, s.people, s.judges or None, s.pairs)
+        + (100 * s.ties,)
+        for s in found
+    ]
+    said = {note: [s.name for s in found if note in s.notes] for s in found for note in s.notes}
+    lines = [
+        f"note: {note}" if len(names) == len(found) else f"note: {', '.join(names)}: {note}"
+        for note, names in said.items()
+    ]
+    return Table(
+        ("set", "systems", "sentences", "references", "people", "judges", "pairs", "ties %"),
+        tuple(rows),
+        title="Where people judged systems",
+        name="benchmark_sets",
+        caption="\n".join(
+            [
+                "pairs: comparisons of two outputs of one sentence that differ; ties: of these",
+                *lines,
+                *(f"note: {note}" for note in notes),
+            ]
+        ),
+        signature=joined_signatures(s.signature for s in found),
+        formats={"pairs": ".0f", "ties %": ".1f"},
+    )
+
+
+def _figure(found: Sequence[SetResult], figure: BenchmarkFigure, confidence: float) -> Table:
+    metrics = _ordered(found, figure)
+    by_set = [{each.metric: each for each in s.standings[figure]} for s in found]
+    rows: list[tuple[Cell, ...]] = [(PEOPLE, *(_plain(s.ceiling[figure]) for s in found), None)]
+    for metric in (*metrics, LENGTH):
+        there = [standing.get(metric) for standing in by_set]
+        cells = [None if each is None else RankedScore(*each.value, each.place) for each in there]
+        rows.append((metric, *cells, sum(each is not None and each.place == 1 for each in there)))
+    rows.append((CHANCE, *(_plain(s.floor[figure]) for s in found), None))
+    columns = tuple(s.name for s in found)
+    return Table(
+        ("metric", *columns, "first"),
+        tuple(rows),
+        title=TITLES[figure],
+        name=f"benchmark_{figure}",
+        caption=_caption(figure, confidence, len(found)),
+        signature=joined_signatures(s.signature for s in found),
+        formats=dict.fromkeys(columns, ".3f" if figure in ("kendall", "accuracy") else ".2f"),
+        rules=frozenset((0, len(metrics), len(metrics) + 1)),
+        widths=dict.fromkeys(columns, WIDTH + 2 if figure in ("kendall", "accuracy") else WIDTH),
+    )
+
+
+def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
+    over = "systems" if figure in ("pearson", "spearman") else "sentences"
+    judge = (
+        "one judge: mean over judges against all others, from the worst to the best judge"
+        if over == "systems"
+        else "one judge: what one judge reaches as a metric for another"
+    )
+    chance = (
+        "systems in random order"
+        if over == "systems"
+        else "every pair a tie, or a coin for each, whichever reaches more"
+    )
+    return (
+        f"value (place) [{confidence * 100:g} % interval over {over}]; place 1: not told apart "
+        f"from the best ({TESTS[figure]}, Holm)\n{judge}; length: characters of the output; "
+        f"chance: {chance}; first: in how many of {sets} sets the place is 1"
+    )
+
+
+def _plain(value: Estimate) -> Cell:
+    return RankedScore(*value) if not np.isnan(value.value) else None
+
+
+def _ordered(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
+    """The metrics by their mean over the sets, best first and those without any value last.
+
+    The baseline stands apart.
+    """
+    values: dict[str, list[float]] = {}
+    for s in found:
+        for each in s.standings[figure]:
+            if each.metric != LENGTH:
+                known = values.setdefault(each.metric, [])
+                known += [] if np.isnan(each.value.value) else [each.value.value]
+    names = list(values)
+    mean = merge_ties([float(np.mean(values[name] or [-np.inf])) for name in names])
+    return [names[k] for k in np.argsort(-mean, kind="stable")]
+
+
+def significance_table(found: Sequence[SetResult]) -> Table:
+    """Every test that decided a place."""
+    rows: list[tuple[Cell, ...]] = [
+        (s.name, figure, told.place, told.best, told.other, told.lead, told.p, told.holm)
+        for s in found
+        for figure in FIGURES
+        for told in s.tests[figure]
+    ]
+    return Table(
+        ("set", "figure", "place", "best", "other", "lead", "p", "Holm"),
+        tuple(rows),
+        title="Which metrics are told apart (one-sided p-values)",
+        name="benchmark_tests",
+        caption="; ".join(f"{figure}: {test}" for figure, test in TESTS.items()),
+        signature=joined_signatures(s.signature for s in found),
+        formats={"lead": ".4f", "p": ".4f", "Holm": ".4f"},
+    )

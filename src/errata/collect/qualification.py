@@ -1,0 +1,305 @@
+"""Tutorial, qualification, attention checks.
+
+What is expected stands with the item as JSON: the output that is ``worse`` than a ``better`` one, a
+range ``between`` which scores lie, the ``texts`` that a correction may be, or whether to ``accept``
+one; with it ``why``, and the number of the ``attempt`` that the item belongs to. A judge hears of
+it after the first answer is stored, and by that answer the attempt is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from errata.collect.design import MOST_OUTPUTS, WRITING, Design, Scale
+from errata.collect.items import Example, letters_of, normalise_space, shown_edits
+from errata.collect.judgments import shown_ranks
+from errata.core.errors import InputError
+from errata.core.stats import Floats, ratio
+from errata.data import Judgment
+from errata.human.agreement import Kappa, judge_tallies, kappa_between
+from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs
+
+# ---- What is known of a judge's care: controls passed, agreement with oneself, ties, first
+# places.
+
+MARGIN = 0.1  # of a scale's range, where the campaign sets none
+
+
+def control_passed(
+    design: Design,
+    expected: Mapping[str, Any],
+    order: Sequence[int],
+    answer: Any,
+    *,
+    source: str = "",
+    outputs: Sequence[str] = (),
+    usual: Mapping[str, float] | None = None,
+) -> bool | None:
+    """Whether the damaged output of a control stands strictly below the one it is a copy of.
+
+    ``order`` is the order shown, ``expected`` the positions in the item. A single score is compared
+    with the judge's ``usual`` (mean) scores on each scale, and must be lower by the margin on every
+    scale; an organiser's own may say ``between`` which scores it lies. Of edits, none that only the
+    damage made may be called good. None where nothing can be said (skipped, or a single score of a
+    judge without others).
+    """
+    if answer is None:
+        return None
+    if "between" in expected:
+        ranges = expected["between"].items()
+        return all(low <= answer[name] <= high for name, (low, high) in ranges)
+    worse = list(order).index(expected["worse"])
+    if design.kind == "edits":
+        made = shown_edits(source, outputs)
+        return all(
+            answer[str(number)] != "good"
+            for number, (*_, whose) in enumerate(made, 1)
+            if whose == (worse,)
+        )
+    if design.kind == "score" and expected.get("better") is None:
+        if not usual:
+            return None
+        return all(
+            answer[scale.name] <= usual[scale.name] - margin_of(design, scale)
+            for scale in design.scales
+        )
+    better = list(order).index(expected["better"])
+    if design.kind == "score":
+        keys = letters_of(len(order))
+        low, high = answer[keys[worse]], answer[keys[better]]
+        return all(
+            low[scale.name] <= high[scale.name] - margin_of(design, scale)
+            for scale in design.scales
+        )
+    ranks = shown_ranks(answer, len(order))
+    return ranks[worse] > ranks[better]
+
+
+def margin_of(design: Design, scale: Scale) -> float:
+    """By how much a damaged output must be scored lower: as set, or a tenth of the range."""
+    return design.margin if design.margin is not None else MARGIN * (scale.high - scale.low)
+
+
+def rule_blocks(rule: tuple[int, int] | None, passed: Sequence[bool | None]) -> bool:
+    """Whether a rule (3, 5) blocks: three of the last five controls that say something failed.
+
+    >>> rule_blocks((2, 3), [False, True, False]), rule_blocks((2, 3), [False, False, True, True])
+    (True, False)
+    """
+    if rule is None:
+        return False
+    known = [each for each in passed if each is not None][-rule[1] :]
+    return known.count(False) >= rule[0]
+
+
+def self_agreement(judgments: Iterable[Judgment], judge: str) -> Kappa | None:
+    """κ of a judge with himself over the pairs of outputs that came again; None without any.
+
+    It is the diagonal of `errata.human.agreement.judge_agreement`.
+    """
+    pairs = output_pairs(j for j in judgments if j.judge == judge)
+    if not len(pairs):
+        return None
+    own = judge_tallies(pairs, 0)
+    found = kappa_between(own, own, True, "pooled", "none")
+    return found if found.count else None
+
+
+def share_of_ties(pairs: OutputPairs) -> Floats:
+    """Of each judge: the share of pairs of outputs put at the same rank; NaN without pairs."""
+    many = len(pairs.judges)
+    tied = np.bincount(pairs.judge[pairs.outcome == 0], minlength=many)
+    return ratio(tied, np.bincount(pairs.judge, minlength=many))
+
+
+def first_ranked_best(rankings: RankingColumns) -> tuple[Floats, Floats]:
+    """Of each judge: how often the output shown first was best alone, and how often by chance.
+
+    Chance is 1 / n for n outputs; rankings in which several are best count for neither.
+
+    >>> from errata.human.output_pairs import ranking_columns
+    >>> first_ranked_best(ranking_columns([Judgment("j", 0, (("A",), ("B",)), (1, 2))]))
+    (array([1.]), array([0.5]))
+    """
+    several = np.flatnonzero(rankings.size > 1)
+    sizes, judge, many = rankings.size[several], rankings.judge[several], len(rankings.judges)
+    if not len(several):
+        return np.full(many, np.nan), np.full(many, np.nan)
+    # Entries of rankings with fewer outputs stand between: each block ends where its own do.
+    starts = (np.cumsum(rankings.size) - rankings.size)[several]
+    ranks = rankings.rank[np.repeat(rankings.size > 1, rankings.size)]
+    blocks = np.cumsum(sizes) - sizes
+    best = np.minimum.reduceat(ranks, blocks)
+    alone = np.add.reduceat((ranks == np.repeat(best, sizes)).astype(np.int64), blocks) == 1
+    first = (rankings.rank[starts] == best)[alone]
+    counted = np.bincount(judge[alone], minlength=many)
+    hits = np.bincount(judge[alone], first, minlength=many)
+    chance = np.bincount(judge[alone], 1 / sizes[alone], minlength=many)
+    return ratio(hits, counted), ratio(chance, counted)
+
+
+class TutorialState(NamedTuple):
+    """How a judge's tutorial stands: in which attempt, and what is answered and right in it."""
+
+    state: Literal["todo", "passed", "failed"]
+    attempt: int
+    done: int
+    right: int
+
+
+def example_for(design: Design, example: Example) -> Example:
+    """An example that fits the kind of the campaign, or what is wrong with it."""
+    expected, many = example.expected, len(example.outputs)
+
+    def wrong(problem: str, remedy: str) -> InputError:
+        said = f"the {example.purpose} {example.source[:40]!r} {problem}"
+        return InputError(said, remedy=remedy)
+
+    if design.kind in WRITING and example.purpose == "control":
+        raise wrong("checks what is written", "use [[tutorial]]: there are no controls of texts")
+    if design.kind == "correct":
+        if not many or expected.get("worse") is not None:
+            raise wrong("has no texts to expect", "give outputs = ['…'], the texts that are right")
+        if example.instruction and example.instruction not in design.instructions:
+            raise wrong(
+                f"is for {example.instruction!r}", f"use {' or '.join(design.instructions)}"
+            )
+        texts = {"texts": list(example.outputs)}
+        return replace(
+            example,
+            outputs=(),
+            expected=_kept(expected) | texts,
+            instruction=example.instruction or design.instructions[0],
+        )
+    if design.kind == "review":
+        if many != 1 or type(expected.get("accept")) is not bool:
+            raise wrong("does not say whether a text is right", "give one output, and accept")
+        return replace(example, expected=_kept(expected) | {"accept": expected["accept"]})
+    if design.one_output:
+        if many != 1 or not expected.get("between"):
+            raise wrong("does not say which scores", "give one output, and between.SCALE = [0, 40]")
+        ranges = _ranges(design.scales, expected["between"], wrong)
+        return replace(example, expected=_kept(expected) | {"between": ranges})
+    most = 2 if design.kind == "pair" else MOST_OUTPUTS
+    if not 2 <= many <= most:
+        raise wrong(f"has {many} outputs", f"give {'two' if most == 2 else f'2 to {most}'}")
+    places = {name: expected.get(name) for name in ("worse", "better")}
+    good = all(type(place) is int and 0 <= place < many for place in places.values())
+    if not good or places["worse"] == places["better"]:
+        raise wrong(
+            "does not say which output is worse than which",
+            "give worse and better as numbers of outputs, from 1",
+        )
+    return replace(example, expected=_kept(expected) | places)
+
+
+def _kept(expected: Mapping[str, Any]) -> dict[str, Any]:
+    return {"why": expected["why"]} if expected.get("why") else {}
+
+
+def _ranges(scales: Sequence[Scale], given: Any, wrong: Any) -> dict[str, list[int]]:
+    known = {scale.name: scale for scale in scales}
+    if not isinstance(given, Mapping):
+        raise wrong("does not say which scores", "give between.SCALE = [0, 40]")
+    for name, limits in given.items():
+        if name not in known:
+            raise wrong(f"has no scale {name!r}", f"scales are: {', '.join(known)}")
+        scale = known[name]
+        good = isinstance(limits, list | tuple) and [type(x) for x in limits] == [int, int]
+        if not good or not scale.low <= limits[0] <= limits[1] <= scale.high:
+            raise wrong(
+                f"expects scores that {name} does not have",
+                f"give two numbers from {scale.low} to {scale.high}",
+            )
+    return {name: list(limits) for name, limits in given.items()}
+
+
+def lessons_needed(design: Design, lessons: int) -> int:
+    """How many examples must be right.
+
+    >>> lessons_needed(Design(pass_mark=0.7), 10), lessons_needed(Design(), 10)
+    (7, 0)
+    """
+    return ceil(design.pass_mark * lessons - 1e-9)
+
+
+def learning_after(design: Design, lessons: int, results: Sequence[bool | None]) -> TutorialState:
+    """How a tutorial stands after some examples, in the order they were given.
+
+    Results are whether the first answer was right; None while there is no answer yet.
+
+    >>> learning_after(Design(pass_mark=0.5), 2, [False, False, True])
+    TutorialState(state='todo', attempt=2, done=1, right=1)
+    >>> learning_after(Design(pass_mark=0.5), 2, [False] * 4).state
+    'failed'
+    """
+    attempt, done, right = 1, 0, 0
+    for attempt in range(1, design.tutorial_attempts + 1):
+        some = results[(attempt - 1) * lessons : attempt * lessons]
+        done, right = len(some) - some.count(None), some.count(True)
+        if done < lessons:
+            return TutorialState("todo", attempt, done, right)
+        if right >= lessons_needed(design, lessons):
+            return TutorialState("passed", attempt, done, right)
+    return TutorialState("failed", attempt, done, right)
+
+
+def lesson_passed(
+    design: Design,
+    expected: Mapping[str, Any],
+    order: Sequence[int],
+    answer: Any,
+    *,
+    source: str = "",
+    outputs: Sequence[str] = (),
+) -> bool:
+    """Whether an answer is what a tutorial expects; a skip is not.
+
+    >>> lesson_passed(Design(), {"worse": 1, "better": 0}, (1, 0), {"A": 2, "B": 1})
+    True
+    """
+    if answer is None:
+        return False
+    if "texts" in expected:
+        text = source if answer.get("unchanged") else answer["text"]
+        return normalise_space(text) in {normalise_space(each) for each in expected["texts"]}
+    if "accept" in expected:
+        return ("accept" in answer) is bool(expected["accept"])
+    return bool(control_passed(design, expected, order, answer, source=source, outputs=outputs))
+
+
+def feedback_after(
+    design: Design,
+    expected: Mapping[str, Any],
+    order: Sequence[int],
+    *,
+    source: str = "",
+    outputs: Sequence[str] = (),
+) -> list[tuple[str, dict[str, Any]]]:
+    """What is expected, as strings of the catalogue and what they are filled with.
+
+    >>> feedback_after(Design(), {"worse": 1, "better": 0}, (1, 0))
+    [('feedback.order', {'better': 'B', 'worse': 'A'})]
+    """
+    if "texts" in expected:
+        return [("feedback.text", {"text": text}) for text in expected["texts"]]
+    if "accept" in expected:
+        return [("feedback.accept" if expected["accept"] else "feedback.improve", {})]
+    if "between" in expected:
+        return [
+            ("feedback.between", {"scale": name, "low": low, "high": high})
+            for name, (low, high) in expected["between"].items()
+        ]
+    worse = list(order).index(expected["worse"])
+    if design.kind == "edits":
+        made = enumerate(shown_edits(source, outputs), 1)
+        bad = [str(number) for number, (*_, whose) in made if whose == (worse,)]
+        return [("feedback.edits", {"keys": ", ".join(bad)})]
+    keys = letters_of(len(order))
+    better = keys[list(order).index(expected["better"])]
+    return [("feedback.order", {"better": better, "worse": keys[worse]})]

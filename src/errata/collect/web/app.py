@@ -1,0 +1,719 @@
+"""Application, middleware, pages, serving, background work."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import ipaddress
+import json
+import logging
+import multiprocessing
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import ssl
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+from sqlalchemy import Connection, func, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from errata.collect.budget import check_interim, interim_points
+from errata.collect.schedule import AFTER, strengths_of
+from errata.collect.web.api import (
+    JUDGE_CALLS,
+    LARGEST_BODY,
+    ApiError,
+    Organiser,
+    Served,
+    localised_error,
+    reply,
+)
+from errata.collect.web.assignment_queries import main_answers, planned_judgments
+from errata.collect.web.campaign import counts_between, load_earlier
+from errata.collect.web.dashboard import Dashboard, GatheredJudgments
+from errata.collect.web.database import (
+    Database,
+    Snapshots,
+    error_text,
+    open_database,
+    record,
+    serving,
+)
+from errata.collect.web.i18n import direction_of, error_in, load_texts, preferred
+from errata.collect.web.judges import change_state
+from errata.collect.web.panel import panel_in
+from errata.collect.web.schema import campaigns, events, schemas
+from errata.collect.web.store import AssignmentStore
+from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
+from errata.human import DEFAULT_RANKER, parse_ranker
+from errata.human.comparisons import Comparisons, Counts
+
+# ---- Where the server listens, and what it is called in links: loopback, unless said otherwise.
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Address:
+    """Host, port, certificate, proxy and the public address in links; checked when it is made.
+
+    >>> Address().links
+    'http://127.0.0.1:8765/'
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    url: str = ""
+    certificate: str = ""
+    key: str = ""
+    behind_proxy: str = ""
+    plain_http: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise InputError(f"--port {self.port} is no port", remedy="give a number up to 65535")
+        if bool(self.certificate) != bool(self.key):
+            raise InputError("--certificate and --key go together", remedy="give both files")
+        if self.behind_proxy:
+            for network in self.behind_proxy.split(","):
+                try:
+                    ipaddress.ip_network(network.strip())
+                except ValueError:
+                    raise InputError(
+                        f"--behind-proxy {network.strip()!r} is no address or network",
+                        remedy="give the proxy's, such as 10.0.0.0/8 or 127.0.0.1",
+                    ) from None
+        safe = self.certificate or self.behind_proxy or self.plain_http
+        if not is_loopback(self.host) and not safe:
+            raise InputError(
+                f"--host {self.host} can be reached by others, without encryption",
+                remedy="give --certificate and --key, or --behind-proxy with the address of the "
+                "proxy that has the certificate, or --plain-http if that is meant",
+            )
+        if self.url:
+            parts = urlsplit(self.url)
+            more = parts.query or parts.fragment or parts.username  # no part of a page's address
+            if parts.scheme not in ("http", "https") or not parts.netloc or more:
+                raise InputError(
+                    f"--url {self.url!r} is no address of a page",
+                    remedy="write it as https://example.org/study/",
+                )
+
+    @property
+    def secure(self) -> bool:
+        """Whether judges reach it over TLS."""
+        return bool(self.certificate) or urlsplit(self.url).scheme == "https"
+
+    @property
+    def links(self) -> str:
+        """What links begin with; it ends with a slash."""
+        if self.url:
+            return self.url.rstrip("/") + "/"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}.get(host, host)
+        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}/"
+
+
+def check_listening(address: Address) -> None:
+    """Refuse, before anything is served, a port that is taken and a certificate that is none."""
+    if address.certificate:
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+                address.certificate, address.key, password=""
+            )
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            said = getattr(error, "strerror", None) or str(error)
+            raise InputError(
+                f"the certificate cannot be used with its key: {said}",
+                path=address.certificate,
+                remedy="give both as PEM, the key without a password",
+            ) from None
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((address.host.strip("[]"), address.port))
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on {address.host}, port {address.port}: {error.strerror or error}",
+            remedy="give another --port or --host",
+        ) from None
+
+
+# ---- What every answer carries, and what no request may be: an ASGI layer around the
+# application.
+
+NOBODY = "'none'"
+SLOWEST = 15.0  # seconds until a body must be there
+Message = dict[str, Any]
+
+
+def answer_headers(frame: str = "", secure: bool = False) -> list[tuple[bytes, bytes]]:
+    """The headers of every answer; ``frame`` is the one page that may frame ours, if any.
+
+    >>> dict(answer_headers())[b"x-content-type-options"]
+    b'nosniff'
+    """
+    policy = (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; form-action 'none'; base-uri 'none'; "
+        f"frame-ancestors {frame or NOBODY}; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+    headers = {
+        "content-security-policy": policy,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "x-robots-tag": "noindex",
+    }
+    if not frame:
+        headers["x-frame-options"] = "DENY"
+    if secure:
+        headers["strict-transport-security"] = "max-age=31536000"
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+class SecurityMiddleware:
+    """The application behind limits of size and time, with the headers on every answer."""
+
+    def __init__(self, app: Any, headers: list[tuple[bytes, bytes]]) -> None:
+        self.app = app
+        self.headers = headers
+        self.names = {name for name, _ in headers}
+
+    async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = [pair for pair in message.get("headers", []) if pair[0] not in self.names]
+                message = {**message, "headers": [*own, *self.headers]}
+            await send(message)
+
+        try:
+            body = await _whole_body(scope, receive)
+        except _Refused as refused:
+            await _answer(scope, sent, refused)
+            return
+        given = False
+
+        async def received() -> Message:
+            nonlocal given
+            if given:
+                found: Message = await receive()
+                return found
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self.app(scope, received, sent)
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, code: str, message: str, remedy: str) -> None:
+        self.status, self.code, self.message, self.remedy = status, code, message, remedy
+
+
+async def _whole_body(scope: Message, receive: Any) -> bytes:
+    """The body of a request, or why it is not taken."""
+    large = _Refused(
+        413, "too_large", f"the request is larger than {LARGEST_BODY} bytes", "send less"
+    )
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (not value.isdigit() or int(value) > LARGEST_BODY):
+            raise large
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(SLOWEST):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _Refused(400, "gone", "the request broke off", "send it again")
+                parts.append(message.get("body", b""))
+                size += len(parts[-1])
+                if size > LARGEST_BODY:
+                    raise large
+                if not message.get("more_body"):
+                    return b"".join(parts)
+    except TimeoutError:
+        raise _Refused(408, "too_slow", "the request came too slowly", "send it again") from None
+
+
+async def _answer(scope: Message, send: Any, refused: _Refused) -> None:
+    said = {"code": refused.code, "message": refused.message, "remedy": refused.remedy}
+    accepted = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
+    error = error_in(preferred(accepted), said | {"field": None})
+    body = json.dumps({"error": error}, ensure_ascii=False).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+# ---- Pages and files out of the package: templates that escape everything, scripts and styles.
+
+TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+@cache
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("jinja2", install_extra("web")) from None
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("errata.collect.web", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+
+
+def render_page(name: str, **values: Any) -> str:
+    """A template with these values, every one of them escaped."""
+    text: str = _environment().get_template(name).render(values)
+    return text
+
+
+@cache
+def static_files() -> dict[str, tuple[str, bytes, str]]:
+    """By name: the tag, the bytes and the type of every file that pages load."""
+    found: dict[str, tuple[str, bytes, str]] = {}
+    _collect(resources.files("errata.collect.web").joinpath("static"), "", found)
+    return found
+
+
+def _collect(folder: Traversable, path: str, found: dict[str, tuple[str, bytes, str]]) -> None:
+    for each in folder.iterdir():
+        if each.is_dir():
+            _collect(each, f"{path}{each.name}/", found)
+        elif (kind := TYPES.get("." + each.name.rpartition(".")[2])) is not None:
+            content = each.read_bytes()
+            tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+            found[path + each.name] = (tag, content, kind)
+
+
+HEALTH_REMEMBERED = 5.0  # seconds
+HEALTH_PATIENCE = 1.0
+HEALTH_ROOM = 1 << 20  # bytes on the disk of a SQLite file
+
+
+async def health(served: Served, request: Request) -> Response:
+    """200 if a write succeeds within a second; remembered for some seconds."""
+    then, well = served.health
+    if time.monotonic() - then > HEALTH_REMEMBERED or not then:
+
+        def write(store: AssignmentStore) -> None:
+            with store.database.writing() as connection:
+                connection.execute(update(schemas).values(program=schemas.c.program))
+            path = store.database.path  # a page may fit where an answer does not
+            if path is not None and shutil.disk_usage(path.parent).free < HEALTH_ROOM:
+                raise ApiError(503, "unavailable", "there is hardly any room")
+
+        well = False
+        with anyio.move_on_after(HEALTH_PATIENCE):
+            try:
+                # Not waited for to its end: a write that hangs is told after a second.
+                await served.run(write, served.store, abandoned=True)
+                well = True
+            except ApiError:
+                pass
+        served.health = (time.monotonic(), well)
+    return reply({"status": "ok" if well else "unavailable"}, 200 if well else 503)
+
+
+def _page(name: str) -> Callable[[Served, Request], Awaitable[Response]]:
+    async def page(served: Served, request: Request) -> Response:
+        campaign = await served.run(served.store.campaign)
+        language = str(campaign.texts.get("language", "en"))
+        text = render_page(
+            f"{name}.html.j2",
+            title=campaign.name,
+            language=language,
+            direction=direction_of(language),
+            strings=load_texts(language, served.strings),
+        )
+        return Response(text, media_type="text/html")
+
+    return page
+
+
+async def static(served: Served, request: Request) -> Response:
+    """Scripts and styles, out of the package; nothing else is reachable."""
+    name = str(request.path_params["name"])
+    found = static_files().get(name)
+    if found is None:
+        raise ApiError(404, "no_page", "there is no such file")
+    tag, content, kind = found
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(content, media_type=kind, headers={"etag": tag})
+
+
+def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] = ()) -> Any:
+    """The ASGI application of a campaign; ``more`` are handlers below the API."""
+
+    def route(path: str, handler: Any, *methods: str) -> Route:
+        async def handled(request: Request) -> Response:
+            try:
+                answer: Response = await handler(served, request)
+                return answer
+            except ApiError as error:
+                headers = {"retry-after": "5"} if error.status in (429, 503) else None
+                return reply(await localised_error(served, request, error), error.status, headers)
+            except InputError as error:
+                refused = ApiError(422, "refused", str(error))
+                return reply(refused.body, 422)
+            except ErrataError as error:
+                return reply(ApiError(500, "error", str(error)).body, 500)
+
+        return Route(path, handled, methods=list(methods))
+
+    api, calls = "/api/v1", (*JUDGE_CALLS, *more)
+    routes = [
+        route("/judge", _page("judge"), "GET"),
+        route("/admin", _page("admin"), "GET"),
+        route("/join/{key}", _page("join"), "GET"),
+        route("/static/{name:path}", static, "GET"),
+        route(f"{api}/health", health, "GET"),
+        *(route(f"{api}/{path}", handler, *methods) for path, handler, methods in calls),
+    ]
+    app = Starlette(routes=routes)
+    return SecurityMiddleware(app, answer_headers(served.frame, served.secure))
+
+
+# ---- Several processes that serve one campaign on PostgreSQL, on one port.
+
+MOST_WORKERS = 64
+_LOOK = 0.1  # seconds between two looks at who still lives
+_FASTEST = 1.0  # seconds between two starts of a process that ends at once
+_PATIENCE = 15.0  # seconds for a process to end when asked to
+
+
+def check_workers(place: str, workers: int) -> None:
+    """Refuse several processes on a SQLite file, and numbers that cannot be meant.
+
+    >>> check_workers("postgresql://localhost/study", 4)
+    """
+    if not 1 <= workers <= MOST_WORKERS:
+        raise InputError(
+            f"--workers {workers} is no number of processes", remedy=f"give 1 to {MOST_WORKERS}"
+        )
+    if workers > 1 and "://" not in place:
+        raise InputError(
+            f"--workers {workers}: one process serves a SQLite file",
+            path=place,
+            remedy="leave out --workers, or keep the campaign in PostgreSQL",
+        )
+
+
+def keep_workers(
+    many: int,
+    target: Callable[..., None],
+    given: tuple[Any, ...],
+    listening: socket.socket,
+    ready: Callable[[], None],
+) -> None:
+    """Keep so many processes at work until interrupted; ``ready`` is called when all serve."""
+    context = multiprocessing.get_context("spawn")
+    over = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: over.set())
+    told = [context.Event() for _ in range(many)]
+
+    def start(k: int) -> Any:
+        process = context.Process(target=target, args=(*given, listening, told[k]))
+        process.start()
+        return process
+
+    processes = [start(k) for k in range(many)]
+    started = [time.monotonic()] * many
+    said = False
+    try:
+        while not over.wait(_LOOK):
+            if not said and all(event.is_set() for event in told):
+                said = True
+                ready()
+            for k, process in enumerate(processes):
+                if process.is_alive() or time.monotonic() - started[k] < _FASTEST:
+                    continue
+                LOG.warning("a process has ended (%s); another takes its place", process.exitcode)
+                processes[k], started[k] = start(k), time.monotonic()
+    finally:
+        _end(processes)
+
+
+def _end(processes: list[Any]) -> None:
+    for process in processes:
+        process.terminate()
+    end = time.monotonic() + _PATIENCE
+    for process in processes:
+        process.join(max(0.0, end - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def leave_with_parent() -> None:
+    """End this process when the one that keeps it is gone, however that went."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, name="errata-parent", daemon=True).start()
+
+
+# ---- What a campaign learns while it runs: strengths for ``adaptive`` pairs, and stop rules.
+
+
+class BackgroundUpdates:
+    """Renews what claims know of the systems, and looks at stop rules when a look is due."""
+
+    def __init__(self, store: AssignmentStore, gathered: GatheredJudgments | None = None) -> None:
+        self.store = store
+        self.gathered = GatheredJudgments(store.database) if gathered is None else gathered
+        self._counted = -AFTER
+
+    def steer(self) -> None:
+        """Do what is due; cheap where nothing is."""
+        campaign = self.store.campaign()
+        if campaign.design.policy == "adaptive":
+            self.renew_strengths()
+        if campaign.design.until and campaign.state == "open":
+            self.look()
+
+    def renew_strengths(self) -> bool:
+        """Strengths of the systems anew after every 25 judgments; says whether it was time."""
+        with self.store.database.reading() as connection:
+            done, earlier = main_answers(connection), load_earlier(connection)
+        if done - self._counted < AFTER:
+            return False
+        systems = self.store.campaign().systems
+        counts = counts_between(self.gathered.compared(), systems)
+        if earlier is not None:  # started from, and not merged: nothing else sees them
+            counts = Counts(counts.wins + earlier.wins, counts.ties + earlier.ties)
+        self.store.strengths = strengths_of(counts)
+        self._counted = done
+        return True
+
+    def look(self) -> bool:
+        """Look at the stop rules if a look is due; says whether one was."""
+        design = self.store.campaign().design
+        with self.store.database.reading() as connection:
+            done, wanted = main_answers(connection), planned_judgments(connection)
+            made = _looks_made(connection)
+        due = sum(done >= at for at in interim_points(design, wanted))
+        if made >= due:
+            return False
+        said, met = self._evaluated(self.gathered.compared())
+        now = self.store.wall()
+        with self.store.database.writing() as connection:
+            connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
+            if _looks_made(connection) != made:
+                return False
+            for _ in range(due - made):  # looks that fell together are one, and count as all
+                record(connection, now, "rule", "look", judgments=done, met=met, said=said)
+        if met:
+            change_state(self.store.database, "paused", now=now)
+        return True
+
+    def _evaluated(self, judged: Comparisons) -> tuple[list[str], bool]:
+        design = self.store.campaign().design
+        try:
+            found = check_interim(design, judged, parse_ranker(DEFAULT_RANKER))
+        except (InputError, ValueError) as error:  # too little to resample, or a system unmet
+            return [str(error)], False
+        return [look.found for look in found], all(look.met for look in found)
+
+
+def _looks_made(connection: Connection) -> int:
+    made = select(func.count()).where(events.c.kind == "look")
+    return int(connection.execute(made).scalar_one())
+
+
+# ---- Serving a campaign: one process on SQLite, as many as wanted on PostgreSQL.
+
+KEEP_ALIVE = 75  # seconds: longer than the pause between two tasks
+EVERY = 5.0  # seconds between two looks at what has changed
+RESTING = 20  # times as long as the last one took, where that is longer: a twentieth of a core
+# A database that is away or locked, a disk that is full: not the program's fault.
+TROUBLES = (OperationalError, PoolTimeout, sqlite3.OperationalError, OSError)
+LOG = logging.getLogger("errata.collect.web")
+
+
+def application_of(served: Served, address: Address) -> tuple[Any, Dashboard]:
+    """The application with the organiser's part, and the figures that it shows."""
+    dashboard = Dashboard(served.store)
+    organiser = Organiser(address.links, dashboard)
+    return application(served, organiser.routes()), dashboard
+
+
+@contextmanager
+def background(store: AssignmentStore, dashboard: Dashboard) -> Iterator[None]:
+    """Snapshots and figures, now and then, until the server ends."""
+    over = threading.Event()
+    snapshots = Snapshots(store.database)
+    steering = BackgroundUpdates(store, dashboard.gathered)
+    steering.steer()  # before the first claim, which may need strengths
+    store.rehearse()
+
+    def figures() -> None:
+        if dashboard.due:
+            dashboard.refresh()
+
+    def work() -> None:
+        jobs: tuple[Callable[[], object], ...] = (
+            lambda: snapshots.take_if_due(store.wall()),
+            steering.steer,
+            figures,
+        )
+        while not over.is_set():
+            dashboard.asked.clear()
+            start = time.thread_time()
+            for job in jobs:
+                try:
+                    job()
+                except TROUBLES as error:  # a line: it may go on for hours
+                    LOG.warning("in the background: %s", error_text(error))
+                except Exception:  # the server goes on; what failed is tried again
+                    LOG.exception("in the background")
+            spent = time.thread_time() - start
+            dashboard.asked.wait(max(EVERY, spent * RESTING))
+
+    thread = threading.Thread(target=work, name="errata-background", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        dashboard.asked.set()
+        thread.join(10)
+
+
+def serve(
+    place: str,
+    key: bytes,
+    address: Address,
+    *,
+    workers: int = 1,
+    ready: Callable[[], None] = lambda: None,
+    adjust: Callable[[Served], None] = lambda served: None,
+) -> None:
+    """Serve the campaign in a database until interrupted; ``ready`` is called when it listens.
+
+    With several ``workers`` (PostgreSQL only) each is a process of its own, on the same port.
+    """
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtraError("uvicorn", install_extra("web")) from None
+    check_workers(place, workers)
+    if workers > 1:
+        open_database(place).close()  # refused here, and once, where it cannot be served
+        listening = uvicorn.Config(None, host=address.host, port=address.port).bind_socket()  # type: ignore[arg-type]
+        with listening:
+            keep_workers(workers, _work, (place, key, address), listening, ready)
+        return
+    _serve(place, key, address, None, ready, adjust)
+
+
+def _work(place: str, key: bytes, address: Address, listening: socket.socket, told: Any) -> None:
+    """One process of several."""
+    leave_with_parent()
+    _serve(place, key, address, [listening], told.set)
+
+
+def _serve(
+    place: str,
+    key: bytes,
+    address: Address,
+    sockets: list[socket.socket] | None,
+    ready: Callable[[], None],
+    adjust: Callable[[Served], None] = lambda served: None,
+) -> None:
+    database: Database = open_database(place)
+    try:
+        with serving(database):
+            store = AssignmentStore(database)
+            panel = panel_in(store.campaign().texts)
+            frame = panel.frame if panel else ""
+            served = Served(store, key, frame, secure=address.secure)
+            adjust(served)
+            app, dashboard = application_of(served, address)
+            with background(store, dashboard):
+                _announced(_config(app, address), ready).run(sockets=sockets)
+    finally:
+        database.close()
+
+
+def _config(app: Any, address: Address) -> Any:
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        host=address.host,
+        port=address.port,
+        log_level="warning",
+        access_log=False,  # addresses and query strings are nobody's business
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE,
+        ssl_certfile=address.certificate or None,
+        ssl_keyfile=address.key or None,
+        proxy_headers=bool(address.behind_proxy),
+        forwarded_allow_ips=address.behind_proxy or None,
+    )
+
+
+def _announced(config: Any, ready: Callable[[], None]) -> Any:
+    """A server that says when it listens."""
+    import uvicorn
+
+    class Announced(uvicorn.Server):
+        async def startup(self, sockets: Any = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                ready()
+
+    return Announced(config)

@@ -1,0 +1,870 @@
+"""Organiser's figures.
+
+Rankings and agreement are those of `errata rank` and `errata agree` on the export with their
+defaults, digit for digit, because the same functions make them of the same judgments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    Text,
+    bindparam,
+    case,
+    cast,
+    func,
+    select,
+)
+
+from errata import human
+from errata.collect.budget import seconds_per_task
+from errata.collect.design import COMPARING, MOST_OUTPUTS, WRITING, Design
+from errata.collect.judgments import shown_ranks
+from errata.collect.qualification import first_ranked_best, share_of_ties
+from errata.collect.web.assignment_queries import main_answers, planned_judgments, without_reviewers
+from errata.collect.web.assignments import lessons_in, view_of
+from errata.collect.web.campaign import own_seconds
+from errata.collect.web.database import Database, iso_time, raw_rows
+from errata.collect.web.exports import forms_of, omitted_edits
+from errata.collect.web.panel import places_taken
+from errata.collect.web.schema import (
+    assignments,
+    item_outputs,
+    items,
+    judges,
+    judgments,
+    outputs,
+    sentences,
+)
+from errata.collect.web.store import AssignmentStore, Campaign, control_results
+from errata.core.errors import InputError
+from errata.core.parallel import circles_left
+from errata.core.stats import Interval, group_ids, stable_order, wilson
+from errata.human.agreement import judge_agreement
+from errata.human.bootstrap import HeadToHead
+from errata.human.comparisons import Comparisons, compare_columns
+from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs
+from errata.human.ranking import cluster
+from errata.human.tables import agreement_tables, head_to_head_table, ranking_table
+from errata.tables.cells import Cell, is_number
+from errata.tables.table import Table, render
+
+# ---- Two numbers of each row, those of many rows as one text: quicker to read than the rows.
+
+LOW = 2**32  # more than any lower number
+AT_ONCE = 200_000  # rows in one text
+_AFTER: ColumnElement[int] = bindparam("after", type_=BigInteger)
+
+
+def packed(high: ColumnElement[int], low: ColumnElement[int]) -> ColumnElement[str]:
+    """Two numbers of all rows, in whatever order, for `unpacked`; below 2 ** 31 and 2 ** 32."""
+    number = cast(high, BigInteger) * LOW + low
+    return func.aggregate_strings(cast(number, Text), ",")
+
+
+def unpacked(
+    connection: Connection,
+    query: Select[Any],
+    key: ColumnElement[int],
+    *,
+    only: tuple[ColumnElement[int], Sequence[int]] | None = None,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The numbers that were `packed`, some rows at a time.
+
+    ``key`` is a number above 0 by which rows are told apart, ``only`` a column and the few of its
+    values that are asked for.
+    """
+    starts = range(1)
+    if only is None:
+        starts = range(0, connection.execute(select(func.max(key))).scalar() or 0, AT_ONCE)
+        query = query.where(key > _AFTER, key <= _AFTER + AT_ONCE)
+    else:
+        query = query.where(only[0].in_(only[1]))
+    for start in starts:
+        text = connection.execute(query, {"after": start}).scalar() or ""
+        high, low = np.divmod(np.fromstring(text, np.int64, sep=","), LOW)
+        yield high, low
+
+
+# ---- The rankings and pairs of a campaign as columns, held between one look and the next.
+
+FEW_ITEMS = 500  # that are asked for by number; more are read all together
+KNOWN = 20_000  # answers, and orders, that are kept looked up
+PLACES = 16  # more than an item has outputs
+CHECK = -1  # the sentence of an item that no ranking enters
+UNKNOWN = -2  # that of an item that was not looked up yet
+_Ints = NDArray[np.int32]
+
+
+_NEW = select(
+    judgments.c.id,
+    judgments.c.assignment,
+    judgments.c.revision,
+    func.coalesce(judgments.c.active_ms, -1),
+    judgments.c.server_time,
+    assignments.c.item,
+    assignments.c.judge,
+    assignments.c.shown,
+    case((judgments.c.skip.is_(None), judgments.c.answer)),  # none of what was skipped
+).join(assignments, assignments.c.id == judgments.c.assignment)
+_ITEMS = (
+    select(packed(items.c.id, sentences.c.number))
+    .join(sentences, sentences.c.id == items.c.sentence)
+    .where(items.c.purpose.in_(("main", "repeat")))
+)
+_PLACE = item_outputs.c.item * PLACES + item_outputs.c.position
+_SHOWN = select(packed(_PLACE, item_outputs.c.output))
+
+
+class _Answers(NamedTuple):
+    """A column, or a row, for each revision."""
+
+    numbers: NDArray[np.int64]  # assignment, revision, active_ms (-1: not known), time, item, judge
+    order: NDArray[np.int8]  # of the outputs of the item; -1 beyond the last
+    ranks: NDArray[np.int8]  # in the order shown, 0 for none
+
+    @property
+    def item(self) -> NDArray[np.int64]:
+        items_: NDArray[np.int64] = self.numbers[4]
+        return items_
+
+    def select(self, rows: Any) -> _Answers:
+        return _Answers(self.numbers[:, rows], self.order[rows], self.ranks[rows])
+
+
+class Work(NamedTuple):
+    """What a judge has done, checks and changed answers among it."""
+
+    last: int  # the number of the last answer
+    time: int  # of it, or of a later one by the clock
+    seconds: float | None  # the median of active time, to a tenth
+
+
+class GatheredJudgments:
+    """The last revisions of all answers to main items and repeats, read bit by bit.
+
+    ``ranked`` says that answers are rankings or pairs.
+    """
+
+    def __init__(self, database: Database, *, ranked: bool = True) -> None:
+        self.database, self.ranked = database, ranked
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows, self._last = 0, 0
+        none = np.zeros((0, MOST_OUTPUTS), np.int8)
+        self._answers = _Answers(np.zeros((6, 0), np.int64), none, none)
+        self._work = np.zeros((4, 0), np.int64)  # id, judge, active_ms and server_time of all
+        self._changed: set[int] | None = None  # sentences; none says all
+        self._compared: Comparisons | None = None
+        self._blocked: set[int] = set()
+        self._names: dict[int, str] = {}
+        self._sentence = np.zeros(0, np.int32)  # by item
+        self._outputs = np.zeros((0, MOST_OUTPUTS), np.int32)  # by item, in their order
+        self._wrote = np.zeros(0, np.int32)  # by output: its place among the sets of systems
+        self._systems: tuple[tuple[str, ...], ...] = ()
+        self._orders: dict[str, tuple[bytes, int]] = {}
+        self._ranks: dict[tuple[str | None, int], bytes] = {}
+
+    def read(self) -> RankingColumns:
+        """What is stored now, in the order of time; blocked judges apart."""
+        with self.database.reading() as connection:
+            people = connection.execute(select(judges.c.id, judges.c.name, judges.c.state)).all()
+            names = {row.id: row.name for row in people}
+            if self._has_changed(connection, names):
+                self._forget()
+            self._names = names
+            new = []
+            for part in raw_rows(connection, _NEW, judgments.c.id, self._last):
+                self._rows += len(part)
+                self._last = part[-1][0]
+                numbers = _numbers(part)
+                self._work = np.concatenate((self._work, numbers[[0, 6, 3, 4]]), axis=1)
+                if self.ranked:
+                    new.append(self._parsed(part, numbers))
+                    self._look_up(connection, new[-1].item)
+        self._keep(new)
+        blocked = {row.id for row in people if row.state == "blocked"}
+        if blocked != self._blocked:
+            self._blocked, self._changed = blocked, None
+        return self._columns()
+
+    def work(self) -> dict[int, Work]:
+        """What every judge has done, of those who have done anything."""
+        number, judge, ms, time = self._work[:, stable_order(self._work[1])]
+        people, starts = np.unique(judge, return_index=True)
+        found = {}
+        for k, start in enumerate(starts.tolist()):
+            own = slice(start, starts[k + 1] if k + 1 < len(starts) else len(judge))
+            timed = ms[own][ms[own] >= 0]
+            seconds = round(float(np.median(timed / 1000)), 1) if len(timed) else None
+            found[int(people[k])] = Work(int(number[own].max()), int(time[own].max()), seconds)
+        return found
+
+    def compared(self, found: RankingColumns | None = None) -> Comparisons:
+        """`compare_columns` of what was read last (or now): sentences with new answers anew."""
+        found = self.read() if found is None else found
+        before, changed = self._compared, self._changed
+        if before is None or before.sentence is None or changed is None:
+            made = compare_columns(found)
+        else:
+            anew = np.isin(found.sentences, list(changed))[found.sentence]
+            stay = ~np.isin(before.sentence, list(changed))
+            made = _together(before.select(stay), compare_columns(found.select(anew)), found)
+        self._compared, self._changed = made, set()
+        return made
+
+    def _has_changed(self, connection: Connection, names: dict[int, str]) -> bool:
+        """Whether something is not as it was read: a judge forgotten, or numbers out of order.
+
+        Two transactions of PostgreSQL may end in another order than they took their numbers in.
+        """
+        held = connection.execute(
+            select(func.count()).select_from(judgments).where(judgments.c.id <= self._last)
+        ).scalar_one()
+        renamed = any(names.get(judge) != name for judge, name in self._names.items())
+        return renamed or held != self._rows
+
+    def _parsed(self, rows: Sequence[tuple[Any, ...]], numbers: NDArray[np.int64]) -> _Answers:
+        """The answers of rows; each order and each answer that comes again is read once."""
+        shown, answers = ([row[k] for row in rows] for k in (7, 8))
+        for new in set(shown) - self._orders.keys():
+            places = json.loads(new)
+            self._orders[new] = _padded(places, -1), len(places)
+        orders = [self._orders[each] for each in shown]
+        said = [(answer, many) for answer, (_, many) in zip(answers, orders, strict=True)]
+        for answer, many in set(said) - self._ranks.keys():
+            ranks = () if answer is None else shown_ranks(json.loads(answer), many)
+            self._ranks[answer, many] = _padded(ranks, 0)
+        wide = (len(rows), MOST_OUTPUTS)
+        found = _Answers(
+            numbers[1:],
+            np.frombuffer(b"".join([order for order, _ in orders]), np.int8).reshape(wide),
+            np.frombuffer(b"".join([self._ranks[each] for each in said]), np.int8).reshape(wide),
+        )
+        if max(len(self._orders), len(self._ranks)) > KNOWN:
+            self._orders.clear()
+            self._ranks.clear()
+        return found
+
+    def _keep(self, new: list[_Answers]) -> None:
+        """Put new revisions to main items and repeats to the others, and leave out changed ones."""
+        some = [part.select(self._sentence[part.item] >= 0) for part in new]
+        if not any(len(part.ranks) for part in some):
+            return
+        every = (self._answers, *some)
+        both = _Answers(
+            np.concatenate([part.numbers for part in every], axis=1),
+            np.concatenate([part.order for part in every]),
+            np.concatenate([part.ranks for part in every]),
+        )
+        assignment, revision = both.numbers[:2]
+        order = np.lexsort((revision, assignment))
+        number = assignment[order]
+        self._answers = both.select(order[np.append(number[1:] != number[:-1], True)])
+        if self._changed is not None:
+            for part in some:
+                self._changed.update(self._sentence[part.item].tolist())
+
+    def _columns(self) -> RankingColumns:
+        held = self._answers
+        if self._blocked:
+            held = held.select(~np.isin(held.numbers[5], list(self._blocked)))
+        held = held.select(stable_order(held.numbers[3]))
+        ms, judge = held.numbers[2], held.numbers[5]
+        people, who = group_ids(judge)
+        sentence, which = group_ids(self._sentence[held.item])
+        ranked = held.ranks > 0
+        of_item = np.take_along_axis(
+            self._outputs[held.item], np.maximum(held.order, 0).astype(np.intp), axis=1
+        )
+        return RankingColumns(
+            tuple(self._names[each] for each in people.tolist()),
+            tuple(sentence.tolist()),
+            self._systems,
+            who.astype(np.int32),
+            which.astype(np.int32),
+            np.where(ms < 0, np.nan, ms / 1000),
+            ranked.sum(axis=1),
+            self._wrote[of_item[ranked]],
+            held.ranks[ranked],
+        )
+
+    def _look_up(self, connection: Connection, wanted: NDArray[np.int64]) -> None:
+        """Read the outputs of items, if there are many of all items."""
+        most = int(wanted.max(initial=0)) + 1
+        if most > len(self._sentence):
+            most = connection.execute(select(func.max(items.c.id))).scalar_one() + 1
+            more = most - len(self._sentence)
+            self._sentence = np.append(self._sentence, np.full(more, UNKNOWN, np.int32))
+            empty = np.zeros((more, MOST_OUTPUTS), np.int32)
+            self._outputs = np.concatenate((self._outputs, empty))
+        new = np.unique(wanted[self._sentence[wanted] == UNKNOWN])
+        if not len(new):
+            return
+        if not self._systems:
+            self._read_systems(connection)
+        few = new.tolist() if len(new) <= FEW_ITEMS else None
+        self._sentence[slice(None) if few is None else few] = CHECK
+        only = None if few is None else (items.c.id, few)
+        for item, sentence in unpacked(connection, _ITEMS, items.c.id, only=only):
+            self._sentence[item] = sentence
+        only = None if few is None else (item_outputs.c.item, few)
+        for place, output in unpacked(connection, _SHOWN, item_outputs.c.id, only=only):
+            self._outputs[np.divmod(place, PLACES)] = output
+
+    def _read_systems(self, connection: Connection) -> None:
+        known: dict[str, int] = {}
+        most = connection.execute(select(func.max(outputs.c.id))).scalar() or 0
+        self._wrote = np.zeros(most + 1, np.int32)
+        for part in raw_rows(connection, select(outputs.c.id, outputs.c.systems), outputs.c.id):
+            for number, names in part:
+                self._wrote[number] = known.setdefault(names, len(known))
+        self._systems = tuple(tuple(json.loads(names)) for names in known)
+
+
+def _numbers(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.int64]:
+    """The columns of numbers of `_NEW`."""
+    return np.array([[row[k] for row in rows] for k in range(7)], np.int64)
+
+
+def _together(one: Comparisons, two: Comparisons, found: RankingColumns) -> Comparisons:
+    """Comparisons of different sentences as `compare_columns` makes them of all."""
+    names = sorted({*one.systems, *two.systems})
+    place = {name: k for k, name in enumerate(names)}
+    numbers = [np.array([place[name] for name in each.systems], np.int32) for each in (one, two)]
+
+    def column(name: str) -> Any:
+        return np.concatenate([getattr(one, name), getattr(two, name)])
+
+    return replace(
+        two,
+        first=np.concatenate([numbers[0][one.first], numbers[1][two.first]]),
+        second=np.concatenate([numbers[0][one.second], numbers[1][two.second]]),
+        outcome=column("outcome"),
+        weight=column("weight"),
+        sentence=column("sentence"),
+        systems=tuple(names),
+        judges=found.judges,
+        rankings=len(found),
+    )
+
+
+def _padded(numbers: Any, rest: int) -> bytes:
+    return np.array([*numbers, *[rest] * (MOST_OUTPUTS - len(numbers))], np.int8).tobytes()
+
+
+# ---- Figures of the organiser's page that no command prints: who met whom, where judges
+# disagree.
+
+ROWS_SHOWN = 20  # of disagreements that are shown
+
+
+def comparisons_table(head: HeadToHead, order: Sequence[int]) -> Table:
+    """How often every two systems were compared, ties among them."""
+    wins = head.counts.wins
+    met = wins + wins.T + head.counts.ties
+    rows: list[tuple[Cell, ...]] = [
+        (head.systems[a], *(None if a == b else int(met[a, b]) for b in order)) for a in order
+    ]
+    return Table(
+        ("system", *(head.systems[b] for b in order)),
+        tuple(rows),
+        title="Comparisons of every two systems",
+        name="comparisons",
+    )
+
+
+def disagreement_table(
+    pairs: OutputPairs, texts: Callable[[Sequence[int]], Mapping[int, str]]
+) -> Table:
+    """Sentences on which judges differ most: the share of pairs of outputs put in another order.
+
+    Two judges agree on a pair if both prefer the same output, or both call them equal; of a judge
+    the first decision on a pair counts. Only what several judges ranked is looked at; ``texts``
+    gives the sentences of some numbers.
+
+    >>> from errata.data import Judgment
+    >>> from errata.human.output_pairs import output_pairs
+    >>> one = Judgment("ann", 0, (("A",), ("B",)), (1, 2))
+    >>> two = Judgment("bo", 0, (("B",), ("A",)), (1, 2))
+    >>> disagreement_table(output_pairs([one, two]), lambda some: {0: "He go ."}).rows
+    ((0, 'He go .', 2, 1.0),)
+    """
+    again = pairs.decided_again
+    of_key, many = again.codes[:, 0], len(pairs.sentences)
+    said = again.first.tallies()
+    decided = said.sum(1)
+    alike = np.bincount(of_key, (said * (said - 1) / 2).sum(1), minlength=many)
+    compared = np.bincount(of_key, decided * (decided - 1) / 2, minlength=many)
+    judged = np.zeros((many, len(pairs.judges)), bool)
+    judged[pairs.codes[pairs.key, 0], pairs.judge] = True
+    judges = judged.sum(1)
+    worst: list[tuple[float, int, int]] = []
+    for k in np.flatnonzero(alike < compared).tolist():
+        share = 1 - float(alike[k]) / float(compared[k])
+        worst.append((-share, -int(judges[k]), pairs.sentences[k]))
+    worst = sorted(worst)[:ROWS_SHOWN]
+    known = texts([sentence for *_, sentence in worst])
+    rows = [(number, known.get(number, ""), -many, -share) for share, many, number in worst]
+    return Table(
+        ("sentence", "text", "judges", "pairs that differ"),
+        tuple(rows),
+        title="Where judges disagree most",
+        name="disagreement",
+        formats={"pairs that differ": ".2f"},
+    )
+
+
+def without_empty_columns(table: Table) -> Table:
+    """A table without the columns in which nothing stands yet."""
+    kept = [c for c in range(len(table.columns)) if any(row[c] is not None for row in table.rows)]
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in kept),
+        rows=tuple(tuple(row[c] for c in kept) for row in table.rows),
+        formats={k: v for k, v in table.formats.items() if table.columns.index(k) in kept},
+    )
+
+
+def share_passed(passed: Sequence[bool]) -> tuple[float | None, Interval | None]:
+    """The share of checks that were passed, and Wilson's interval, which has no middle."""
+    if not passed:
+        return None, None
+    found = wilson(sum(passed), len(passed))
+    return found.value, Interval(found.low, found.high)
+
+
+def share_pasted(displays: Sequence[str | None]) -> float | None:
+    """The share of answers in which something was pasted.
+
+    >>> share_pasted(['{"pasted": 12}', '{"marks": true}', ""])
+    0.3333333333333333
+    """
+    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
+    return sum(pasted) / len(pasted) if pasted else None
+
+
+# ---- What is known of the work and care of every judge, a row of the organiser's page for each.
+
+_BY_JUDGE = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
+_STATES = select(assignments.c.judge, assignments.c.state, func.count()).group_by(
+    assignments.c.judge, assignments.c.state
+)
+_DISPLAYS = select(assignments.c.judge, judgments.c.display).select_from(_BY_JUDGE)
+_CHECKED = (  # who has answered controls, how many answers to them there are, and which is the last
+    select(assignments.c.judge, func.count(), func.max(judgments.c.id))
+    .join(items, items.c.id == assignments.c.item)
+    .join(judgments, judgments.c.assignment == assignments.c.id)
+    .where(assignments.c.state == "done", items.c.purpose == "control")
+    .group_by(assignments.c.judge)
+)
+
+
+class JudgeQuality:
+    """Rows of judges; what controls said is kept until a judge has answered one again."""
+
+    def __init__(self) -> None:
+        self._controls: dict[int, tuple[object, list[bool]]] = {}
+
+    def rows(
+        self,
+        connection: Connection,
+        design: Design,
+        people: Sequence[Any],
+        work: Mapping[int, Work],
+        rankings: RankingColumns,
+        pairs: OutputPairs,
+    ) -> list[tuple[Cell, ...]]:
+        """A row for each of ``people``, in their order."""
+        states: dict[tuple[int, str], int] = {}
+        for judge, state, many in connection.execute(_STATES):
+            states[judge, state] = many
+        displays: dict[int, list[Any]] = {}
+        if design.kind in WRITING:
+            displays = _lists(connection, _DISPLAYS)
+        checked = {judge: known for judge, *known in connection.execute(_CHECKED)}
+        first, chance = first_ranked_best(rankings)
+        habits = np.stack([share_of_ties(pairs), first, chance], axis=1).tolist()
+        number = {name: k for k, name in enumerate(rankings.judges)}
+        rows: list[tuple[Cell, ...]] = []
+        for row in people:
+            own = work.get(row.id)
+            passed = list[bool]()
+            if own is not None and row.id in checked:
+                # Where a control is held against a judge's usual scores, any answer counts.
+                state = (*checked[row.id], own.last if design.kind == "score" else None)
+                passed = self._passed(connection, design, row.id, state)
+            rows.append(
+                (
+                    row.name,
+                    row.state,
+                    states.get((row.id, "done"), 0),
+                    states.get((row.id, "skipped"), 0),
+                    None if own is None else own.seconds,
+                    *share_passed(passed),
+                    *(habits[number[row.name]] if row.name in number else (None,) * 3),
+                    share_pasted(displays.get(row.id, [])) if design.kind in WRITING else None,
+                    None if own is None else iso_time(own.time)[:19].replace("T", " "),
+                )
+            )
+        return rows
+
+    def _passed(
+        self, connection: Connection, design: Design, judge: int, state: object
+    ) -> list[bool]:
+        """Whether a judge passed the controls; ``state`` is another one when that may change."""
+        before, passed = self._controls.get(judge, (None, []))
+        if before != state:
+            found = control_results(connection, design, judge)
+            passed = [each for each in found if each is not None]
+            self._controls[judge] = state, passed
+        return passed
+
+
+def _lists(connection: Connection, query: Any) -> dict[int, list[Any]]:
+    found: dict[int, list[Any]] = {}
+    for judge, value in connection.execute(query):
+        found.setdefault(judge, []).append(value)
+    return found
+
+
+PARTS = ("status", "ranking", "judges", "items")
+SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance", "pasted")
+HOUR = 3_600_000  # milliseconds
+WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
+LOOKING = 30.0  # seconds that a look lasts: a page that is seen asks every five
+UNSEEN = 60.0  # seconds after which figures that nobody looks at are worked out anew
+MOST_COLUMNS = 15  # of a table that is still read on a page
+TIMES = "Seconds are the median of active time"
+HABITS = (
+    f"{TIMES}; checks passed have Wilson's 95 % interval; first is best: how often the output "
+    "shown first was ranked best alone."
+)
+PASTED = f"{TIMES}; pasted: the share of answers with pasted text."
+LOOKED = (
+    "Ranges that are looked at again and again are not corrected for looking; a stop rule with "
+    "looks fixed beforehand is."
+)
+
+
+class Dashboard:
+    """The parts of the page, each as JSON with its tag; `refresh` works them out anew."""
+
+    def __init__(self, store: AssignmentStore) -> None:
+        self.store = store
+        ranked = store.campaign().design.kind in COMPARING
+        self.gathered = GatheredJudgments(store.database, ranked=ranked)
+        self.care = JudgeQuality()
+        self._parts: dict[str, tuple[str, bytes]] = {}
+        self._state: object = None
+        self.asked = threading.Event()  # to look at once, for whoever works in the background
+        self._looked = self._begun = -math.inf  # when somebody asked, and when it was worked out
+
+    @property
+    def due(self) -> bool:
+        """Whether figures are to be worked out: somebody looks at them, or nobody has for long."""
+        now = monotonic()
+        return now - self._looked <= LOOKING or now - self._begun >= UNSEEN
+
+    def part(self, name: str) -> tuple[str, bytes]:
+        """The tag and the body of a part, as it was last worked out; nothing is worked out here."""
+        found, now = self._parts.get(name), monotonic()
+        if found is None or now - self._looked > LOOKING:
+            self.asked.set()
+        self._looked = now
+        if found is None:
+            return _tagged(self._not_yet(name))
+        return found
+
+    def _not_yet(self, name: str) -> dict[str, Any]:
+        if name != "status":
+            return {"notes": ["The figures are being worked out."], "tables": []}
+        return _overview(self.store.campaign(), [])
+
+    def refresh(self) -> bool:
+        """Work out what has changed since the last time; says whether anything has.
+
+        The overview is worked out every time: hours pass and places fall vacant, and a budget
+        changes, without an answer.
+        """
+        self._begun = monotonic()
+        state = self._fingerprint()
+        if state == self._state:
+            self._parts["status"] = _tagged(self.status())
+            return False
+        with circles_left():  # hundreds of thousands of rankings and tables, none in a circle
+            self._work_out()
+        self._state = state
+        return True
+
+    def _work_out(self) -> None:
+        campaign = self.store.campaign()
+        found = self.gathered.read()
+        pairs = output_pairs(found)
+        parts = {
+            "status": self._status(campaign),
+            "ranking": self._ranking(campaign, found),
+            "judges": self._judges(campaign, found, pairs),
+            "items": self._items(pairs),
+        }
+        if campaign.design.kind == "edits":
+            left_out = _laid_out(_left_out_table(self.store.database))
+            parts["items"]["tables"].append(left_out)
+        for name, body in parts.items():
+            self._parts[name] = _tagged(body)
+
+    def status(self) -> dict[str, Any]:
+        """The overview alone, as it is now."""
+        return self._status(self.store.campaign())
+
+    def _fingerprint(self) -> object:
+        with self.store.database.reading() as connection:
+            counts = connection.execute(
+                select(
+                    select(func.max(judgments.c.id)).scalar_subquery(),
+                    select(func.max(assignments.c.id)).scalar_subquery(),
+                    select(func.sum(cast(items.c.parked, Integer))).scalar_subquery(),
+                )
+            ).one()
+            people = connection.execute(
+                select(judges.c.id, judges.c.name, judges.c.state, judges.c.generation)
+            ).all()
+        campaign = self.store.campaign()
+        words = json.dumps(campaign.texts, sort_keys=True)
+        return tuple(counts), tuple(map(tuple, people)), campaign.state, words
+
+    def _status(self, campaign: Campaign) -> dict[str, Any]:
+        with self.store.database.reading() as connection:
+            wanted, done = planned_judgments(connection), main_answers(connection)
+            skipped = main_answers(connection, "skipped")
+            now = self.store.wall()
+            recent = connection.execute(
+                select(func.count()).where(judgments.c.server_time > now - HOUR)
+            ).scalar_one()
+            seconds = own_seconds(connection)
+            people = _people_figures(connection, campaign, self.store.steady())
+        pace = seconds_per_task(campaign.design, seconds)
+        left = max(0, wanted - done)
+        figures = [
+            ["Done", f"{done} of {wanted}", f"{100 * done / max(1, wanted):.0f} %"],
+            ["Last hour", str(recent), "answers, changes among them"],
+            ["A task takes", "" if pace is None else f"{pace:.0f} s", "median of active time"
+             if seconds else "published median"],
+            ["Still to do", "" if pace is None else f"{left * pace / 3600:.1f} h", "of judges"],
+            ["Skipped", str(skipped), ""],
+        ]  # fmt: skip
+        rate = campaign.design.rate
+        if rate is not None and pace is not None:
+            figures.append(
+                ["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"]
+            )
+        return _overview(campaign, figures + people)
+
+    def _ranking(self, campaign: Campaign, found: RankingColumns) -> dict[str, Any]:
+        if campaign.design.blind and campaign.state != "closed":
+            return {
+                "notes": ["Blind: the ranking is shown when the campaign is closed."],
+                "tables": [],
+            }
+        if not len(found):
+            return {"notes": ["No ranking yet."], "tables": []}
+        comparisons = self.gathered.compared(found)
+        try:
+            scores = human.rank(human.parse_ranker(human.DEFAULT_RANKER), comparisons, threads=1)
+            ranking = cluster(scores)
+        except InputError as error:  # one sentence only, or systems that nobody compared
+            return {"notes": [f"No ranking yet: {error}"], "tables": []}
+        head = human.head_to_head(comparisons)
+        tables = (
+            replace(ranking_table(ranking), title="Ranking"),
+            head_to_head_table(head, ranking.order, context=comparisons.facts),
+            comparisons_table(head, ranking.order),
+        )
+        return {
+            "notes": [LOOKED],
+            "tables": [_laid_out(each) for each in tables],
+            "values": _values(tables[:2]),
+        }
+
+    def _judges(
+        self, campaign: Campaign, found: RankingColumns, pairs: OutputPairs
+    ) -> dict[str, Any]:
+        work = self.gathered.work()
+        with self.store.database.reading() as connection:
+            people = connection.execute(
+                select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
+            ).all()
+            rows = self.care.rows(connection, campaign.design, people, work, found, pairs)
+        keys = [
+            {
+                "key": row.name,
+                "state": row.state,
+                "flag": isinstance(cells[6], Interval) and cells[6].high < WORRYING,
+            }
+            for row, cells in zip(people, rows, strict=True)
+        ]
+        table = Table(
+            (
+                *("judge", "state", "done", "skipped", "seconds", "checks passed", "95 % interval"),
+                *("ties", "first is best", "by chance", "pasted", "last answer"),
+            ),
+            tuple(rows),
+            title="Judges",
+            formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
+            caption=PASTED if campaign.design.kind in WRITING else HABITS,
+        )
+        tables = [_laid_out(without_empty_columns(table), keys)]
+        if len(found):
+            agreement = judge_agreement(found, pairs=pairs)
+            *several, each_one = agreement_tables(agreement, matrix_of=MOST_COLUMNS - 1)
+            several.append(replace(each_one, title="Agreement of each judge"))
+            tables += [_laid_out(_narrow(each)) for each in several]
+            return {"tables": tables, "values": _values(several)}
+        return {"tables": tables}
+
+    def _items(self, pairs: OutputPairs) -> dict[str, Any]:
+        with self.store.database.reading() as connection:
+            rows = connection.execute(
+                select(
+                    sentences.c.number,
+                    sentences.c.text,
+                    judges.c.name,
+                    judgments.c.skip,
+                    judgments.c.comment,
+                )
+                .select_from(
+                    judgments.join(assignments, assignments.c.id == judgments.c.assignment)
+                    .join(items, items.c.id == assignments.c.item)
+                    .join(sentences, sentences.c.id == items.c.sentence)
+                    .join(judges, judges.c.id == assignments.c.judge)
+                )
+                .where((judgments.c.skip.is_not(None)) | (judgments.c.comment != ""))
+                .order_by(judgments.c.id.desc())
+                .limit(200)
+            ).all()
+            parked = connection.execute(
+                select(sentences.c.number, sentences.c.text)
+                .join(items, items.c.sentence == sentences.c.id)
+                .where(items.c.parked.is_(True))
+            ).all()
+        said = Table(
+            ("sentence", "text", "judge", "skipped", "comment"),
+            tuple((r.number, r.text, r.name, r.skip or "", r.comment) for r in rows),
+            title="Skips and comments, newest first",
+        )
+        put_by = Table(
+            ("sentence", "text"),
+            tuple((r.number, r.text) for r in parked),
+            title="Parked after three skips",
+        )
+        tables = (disagreement_table(pairs, self._texts), said, put_by)
+        return {"tables": [_laid_out(each) for each in tables]}
+
+    def _texts(self, some: Sequence[int]) -> dict[int, str]:
+        """The sentences with these numbers."""
+        query = select(sentences.c.number, sentences.c.text).where(sentences.c.number.in_(some))
+        with self.store.database.reading() as connection:
+            return {row.number: row.text for row in connection.execute(query)}
+
+
+def _people_figures(connection: Connection, campaign: Campaign, now: int) -> list[list[str]]:
+    """Places of a panel that are taken, and how judges came through the tutorial."""
+    figures = []
+    if campaign.design.kind == "review" and (lacking := without_reviewers(connection)):
+        rest = "the judges who are left wrote these texts, or had them: invite others"
+        figures.append(["Nobody can review", str(lacking), rest])
+    places = places_taken(connection, campaign, now)
+    if places is not None:
+        figures.append(["Places", f"{places[0]} of {places[1]}", "taken"])
+    if lessons_in(connection, campaign.design):
+        rows = connection.execute(select(judges).where(judges.c.state != "forgotten")).all()
+        views = [view_of(connection, campaign.design, row) for row in rows]
+        stand = Counter(view.tutorial for view in views)
+        rest = f"{stand['failed']} failed, {stand['todo']} not through it yet"
+        figures.append(["Tutorial", f"{stand['passed']} passed", rest])
+    return figures
+
+
+def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
+    kind = campaign.design.kind
+    return {
+        "title": campaign.name,
+        "state": campaign.state,
+        "forms": [*forms_of(campaign.design), *(["texts"] if kind in WRITING else [])],
+        "figures": figures,
+        "warnings": [],
+        "tables": [],
+        "texts": {name: campaign.texts.get(name, "") for name in ("instructions", "consent")},
+    }
+
+
+def _tagged(body: dict[str, Any]) -> tuple[str, bytes]:
+    """A part as it is sent, with the tag by which a page knows that nothing has changed."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    return f'"{hashlib.sha256(text).hexdigest()[:24]}"', text
+
+
+def _narrow(table: Table) -> Table:
+    """The table, or where it is to be had if it is too wide for a page."""
+    if len(table.columns) <= MOST_COLUMNS:
+        return table
+    many = len(table.columns)
+    said = f"{many} columns are too wide for a page; errata agree shows them of the export"
+    return replace(table, columns=table.columns[:1], rows=(), caption=said)
+
+
+def _left_out_table(database: Database) -> Table:
+    """Edits that the majority calls good, and that the M2 of an export does not hold."""
+    return Table(
+        ("sentence", "start", "end", "edit", "votes", "instead"),
+        tuple(
+            (each.sentence, *each.edit, each.votes, each.instead[2])
+            for each in omitted_edits(database)
+        ),
+        title="Good edits that edits-m2 leaves out, because they overlap",
+    )
+
+
+def _values(tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """The numbers that the tables show, unrounded, as ``--json`` of the commands has them."""
+    narrow = [each for each in tables if len(each.columns) <= MOST_COLUMNS]
+    found: list[dict[str, Any]] = json.loads(render(narrow, "json"))["tables"]
+    return found
+
+
+def _laid_out(table: Table, keys: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """A table as the page builds it: texts as people read them, numbers marked as such."""
+    numeric = [
+        bool(table.rows) and all(is_number(row[c]) or row[c] is None for row in table.rows)
+        for c in range(len(table.columns))
+    ]
+    rows = []
+    for k, texts in enumerate(table.texts()):
+        rows.append({"cells": [text.strip() for text in texts], **(keys[k] if keys else {})})
+    return {
+        "title": table.title,
+        "columns": [
+            {"name": name, "numeric": right}
+            for name, right in zip(table.columns, numeric, strict=True)
+        ],
+        "rows": rows,
+        "rules": sorted(table.rules),
+        "note": table.caption or None,
+    }

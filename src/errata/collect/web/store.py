@@ -1,0 +1,615 @@
+"""Judge actions in one transaction each: claim, answer, skip, return.
+
+Statements are SQLAlchemy Core with bound parameters only. SQLite takes immediate transactions, so
+that writers queue; PostgreSQL locks the rows it takes and skips those that others hold, with the
+constraints as last guard and three retries.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from sqlalchemy import BindParameter, Connection, Row, bindparam, func, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from errata.collect.answers import AnswerError, CheckedReply, check_answer, content_digest
+from errata.collect.assignment import Decision, JudgeView, KeepCurrent, NoTask, assign
+from errata.collect.design import Design, design_of
+from errata.collect.items import TaskView, task_of
+from errata.collect.qualification import control_passed, rule_blocks
+from errata.collect.schedule import SystemStrengths
+from errata.collect.web.assignment_queries import SqlReader
+from errata.collect.web.assignments import (
+    expire_leases,
+    free_leases_of,
+    give_item,
+    release_assignment,
+    renew_lease,
+    repeat_item,
+    task_view,
+    view_of,
+)
+from errata.collect.web.database import Database, SteadyClock, record, wall_ms
+from errata.collect.web.schema import assignments, campaigns, items, judges, judgments
+from errata.core.errors import ErrataError
+
+# ---- Storing answers: revisions, what they do to the item, and what controls say of the judge.
+
+SKIPS_TO_PARK = 3
+LONGEST_TIME = 40  # characters of what a page calls the time
+USUAL = 200  # answers of a judge by which his usual scores are known
+ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
+_REVISION = select(judgments).where(
+    judgments.c.assignment == ASSIGNMENT, judgments.c.revision == bindparam("revision")
+)
+_ITEM = select(items).where(items.c.id == bindparam("item")).with_for_update()
+_SETTLE = (
+    update(assignments)
+    .where(assignments.c.id == ASSIGNMENT)
+    .values(state=bindparam("to"), late=bindparam("is_late"), expires=bindparam("now"))
+)
+_INSERT = judgments.insert()
+
+
+class SubmittedAnswer(NamedTuple):
+    """What the page sends of an answer, unchecked; times are milliseconds."""
+
+    revision: Any
+    answer: Any = None
+    skip: Any = None
+    comment: Any = ""
+    active_ms: Any = None
+    total_ms: Any = None
+    client_time: Any = None
+    display: Mapping[str, Any] | None = None
+
+
+class Receipt(NamedTuple):
+    """201 stored, 200 the same again, 409 another content (``stored`` says which)."""
+
+    status: Literal[200, 201, 409]
+    stored: dict[str, Any]
+
+
+def stored_answer(row: Row[Any]) -> dict[str, Any]:
+    """A stored revision as the API shows it."""
+    return {
+        "revision": row.revision,
+        "answer": None if row.answer is None else json.loads(row.answer),
+        "skip": row.skip,
+        "comment": row.comment,
+    }
+
+
+def insert_answer(
+    connection: Connection,
+    design: Design,
+    row: Row[Any],
+    shown: TaskView,
+    sent: SubmittedAnswer,
+    *,
+    now: int,
+    wall: int,
+    closed: bool,
+) -> Receipt | None:
+    """Check and store a revision of an assignment; None where the campaign is closed.
+
+    ``row`` is of the assignment, with the ``last`` revision that is stored.
+
+    What is stored already is answered also then, so that a retry is always told.
+    """
+    revision = sent.revision
+    if type(revision) is not int or not 1 <= revision < 1_000_000:
+        raise AnswerError("no revision", "revision", "count from 1")
+    reply = check_answer(design, shown, sent.answer, sent.skip, sent.comment)
+    digest = content_digest(reply.answer, reply.skip, reply.comment)
+    last = row.last or 0
+    if revision <= last:
+        given = {"of_assignment": row.id, "revision": revision}
+        known = connection.execute(_REVISION, given).first()
+        assert known is not None, "revisions are counted from 1"
+        return Receipt(200 if known.digest == digest else 409, stored_answer(known))
+    if closed:
+        return None
+    if revision != last + 1:
+        raise AnswerError(
+            f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
+        )
+    connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
+    _settle(connection, row, "done" if reply.skip is None else "skipped", now, wall)
+    if reply.skip is None and design.block_rule is not None:
+        _watch(connection, design, row, now, wall)
+    return Receipt(
+        201,
+        {
+            "revision": revision,
+            "answer": reply.answer,
+            "skip": reply.skip,
+            "comment": reply.comment,
+        },
+    )
+
+
+def _values(
+    row: Row[Any], sent: SubmittedAnswer, reply: CheckedReply, digest: str, now: int, wall: int
+) -> dict[str, Any]:
+    """The row of a revision; times longer than the task was out are cut, and flagged."""
+    elapsed = max(0, now - int(row.opened))
+    active, total = _duration(sent.active_ms, "active"), _duration(sent.total_ms, "total")
+    return {
+        "assignment": row.id,
+        "revision": sent.revision,
+        "answer": None if reply.skip else json.dumps(reply.answer, ensure_ascii=False),
+        "skip": reply.skip,
+        "comment": reply.comment,
+        "active_ms": None if active is None else min(active, elapsed),
+        "total_ms": None if total is None else min(total, elapsed),
+        "client_time": _moment(sent.client_time),
+        "server_time": wall,
+        "digest": digest,
+        "display": json.dumps(dict(sent.display or {}), sort_keys=True),
+        "flagged": active is not None and active > elapsed,
+    }
+
+
+def _moment(value: Any) -> str | None:
+    """What a page calls the time: kept as it is, if it can be one."""
+    good = isinstance(value, str) and len(value) <= LONGEST_TIME and value.isprintable()
+    return value if good else None
+
+
+def _duration(value: Any, field: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e12:
+        raise AnswerError("no duration", field, "send milliseconds")
+    return int(value)
+
+
+def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: int) -> None:
+    """Move the assignment to its state and ``given`` with it; what comes after its lease is late.
+
+    A late answer is kept even if the item is then judged once too often.
+    """
+    item = connection.execute(_ITEM, {"item": row.item}).one()
+    counted, counts = row.state in ("open", "done"), state == "done"
+    full = item.wanted is not None and item.given >= item.wanted
+    late = row.late or (counts and row.state in ("expired", "returned"))
+    late = late or (counts and not counted and full)  # a skip taken back when others have it
+    connection.execute(_SETTLE, {"of_assignment": row.id, "to": state, "is_late": late, "now": now})
+    values: dict[str, Any] = {}
+    if counted != counts:
+        values["given"] = items.c.given + (1 if counts else -1)
+    if counted and not counts:
+        values["freed"] = now
+    elif counts and item.freed is not None:
+        enough = item.wanted is None or item.given + (not counted) >= item.wanted
+        values["freed"] = None if enough else item.freed
+    skippable = item.purpose != "tutorial" and not item.parked  # examples stay for all
+    if state == "skipped" and row.state != "skipped" and skippable:
+        skips = connection.execute(
+            select(func.count()).where(
+                assignments.c.item == row.item, assignments.c.state == "skipped"
+            )
+        ).scalar_one()
+        if skips >= SKIPS_TO_PARK:
+            values["parked"] = True
+            record(connection, wall, "store", "parked", item=row.item)
+    if values:
+        connection.execute(update(items).where(items.c.id == row.item).values(**values))
+
+
+def _watch(connection: Connection, design: Design, row: Row[Any], now: int, wall: int) -> None:
+    """After a control: block the judge if the campaign has a rule and it says so."""
+    purpose = connection.execute(select(items.c.purpose).where(items.c.id == row.item)).scalar_one()
+    rule = design.block_rule
+    if purpose != "control" or rule is None:
+        return
+    if rule_blocks(rule, control_results(connection, design, row.judge, last=rule[1])):
+        connection.execute(update(judges).where(judges.c.id == row.judge).values(state="blocked"))
+        free_leases_of(connection, row.judge, now)
+        record(connection, wall, "rule", "blocked", judge=row.judge)
+
+
+def control_results(
+    connection: Connection, design: Design, judge: int, *, last: int | None = None
+) -> list[bool | None]:
+    """Whether a judge passed the (last) controls, oldest first."""
+    rows = connection.execute(
+        select(assignments, items.c.expected)
+        .join(items, items.c.id == assignments.c.item)
+        .where(
+            assignments.c.judge == judge,
+            assignments.c.state == "done",
+            items.c.purpose == "control",
+        )
+        .order_by(assignments.c.id.desc())
+        .limit(last)
+    ).all()
+    usual = usual_scores(connection, design, judge) if rows else {}
+    return [_passed(connection, design, row, usual) for row in reversed(rows)]
+
+
+def _passed(
+    connection: Connection, design: Design, row: Row[Any], usual: Mapping[str, float]
+) -> bool | None:
+    answer = connection.execute(
+        select(judgments.c.answer)
+        .where(judgments.c.assignment == row.id)
+        .order_by(judgments.c.revision.desc())
+        .limit(1)
+    ).scalar_one()
+    shown = task_view(connection, design, row)
+    return control_passed(
+        design,
+        json.loads(row.expected),
+        json.loads(row.shown),
+        None if answer is None else json.loads(answer),
+        source=shown.source,
+        outputs=shown.outputs,
+        usual=usual,
+    )
+
+
+def usual_scores(connection: Connection, design: Design, judge: int) -> dict[str, float]:
+    """The mean score of a judge on each scale, where tasks show one output."""
+    if design.kind != "score" or design.side_by_side:
+        return {}
+    rows = connection.execute(
+        select(judgments.c.answer)
+        .join(assignments, assignments.c.id == judgments.c.assignment)
+        .join(items, items.c.id == assignments.c.item)
+        .where(
+            assignments.c.judge == judge, items.c.purpose == "main", judgments.c.answer.is_not(None)
+        )
+        .order_by(judgments.c.id.desc())
+        .limit(USUAL)
+    ).scalars()
+    answers = [json.loads(answer) for answer in rows]
+    return {
+        scale.name: sum(answer[scale.name] for answer in answers) / len(answers)
+        for scale in design.scales
+        if answers
+    }
+
+
+RETRIES = 3
+REMEMBERED = 1000  # tasks whose texts are kept, for the answers that come soon
+T = TypeVar("T")
+_CAMPAIGN = select(  # what `Campaign` holds: read with every request, and no more of it
+    campaigns.c.id,
+    campaigns.c.name,
+    campaigns.c.state,
+    campaigns.c.design,
+    campaigns.c.systems,
+    campaigns.c.texts,
+    campaigns.c.languages,
+    campaigns.c.budget,
+)
+_JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
+_SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
+_LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
+_FIRST = select(items.c.id).order_by(items.c.id).limit(1)
+_LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == assignments.c.id)
+_OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
+    assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
+)
+
+
+class ForbiddenError(ErrataError):
+    """What a judge may not do, with the status of the answer: 404 not yours, 410 closed."""
+
+    def __init__(self, status: int, problem: str, remedy: str, code: str = "") -> None:
+        self.status, self.problem, self.remedy, self.code = status, problem, remedy, code
+        super().__init__(f"{problem}; {remedy}")
+
+
+class _Undone(Exception):
+    """Ends a transaction that is not meant to be kept."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The campaign as stored."""
+
+    id: int
+    name: str
+    state: str
+    design: Design
+    systems: tuple[str, ...]
+    texts: Mapping[str, Any]
+    languages: tuple[str, ...] = ("en",)
+    budget: int | None = None  # of main judgments
+
+
+class ClaimedTask(NamedTuple):
+    """A task for the page: what the API sends, nothing of systems, purposes or what is expected."""
+
+    id: int
+    revision: int
+    expires: int
+    body: dict[str, Any]
+
+
+class HeldTask(NamedTuple):
+    """A task as it is stored, with the last revision of its answer; 0 for none."""
+
+    id: int
+    last: int
+    expires: int
+    shown: TaskView
+
+    def taken(self, design: Design) -> ClaimedTask:
+        """As the page gets it: changes are marked here, when no other writer waits for it."""
+        return ClaimedTask(self.id, self.last + 1, self.expires, task_of(design, self.shown))
+
+
+@lru_cache(64)
+def _parsed(design: str) -> Design:
+    return design_of(json.loads(design))
+
+
+@lru_cache(64)
+def _names(systems: str) -> tuple[str, ...]:
+    return tuple(json.loads(systems))
+
+
+class AssignmentStore:
+    """The campaign in a database, for one process; safe for threads.
+
+    ``rng`` draws orders and policies; ``steady`` counts leases and ``wall`` dates what is stored.
+    ``strengths`` is what ``adaptive`` knows of the systems, to be renewed in the background.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        rng: np.random.Generator | None = None,
+        steady: Callable[[], int] | None = None,
+        wall: Callable[[], int] = wall_ms,
+    ) -> None:
+        self.database = database
+        self.rng = np.random.default_rng() if rng is None else rng
+        self.wall = wall
+        self.steady = steady or SteadyClock(max(wall(), self._latest()))
+        self.strengths: SystemStrengths | None = None
+        self._remembered: dict[tuple[Any, ...], TaskView] = {}
+        self.most: dict[str, int] = {}  # tasks that a judge can have, once it was asked for
+
+    def _latest(self) -> int:
+        with self.database.reading() as connection:
+            last = connection.execute(
+                select(assignments.c.opened).order_by(assignments.c.id.desc()).limit(1)
+            ).scalar()
+        return int(last or 0)
+
+    def campaign(self, connection: Connection | None = None) -> Campaign:
+        """The campaign as it is now."""
+        if connection is None:
+            with self.database.reading() as own:
+                return self.campaign(own)
+        row = connection.execute(_CAMPAIGN).one()
+        design, systems = _parsed(row.design), _names(row.systems)
+        texts, languages = json.loads(row.texts), _names(row.languages)
+        return Campaign(row.id, row.name, row.state, design, systems, texts, languages, row.budget)
+
+    def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
+        """The next task of a judge, given to him: `KeepCurrent` its assignment, or `NoTask`.
+
+        ``known`` are assignments the page has already, ``ahead`` how many it may hold; the texts
+        are read by `task`.
+        """
+        return self.retried(
+            lambda connection: self.claim_in(
+                connection, self.campaign(connection), judge, known=known, ahead=ahead
+            )
+        )
+
+    def claim_in(
+        self,
+        connection: Connection,
+        campaign: Campaign,
+        judge: int,
+        *,
+        known: Sequence[int] = (),
+        ahead: int = 1,
+        row: Row[Any] | None = None,
+        view: JudgeView | None = None,
+    ) -> Decision:
+        """`claim` within a transaction; ``row`` is the judge's, where it is locked already.
+
+        ``view`` is of the judge as he stands now, with leases ended that are over.
+        """
+        now = self.steady()
+        design = campaign.design
+        row = self.locked_judge(connection, judge) if row is None else row
+        if not known:  # of several claims in one transaction the first
+            if view is None:
+                expire_leases(connection, now)
+            connection.execute(_SEEN, {"judge_seen": judge, "now": now})
+        reader = SqlReader(
+            connection, design, campaign.systems, campaign.state, row.name, campaign.budget
+        )
+        view = view_of(connection, design, row) if view is None else view
+        found = assign(
+            reader, design, view, self.rng, standing=self.strengths, known=known, ahead=ahead
+        )
+        if isinstance(found, NoTask):
+            return found
+        if isinstance(found, KeepCurrent):
+            renew_lease(connection, found.assignment, now, design)
+            return found
+        return KeepCurrent(give_item(connection, judge, found, now, design))
+
+    def rehearse(self) -> None:
+        """Claim for nobody: the first claim costs ten times as much, for statements are built."""
+        try:
+            with self.database.writing() as connection:
+                judge = connection.execute(select(judges.c.id).limit(1)).scalar()
+                if judge is not None:
+                    campaign = self.campaign(connection)
+                    design, systems = campaign.design, campaign.systems
+                    SqlReader(connection, design, systems, campaign.state, "").read_all(judge)
+                    self.claim_in(connection, campaign, judge)
+                    repeat_item(connection, connection.execute(_FIRST).scalar_one())
+                raise _Undone
+        except _Undone:
+            pass
+
+    def task(self, judge: int, assignment: int) -> ClaimedTask:
+        """A task of a judge as the page gets it."""
+        with self.database.reading() as connection:
+            design = self.campaign(connection).design
+            held = self.task_in(connection, design, judge, assignment)
+        return held.taken(design)
+
+    def task_in(
+        self, connection: Connection, design: Design, judge: int, assignment: int
+    ) -> HeldTask:
+        """What is read of `task` within a transaction; the rest waits for its end."""
+        row = self._own(connection, judge, assignment)
+        shown = self._shown_by(connection, design, row)
+        return HeldTask(assignment, row.last or 0, row.expires, shown)
+
+    def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> TaskView:
+        """The texts of an assignment, which never change: those taken last are remembered."""
+        key = row.id, row.item, row.opened, row.shown
+        found = self._remembered.get(key)
+        if found is None:
+            found = task_view(connection, design, row)
+            if len(self._remembered) >= REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
+
+    def submit(self, judge: int, assignment: int, sent: SubmittedAnswer) -> Receipt:
+        """Store an answer or a skip; when this returns, it is committed.
+
+        Assignment and revision are the key: the same content again is 200, another is 409. An
+        answer after its lease is kept (late), even if the item is then judged once too often.
+        Invalid is `errata.collect.answers.AnswerError` (422).
+        """
+
+        def store(connection: Connection) -> Receipt:
+            self.locked_judge(connection, judge)
+            return self.submit_in(connection, self.campaign(connection), judge, assignment, sent)
+
+        return self.retried(store)
+
+    def submit_in(
+        self,
+        connection: Connection,
+        campaign: Campaign,
+        judge: int,
+        assignment: int,
+        sent: SubmittedAnswer,
+    ) -> Receipt:
+        """`submit` within a transaction that has locked the judge; tell nobody before its end."""
+        connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
+        row = self._own(connection, judge, assignment)
+        receipt = insert_answer(
+            connection,
+            campaign.design,
+            row,
+            self._shown_by(connection, campaign.design, row),
+            sent,
+            now=self.steady(),
+            wall=self.wall(),
+            closed=campaign.state == "closed",
+        )
+        if receipt is None:
+            raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
+        return receipt
+
+    def ping(self, judge: int, assignment: int) -> int:
+        """A sign of life: the lease is renewed; gives when it ends."""
+
+        def renew(connection: Connection) -> int:
+            row = self._own(connection, judge, assignment)
+            connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
+            if row.state != "open":
+                return int(row.expires)
+            design = self.campaign(connection).design
+            return renew_lease(connection, assignment, self.steady(), design)
+
+        return self.retried(renew)
+
+    def give_back(self, judge: int, assignment: int) -> None:
+        """Return a task unanswered: somebody else gets it."""
+
+        def free(connection: Connection) -> None:
+            row = self._own(connection, judge, assignment)
+            if row.state == "open":
+                release_assignment(connection, assignment, row.item, "returned", self.steady())
+
+        self.retried(free)
+
+    def last_answers(self, judge: int, many: int = 5) -> list[dict[str, Any]]:
+        """The last answers of a judge, newest first; of the tutorial none, it was told of."""
+        latest = (
+            select(func.max(judgments.c.id))
+            .join(assignments, assignments.c.id == judgments.c.assignment)
+            .join(items, items.c.id == assignments.c.item)
+            .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
+            .group_by(judgments.c.assignment)
+            .order_by(func.max(judgments.c.id).desc())
+            .limit(many)
+        )
+        with self.database.reading() as connection:
+            rows = connection.execute(
+                select(judgments).where(judgments.c.id.in_(latest)).order_by(judgments.c.id.desc())
+            ).all()
+        return [{"task": row.assignment, **stored_answer(row)} for row in rows]
+
+    def generation(self, judge: int) -> int | None:
+        """The generation of a judge's link that holds; None of a judge who is not (or no more)."""
+        with self.database.reading() as connection:
+            row = connection.execute(_LINK, {"judge": judge}).first()
+        return None if row is None or row.state == "forgotten" else int(row.generation)
+
+    def locked_judge(
+        self, connection: Connection, judge: int, generation: int | None = None
+    ) -> Row[Any]:
+        """The judge's row, for this transaction alone; ``generation`` is that of the link."""
+        row = connection.execute(_JUDGE, {"judge": judge}).first()
+        if generation is not None:
+            if row is None or row.state == "forgotten" or row.generation != generation:
+                raise ForbiddenError(401, "this link was replaced", "ask for the new one")
+        elif row is None or row.state == "forgotten":
+            raise ForbiddenError(404, "there is no such judge", "ask for a new link")
+        return row
+
+    def _own(self, connection: Connection, judge: int, assignment: int) -> Row[Any]:
+        given = {"judge": judge, "of_assignment": assignment}
+        row = connection.execute(_OWN, given).first()
+        if row is None:
+            raise ForbiddenError(404, "this task is not yours", "load the page again")
+        return row
+
+    def retried(self, work: Callable[[Connection], T]) -> T:
+        """Run in a transaction; where another was quicker, try again, three times."""
+        for attempt in range(RETRIES):
+            try:
+                with self.database.writing() as connection:
+                    return work(connection)
+            except (IntegrityError, OperationalError) as error:
+                if not _passing(error):
+                    raise
+                time.sleep(0.01 * 2**attempt)
+        with self.database.writing() as connection:
+            return work(connection)
+
+
+def _passing(error: IntegrityError | OperationalError) -> bool:
+    """Whether trying again may help: a race, a lock, a serialisation failure."""
+    if isinstance(error, IntegrityError):
+        return True
+    said = str(error.orig).lower()
+    return any(word in said for word in ("locked", "deadlock", "serializ", "busy"))

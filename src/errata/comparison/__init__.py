@@ -1,0 +1,1 @@
+"""Compare two systems: what changed, and the gate that fails a build."""

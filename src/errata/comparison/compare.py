@@ -1,0 +1,628 @@
+"""Compare(): figures, kinds, bands, slices, sentences.
+
+A `Comparison` holds a new system against an old one on the same sentences. Figures come with the
+interval of a paired bootstrap and the p-value of approximate randomisation
+(`errata.comparison.paired_tests`); edits are held against the same annotator in both outputs
+(`errata.comparison.edits`), so that only what the systems wrote differently can change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from errata import __version__
+from errata.comparison.edits import (
+    ChangeCounts,
+    EditChange,
+    EditFigures,
+    JudgedSentence,
+    Weigh,
+    change_counts,
+    edit_changes,
+    edits_judged,
+    edits_without_references,
+)
+from errata.comparison.paired_tests import (
+    Difference,
+    TwoSystems,
+    difference_of,
+    holm_adjusted,
+    paired_differences,
+    swap_p_values,
+)
+from errata.core.errors import InputError
+from errata.core.stats import Floats, Progress, Seed, seed_name
+from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
+from errata.edits import extract_all, kind_at
+from errata.io.checks.alignment import check_alignment_once
+from errata.metrics import Metric, parse
+from errata.metrics.errant import Edits
+from errata.scoring.accumulator import chosen_counts
+from errata.scoring.contract import as_systems, validate_counts
+from errata.scoring.evaluate import resample_weights, scores_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+# ---- Where two systems differ: in which kinds, at which difficulty, in which slices and
+# sentences.
+
+# Bands of difficulty: the share of systems that do not have an error right, up to here.
+BANDS = (("easy", 1 / 3), ("medium", 2 / 3), ("hard", 1.0))
+LENGTHS = (10, 20, 30, 40)  # words; the last words of the slices by length
+FigureChanges = Mapping[str, Difference]
+
+
+@dataclass(frozen=True)
+class KindChange:
+    """One kind of edit: how many ``errors`` of it the annotators ask for, and what changed.
+
+    ``figures`` are by name: P, R, F and success with both sides restricted to the kind, and false
+    alarms per 1,000 words (`errata.metrics.errant_by_type`); without references only edits per
+    1,000 words. Each has Holm's correction over the kinds.
+    """
+
+    kind: str
+    errors: int
+    changes: ChangeCounts
+    figures: FigureChanges
+
+
+@dataclass(frozen=True)
+class BandChange:
+    """Errors of like difficulty, from above ``low`` to ``high``: how many were and are right."""
+
+    name: str
+    low: float
+    high: float
+    errors: int
+    old_right: int
+    new_right: int
+    changes: ChangeCounts
+
+
+@dataclass(frozen=True)
+class SliceChange:
+    """The sentences that have one value in one column; ``figures`` by name, as P, R and F."""
+
+    column: str
+    value: str
+    sentences: int
+    changes: ChangeCounts
+    figures: FigureChanges
+
+
+@dataclass(frozen=True)
+class SentenceChange:
+    """A sentence (from 0) that got better or worse, by ``gain`` edits.
+
+    ``gain`` is the difference of right minus wrong edits; ``scores`` are the differences of the
+    sentence's score by metric. Without references ``gain`` is 0, and ``size`` says how many words
+    stand apart between the two outputs.
+    """
+
+    sentence: int
+    gain: int
+    size: int
+    source: str
+    old: str
+    new: str
+    changes: tuple[EditChange, ...]
+    scores: Mapping[str, float]
+
+
+def kinds_changed(
+    figures: Mapping[str, FigureChanges],
+    changes: Sequence[EditChange],
+    errors: Mapping[str, int],
+    tier: int,
+) -> tuple[KindChange, ...]:
+    """The changes of every kind, with Holm's correction of each figure over the kinds."""
+    by_kind = defaultdict(list)
+    for change in changes:
+        by_kind[kind_at(change.kind, tier)].append(change)
+    adjusted = _adjusted(figures)
+    return tuple(
+        KindChange(kind, errors.get(kind, 0), change_counts(by_kind[kind]), adjusted[kind])
+        for kind in figures
+    )
+
+
+def _adjusted(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Difference]]:
+    """Holm's correction of figures of one name, over what they are figures of."""
+    found: dict[str, dict[str, Difference]] = {key: {} for key in figures}
+    for name in dict.fromkeys(name for each in figures.values() for name in each):
+        adjusted = holm_adjusted([each[name] for each in figures.values()])
+        for key, difference in zip(figures, adjusted, strict=True):
+            found[key][name] = difference
+    return found
+
+
+def bands_of(
+    old: Sequence[JudgedSentence],
+    new: Sequence[JudgedSentence],
+    changes: Sequence[EditChange],
+    weigh: Weigh,
+) -> tuple[BandChange, ...]:
+    """The errors of two systems by difficulty; those without a weight are left out."""
+    known, was_right, is_right = ([0] * len(BANDS) for _ in range(3))
+    for i, (before, after) in enumerate(zip(old, new, strict=True)):
+        for was, now in zip(before.asked, after.asked, strict=True):
+            assert now.gold is not None
+            band = _band(weigh(i, after.annotator, now.gold))
+            if band is not None:
+                known[band] += 1
+                was_right[band] += was.state == "right"
+                is_right[band] += now.state == "right"
+    by_band = defaultdict(list)
+    for change in changes:
+        by_band[_band(change.difficulty)].append(change)
+    lows = (0.0, *(high for _, high in BANDS[:-1]))
+    return tuple(
+        BandChange(name, low, high, known[b], was_right[b], is_right[b], change_counts(by_band[b]))
+        for b, ((name, high), low) in enumerate(zip(BANDS, lows, strict=True))
+    )
+
+
+def _band(weight: float) -> int | None:
+    """The band of a weight; 1 - 2/3 is a third, whatever its last bits."""
+    return next((b for b, (_, high) in enumerate(BANDS) if weight <= high + 1e-9), None)
+
+
+def length_slices(corpus: Corpus) -> list[str]:
+    """The slice by length that each source belongs to.
+
+    >>> length_slices(Corpus.from_texts(["a b", " ".join("abcdefghijkl")]))
+    ['1-10', '11-20']
+    """
+    starts = (1, *(last + 1 for last in LENGTHS[:-1]))
+    names = [f"{first}-{last}" for first, last in zip(starts, LENGTHS, strict=True)]
+    names.append(f"{LENGTHS[-1] + 1} or more")
+    at = np.searchsorted(np.array(LENGTHS), corpus.source_tokens.lengths)
+    return [names[each] for each in at.tolist()]
+
+
+def check_slices(columns: Mapping[str, Sequence[str]], sentences: int) -> None:
+    """Refuse columns that do not say of every sentence what it belongs to."""
+    for name, values in columns.items():
+        if len(values) != sentences:
+            raise InputError(
+                f"{name} is known of {len(values)} sentences, the corpus has {sentences}",
+                remedy="give one row per sentence",
+            )
+
+
+def slices_changed(
+    columns: Mapping[str, Sequence[str]],
+    figures: Mapping[tuple[str, str], FigureChanges],
+    changes: Sequence[EditChange],
+) -> tuple[SliceChange, ...]:
+    """The changes of every slice, with Holm's correction of each figure over a column's values."""
+    found = []
+    for column, values in columns.items():
+        by_value = defaultdict(list)
+        for change in changes:
+            by_value[values[change.sentence]].append(change)
+        own = {value: each for (name, value), each in figures.items() if name == column}
+        adjusted = _adjusted(own)
+        found += [
+            SliceChange(
+                column, value, list(values).count(value), change_counts(by_value[value]), each
+            )
+            for value, each in adjusted.items()
+        ]
+    return tuple(found)
+
+
+def sentences_changed(
+    corpus: Corpus,
+    pair: tuple[Hypotheses, Hypotheses],
+    judged: Sequence[Sequence[JudgedSentence]],
+    changes: Sequence[EditChange],
+    scores: Mapping[str, tuple[Scores, int, int]],
+) -> tuple[SentenceChange, ...]:
+    """The sentences with more or fewer right edits, less the wrong ones; largest change first."""
+    of_sentence = defaultdict(list)
+    for change in changes:
+        of_sentence[change.sentence].append(change)
+    found = []
+    for i in sorted(of_sentence):
+        before, after = (_balance(each[i]) for each in judged)
+        if after != before:
+            sentence = _sentence(corpus, pair, i, scores)
+            found.append(replace(sentence, gain=after - before, changes=tuple(of_sentence[i])))
+    return _sorted(found)
+
+
+def _balance(judged: JudgedSentence) -> int:
+    return sum({"right": 1, "wrong": -1, "missed": 0}[each.state] for each in judged.edits)
+
+
+def differing_sentences(
+    corpus: Corpus,
+    pair: tuple[Hypotheses, Hypotheses],
+    scores: Mapping[str, tuple[Scores, int, int]],
+) -> tuple[SentenceChange, ...]:
+    """The sentences that two systems wrote differently, those furthest apart first."""
+    texts = zip(pair[0].sentences, pair[1].sentences, strict=True)
+    apart = [i for i, (old, new) in enumerate(texts) if old != new]
+    edits = extract_all(
+        [pair[0].sentences[i] for i in apart], [pair[1].sentences[i] for i in apart]
+    )
+    return _sorted(
+        [
+            replace(
+                _sentence(corpus, pair, i, scores),
+                size=sum(max(e.end - e.start, len(e.replacement.split())) for e in several),
+            )
+            for i, several in zip(apart, edits, strict=True)
+        ]
+    )
+
+
+def _sentence(
+    corpus: Corpus,
+    pair: tuple[Hypotheses, Hypotheses],
+    i: int,
+    scores: Mapping[str, tuple[Scores, int, int]],
+) -> SentenceChange:
+    alone = {}
+    for label, (each, old, new) in scores.items():
+        if each.sentences is not None:
+            alone[label] = float(each.sentences[new, i] - each.sentences[old, i])
+    texts = (corpus.sources[i], pair[0].sentences[i], pair[1].sentences[i])
+    return SentenceChange(i, 0, 0, *texts, (), alone)
+
+
+def _sorted(found: list[SentenceChange]) -> tuple[SentenceChange, ...]:
+    def largest(change: SentenceChange) -> tuple[float, ...]:
+        first = next(iter(change.scores.values()), 0.0)
+        moved = abs(first) if first == first else 0.0
+        return -abs(change.gain), -change.size, -moved, change.sentence
+
+    return tuple(sorted(found, key=largest))
+
+
+LOWER_IS_BETTER = ("false alarms", "clean sentences touched")
+PER_THOUSAND = ("false alarms", "edits")  # words; all other figures of edits are shares
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system against the one it is to replace; see the module.
+
+    ``differences`` has one `Difference` for every metric, in the order given, with Holm's
+    correction over them. ``rates`` are figures of the edits: false alarms per 1,000 words, the
+    share of clean sentences touched, of sentences changed, and the mean F over kinds; without
+    references edits per 1,000 words and sentences changed. ``changes`` lists every error and false
+    alarm whose state changed, ``counts`` how many in which way. ``kinds``, ``bands`` of difficulty
+    and ``slices`` say where. ``sentences`` are those that got better or worse, the largest change
+    first, or without references those that differ. ``edits`` is the signature behind the edits,
+    ``tests`` that of what was swapped for p-values; empty where nothing was.
+    """
+
+    base: str
+    system: str
+    size: int
+    differing: int
+    differences: tuple[Difference, ...]
+    rates: tuple[Difference, ...]
+    changes: tuple[EditChange, ...]
+    counts: ChangeCounts
+    kinds: tuple[KindChange, ...]
+    bands: tuple[BandChange, ...]
+    slices: tuple[SliceChange, ...]
+    sentences: tuple[SentenceChange, ...]
+    edits: str
+    tests: str
+    judged: bool
+    confidence: float
+    skipped: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def better(self) -> tuple[SentenceChange, ...]:
+        """The sentences that gained more edits than they lost, the largest gain first."""
+        return tuple(each for each in self.sentences if each.gain > 0)
+
+    @property
+    def worse(self) -> tuple[SentenceChange, ...]:
+        """The sentences that lost more edits than they gained, the largest loss first."""
+        return tuple(each for each in self.sentences if each.gain < 0)
+
+    def kind(self, name: str) -> KindChange | None:
+        """What changed in one kind of edit; None where neither system nor gold has any."""
+        return next((each for each in self.kinds if each.kind == name), None)
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """One of the tables as a data frame: ``metrics`` (the default), ``rates``, ``kinds``...
+
+        The names are those that ``errata compare --json`` has behind the name of the system.
+        """
+        import errata
+
+        frame: pandas.DataFrame = errata._display(self, "pandas", table=table)
+        return frame
+
+    def to_polars(self, table: str | None = None) -> polars.DataFrame:
+        """The same as a frame of polars."""
+        import errata
+
+        frame: polars.DataFrame = errata._display(self, "polars", table=table)
+        return frame
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first table of a report."""
+        import errata
+
+        return str(errata._display(self, "html"))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{d.label} {d.difference.value:+.4f}" for d in self.differences[:4])
+        return (
+            f"<Comparison {self.base!r} → {self.system!r}: {shown or f'{self.differing} differ'}>"
+        )
+
+
+def compare(
+    metrics: Metric | str | Sequence[Metric | str],
+    corpus: Corpus,
+    base: Any,
+    systems: Any,
+    *,
+    edits: Edits | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
+    tier: int = 3,
+    resamples: int = 1000,
+    trials: int = 10_000,
+    confidence: float = 0.95,
+    rng: Seed = 0,
+    guard: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Comparison, ...]:
+    """Compare systems with an old one, the ``base``: one `Comparison` for each.
+
+    ``metrics`` are one or several, as `errata.evaluate` takes them, or none; ``base`` and
+    ``systems`` are outputs as it takes them. ``edits`` finds and compares the edits; the first of
+    the metrics that does is the default, else ``edits()``. ``slices`` name for every sentence
+    what it belongs to, by column (domain, level); length is always one of them. ``tier`` groups
+    kinds (3: in full). ``resamples`` of the sentences give intervals, ``trials`` of swaps p-values,
+    both from the seed ``rng``; 0 leaves them out. Difficulty of an error is the share of the
+    systems given, the base among them, that do not have it right.
+
+    Without references there is nothing to judge edits by: then edits are counted by kind, and
+    sentences shown that the systems changed differently.
+
+    >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
+    >>> old, new = ["He go home .", "Fine ."], ["He goes home .", "Very fine ."]
+    >>> (found,) = compare("m2", corpus, {"v1": old}, {"v2": new})
+    >>> found
+    <Comparison 'v1' → 'v2': m2 +0.5556>
+    >>> [(change.name, change.kind) for change in found.changes]
+    [('missed → right', 'R:INFL'), ('new false alarm', 'M:OTHER'), ('new false alarm', 'R:ORTH')]
+    >>> [(each.label, each.new) for each in found.rates[:2]]
+    [('false alarms', 333.3333333333333), ('clean sentences touched', 1.0)]
+    """
+    chosen = _metrics(metrics)
+    every = [*_base(base), *as_systems(systems)]
+    for error in duplicate_name_errors([each.system for each in every]):
+        raise error
+    if len(every) < 2:
+        raise InputError("there is no system to compare with the base", remedy="give its output")
+    if not len(corpus):
+        raise InputError("the corpus is empty", remedy="give at least one sentence")
+    for hypotheses in every if guard else ():
+        check_alignment_once(corpus, hypotheses)
+    seed = rng if isinstance(rng, int) else int(rng.integers(2**32))
+    keeper = edits or next((each for each in chosen if isinstance(each, Edits)), Edits())
+    scored = [_scored(each, corpus, every, resamples, seed, threads, progress) for each in chosen]
+    if corpus.most_references:
+        of_edits = next((each for each in scored if each.metric == keeper), None)
+        of_edits = of_edits or _scored(keeper, corpus, every, 0, seed, threads, progress)
+        facts = edits_judged(keeper, corpus, every, of_edits.counts, tier, progress)
+    else:
+        facts = edits_without_references(keeper, corpus, every, tier, progress)
+    columns = {"length": length_slices(corpus)} | dict(slices or {})
+    check_slices(columns, len(corpus))
+    drawn = _Drawn(resamples, trials, seed, seed_name(rng), confidence)
+    return tuple(
+        _compared(corpus, facts, s, scored, columns, tier, drawn, progress)
+        for s in range(1, len(every))
+    )
+
+
+class _Drawn(NamedTuple):
+    """What is drawn, and how sure intervals are."""
+
+    resamples: int
+    trials: int
+    seed: int
+    seed_name: str
+    confidence: float
+
+
+class _Scored(NamedTuple):
+    """A metric, its scores, and its counts: beside every reference, and of those it took."""
+
+    metric: Metric
+    scores: Scores
+    counts: list[Floats]
+    picked: list[Floats]
+
+
+def _metrics(given: Metric | str | Sequence[Metric | str]) -> list[Metric]:
+    several = [given] if isinstance(given, Metric | str) else list(given)
+    return [parse(each) if isinstance(each, str) else each for each in several]
+
+
+def _base(given: Any) -> list[Hypotheses]:
+    found = as_systems(given)
+    if len(found) != 1:
+        raise InputError(f"the base is one system, not {len(found)}", remedy="give one output")
+    plain = not isinstance(given, Mapping | Hypotheses) and found[0].system == "hypotheses"
+    return [replace(found[0], system="base")] if plain else found
+
+
+def _scored(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    resamples: int,
+    seed: int,
+    threads: int | None,
+    progress: Progress | None,
+) -> _Scored:
+    counts = validate_counts(
+        metric, corpus, systems, guard=False, threads=threads, progress=progress
+    )
+    scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
+    picked = [chosen_counts(each, metric.choose(each)) for each in counts]
+    return _Scored(metric, scores, counts, picked)
+
+
+ComparisonKey = tuple[str, ...]
+
+
+def _pairs(
+    facts: EditFigures, s: int, scored: Sequence[_Scored], columns: Mapping[str, Sequence[str]]
+) -> dict[ComparisonKey, TwoSystems]:
+    """Everything that is compared between the base and system ``s``."""
+    pairs: dict[ComparisonKey, TwoSystems] = {}
+    for m, each in enumerate(scored):
+        picked = each.picked
+        pairs["metric", str(m)] = TwoSystems(_score_of(each.metric), picked[0], picked[s])
+    for name, pair in facts.rates(0, s).items():
+        pairs["rate", name] = pair
+    for kind, pair in facts.kinds(0, s).items():
+        pairs["kind", kind] = pair
+    for column, values in columns.items():
+        known = np.array(values, np.str_)
+        for value in sorted({*values}, key=_natural):
+            pairs["slice", column, value] = facts.slice(0, s, known == value)
+    return pairs
+
+
+def _score_of(metric: Metric) -> Callable[[Floats], dict[str, Floats]]:
+    return lambda totals: {metric.headline: metric.score(totals)}
+
+
+def _natural(value: str) -> tuple[int, str]:
+    """Numbers by their size, then texts by the alphabet: 1-10, 11-20, 41 or more."""
+    digits = re.match(r"[0-9]{1,9}", value)
+    return (int(digits[0]) if digits else 10**9, value)
+
+
+def _compared(
+    corpus: Corpus,
+    facts: EditFigures,
+    s: int,
+    scored: Sequence[_Scored],
+    columns: Mapping[str, Sequence[str]],
+    tier: int,
+    drawn: _Drawn,
+    progress: Progress | None,
+) -> Comparison:
+    pairs = _pairs(facts, s, scored, columns)
+    p_values = swap_p_values(
+        pairs, len(corpus), trials=drawn.trials, rng=drawn.seed, progress=progress
+    )
+    others = {key: pair for key, pair in pairs.items() if key[0] != "metric"}
+    signature = _signature(facts, drawn)
+    found = paired_differences(
+        others,
+        lambda: resample_weights(corpus, drawn.resamples, drawn.seed),
+        p_values,
+        resamples=drawn.resamples,
+        confidence=drawn.confidence,
+        signature=signature,
+    )
+    pair = (facts.systems[0], facts.systems[s])
+    judged = facts.judge(0, s)
+    changes = edit_changes(judged[0], judged[1], facts.weigh) if judged else ()
+    errors = Counter(kind_at(e.kind, tier) for one in judged[:1] for j in one for e in j.asked)
+    by_label = {each.scores.label: (each.scores, 0, s) for each in scored}
+    kinds = {key[1]: _turned(each) for key, each in found.items() if key[0] == "kind"}
+    in_slices = {(key[1], key[2]): each for key, each in found.items() if key[0] == "slice"}
+    rates = [
+        each for key, several in found.items() if key[0] == "rate" for each in several.values()
+    ]
+    return Comparison(
+        pair[0].system,
+        pair[1].system,
+        len(corpus),
+        sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
+        holm_adjusted(
+            [_metric_difference(each, m, s, p_values, drawn) for m, each in enumerate(scored)]
+        ),
+        holm_adjusted([*_turned({each.label: each for each in rates}).values()]),
+        changes,
+        change_counts(changes),
+        kinds_changed(kinds, changes, errors, tier),
+        bands_of(judged[0], judged[1], changes, facts.weigh) if judged and facts.weigh else (),
+        slices_changed(columns, in_slices, changes),
+        sentences_changed(corpus, pair, judged, changes, by_label)
+        if judged
+        else differing_sentences(corpus, pair, by_label),
+        signature,
+        _tests(drawn, len(corpus)),
+        facts.judged,
+        drawn.confidence,
+        corpus.skipped,
+        tuple(dict.fromkeys((*facts.notes, *(n for each in scored for n in each.scores.notes)))),
+    )
+
+
+def _turned(figures: Mapping[str, Difference]) -> dict[str, Difference]:
+    """Figures that know of which of them less is better, and which are shares."""
+    return {
+        name: replace(each, lower_is_better=name in LOWER_IS_BETTER, share=name not in PER_THOUSAND)
+        for name, each in figures.items()
+    }
+
+
+def _metric_difference(
+    scored: _Scored,
+    m: int,
+    s: int,
+    p_values: Mapping[ComparisonKey, Mapping[str, float]],
+    drawn: _Drawn,
+) -> Difference:
+    scores = scored.scores
+    resampled = scores.resampled
+    found = difference_of(
+        scores.label,
+        scores.signature,
+        float(scores.values[0]),
+        float(scores.values[s]),
+        [] if resampled is None else [(resampled[:, 0], resampled[:, s])],
+        p_values["metric", str(m)][scored.metric.headline],
+        confidence=drawn.confidence,
+    )
+    return replace(found, share=scored.metric.about.range == "from 0 to 1")
+
+
+def _signature(facts: EditFigures, drawn: _Drawn) -> str:
+    """What decided the edits and what was drawn."""
+    shared = ("annotators:shared",) if facts.judged else ()
+    resampled = (f"resamples:{drawn.resamples}",) if drawn.resamples else ()
+    swapped = (f"trials:{drawn.trials}",) if drawn.trials else ()
+    seed = (f"seed:{drawn.seed_name}",) if drawn.resamples or drawn.trials else ()
+    parts = (repr(facts.metric), *facts.context, *shared, *resampled, *swapped, *seed)
+    return " | ".join((*parts, f"errata:{__version__}"))
+
+
+def _tests(drawn: _Drawn, sentences: int) -> str:
+    """What decided the p-values, beside the scores; nothing where none was asked for."""
+    if not drawn.trials:
+        return ""
+    facts = (f"sentences:{sentences}", f"trials:{drawn.trials}", f"seed:{drawn.seed_name}")
+    return " | ".join(("approximate randomisation", *facts, f"errata:{__version__}"))

@@ -1,0 +1,529 @@
+"""Right, wrong and missed edits, and how they changed.
+
+Everything that concerns one system alone is counted once, whichever system it is compared with.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from errata.comparison.paired_tests import TwoSystems
+from errata.core.stats import Bools, Floats, Ints, Progress, ratio
+from errata.data import Corpus, Edit, Hypotheses
+from errata.edits import edits_of, kind_at, origins
+from errata.metrics.difficulty import weight
+from errata.metrics.errant import FN, FP, TP, Edits, match_edits, sum_tables
+from errata.metrics.errant_by_type import (
+    PER_WORDS,
+    TARGETED_FIGURES,
+    KindCounts,
+    aimed_figures,
+    changed_sentences,
+    clean_sentences,
+    counts_by_kind,
+    source_words,
+    with_comparable_types,
+)
+from errata.scoring.accumulator import chosen_counts
+from errata.scoring.contract import check_inputs
+from errata.scoring.results import corpus_facts
+
+# ---- Which edits of a system are right, wrong or missed: what comparisons, pages and gates
+# read.
+
+EditState = Literal["right", "wrong", "missed"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEdit:
+    """One edit of a sentence: what it is, its kind, and whether it is right, wrong or missed.
+
+    ``edit`` is the system's where it made one, else the annotator's; ``kind`` is the annotator's
+    where there is one (`errata.metrics.errant_by_type.with_comparable_types`); ``gold`` is the
+    annotator's edit behind a right or a missed one.
+    """
+
+    edit: Edit
+    kind: str
+    state: EditState
+    gold: Edit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSentence:
+    """What a system did to one sentence, in the order of the source, and by whose edits.
+
+    ``annotator`` is the number of the annotator whom the metric took for this sentence.
+    """
+
+    annotator: int | None
+    edits: tuple[JudgedEdit, ...]
+
+    @property
+    def asked(self) -> tuple[JudgedEdit, ...]:
+        """The edits that the annotator asks for, right or missed: alike for every system."""
+        return tuple(each for each in self.edits if each.state != "wrong")
+
+    @property
+    def wrong(self) -> tuple[JudgedEdit, ...]:
+        """The edits that the annotator does not ask for: false alarms."""
+        return tuple(each for each in self.edits if each.state == "wrong")
+
+
+def judged_edits(
+    metric: Edits,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
+) -> tuple[tuple[JudgedSentence, ...], ...]:
+    """Every edit of every system, right, wrong or missed: ``[system][sentence]``.
+
+    Each system is held against the annotators that its score takes, so that states counted are its
+    TP, FP and FN. With ``together`` all systems are held against the same annotator, sentence by
+    sentence the one with whom their summed counts score best: then a state differs between two
+    systems only where their outputs differ.
+
+    Edits that the metric leaves out (``only``, ``ignore``, ``size``) are left out. With
+    ``mode="token_detection"`` an edit stands here once for every token it is about.
+
+    >>> corpus = Corpus.from_texts(["He go home"], [["He goes home ."]])
+    >>> ((found,),) = judged_edits(Edits(), corpus, [Hypotheses("A", ("He goes to home",))])
+    >>> [(each.edit.replacement, each.kind, each.state) for each in found.edits]
+    [('goes', 'R:INFL', 'right'), ('to', 'M:OTHER', 'wrong'), ('.', 'M:PUNCT', 'missed')]
+    """
+    check_inputs(metric, corpus, systems)
+    gold, found, _ = with_comparable_types(metric, corpus, systems, progress=progress)
+    counts = [metric.with_sentence_f(sum_tables(metric.compare(gold, each))) for each in found]
+    if together:
+        choices = [metric.choose(sum(counts[1:], counts[0]))[0]] * len(found)
+    else:
+        choices = [metric.choose(each)[0] for each in counts]
+    return tuple(
+        judged_by(metric, gold, each, choice) for each, choice in zip(found, choices, strict=True)
+    )
+
+
+def judged_by(
+    metric: Edits, gold: Corpus, hypotheses: Hypotheses, choice: Ints
+) -> tuple[JudgedSentence, ...]:
+    """One output compared with the references chosen, by edits (`with_comparable_types`)."""
+    sentences = []
+    for edits, references, keyed, at in zip(
+        hypotheses.edits or (),
+        gold.references,
+        metric.keyed_gold(gold),
+        choice.tolist(),
+        strict=True,
+    ):
+        reference = references[at]
+        asked, needless = match_edits(
+            metric.keyed(edits, gold=False), keyed[at], alternatives=metric.alternatives == "any"
+        )
+        judged = [
+            JudgedEdit(wanted, wanted.kind, "missed", wanted)
+            if made is None
+            else JudgedEdit(made, wanted.kind, "right", wanted)
+            for wanted, made in asked
+        ]
+        judged += [JudgedEdit(edit, edit.kind, "wrong") for edit in needless]
+        judged.sort(key=_sort_position)
+        sentences.append(JudgedSentence(reference.annotator, tuple(judged)))
+    return tuple(sentences)
+
+
+def _sort_position(judged: JudgedEdit) -> tuple[int, int]:
+    """Where an edit stands, the annotator's where there is one, so that systems sort alike."""
+    edit = judged.gold or judged.edit
+    return edit.start, edit.end
+
+
+def edits_overlap(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes something of a place: overlaps it, or inserts where it is empty.
+
+    >>> edits_overlap(Edit(1, 2, "goes"), 2, 2), edits_overlap(Edit(2, 2, "to"), 2, 2)
+    (False, True)
+    >>> edits_overlap(Edit(2, 2, "to"), 2, 3)
+    False
+    """
+    inserted = edit.start == edit.end == start == end
+    return inserted or (edit.start < end and start < edit.end)
+
+
+# ---- What became of every edit between two systems: found, lost, spoilt, or a false alarm.
+
+Alarms = dict[tuple[int, int, tuple[str, ...]], list[Edit]]
+Weigh = Callable[[int, int | None, Edit], float]
+
+
+@dataclass(frozen=True)
+class EditChange:
+    """One error or false alarm whose state changed, in a sentence counted from 0.
+
+    ``before`` and ``after`` of an error that the annotator asks to mend are ``right``, ``missed``
+    or ``wrong``: missed with an edit of the system at that place (`error_state`); ``edit`` is the
+    annotator's. Of a false alarm one of them is ``wrong`` and the other None; ``edit`` is the
+    system's, and ``difficulty``, the share of systems that do not have an error right, is NaN.
+    """
+
+    sentence: int
+    annotator: int | None
+    edit: Edit
+    kind: str
+    before: EditState | None
+    after: EditState | None
+    difficulty: float = float("nan")
+
+    @property
+    def name(self) -> str:
+        """What happened, as ``missed → right``, ``new false alarm`` or ``false alarm gone``."""
+        if self.before is None:
+            return "new false alarm"
+        if self.after is None:
+            return "false alarm gone"
+        return f"{self.before} → {self.after}"
+
+
+class ChangeCounts(NamedTuple):
+    """How many errors and false alarms changed their state, and in which way."""
+
+    missed_right: int = 0
+    wrong_right: int = 0
+    right_missed: int = 0
+    right_wrong: int = 0
+    missed_wrong: int = 0
+    wrong_missed: int = 0
+    new_alarms: int = 0
+    alarms_gone: int = 0
+
+    @property
+    def gained(self) -> int:
+        """Errors that are right now and were not."""
+        return self.missed_right + self.wrong_right
+
+    @property
+    def lost(self) -> int:
+        """Errors that were right and are not any more."""
+        return self.right_missed + self.right_wrong
+
+
+def error_state(asked: JudgedEdit, wrong: Iterable[JudgedEdit]) -> EditState:
+    """What a system did about an error: right, wrong where it made another edit there, or missed.
+
+    There is where the two edits share a token, or insert at one place (`edits_overlap`).
+    """
+    if asked.state == "right" or asked.gold is None:
+        return "right"
+    place = asked.gold
+    return (
+        "wrong" if any(edits_overlap(e.edit, place.start, place.end) for e in wrong) else "missed"
+    )
+
+
+def edit_changes(
+    old: Sequence[JudgedSentence], new: Sequence[JudgedSentence], difficulty: Weigh | None = None
+) -> tuple[EditChange, ...]:
+    """Every error and every false alarm whose state two systems disagree on, in order.
+
+    Both must have been held against the same annotators (`judged_edits` with ``together``). The
+    errors account for all differences of TP and FN, the false alarms for those of FP: where a right
+    edit turns into another one, the error is ``right → wrong`` and the other edit a new alarm.
+    """
+    changes: list[EditChange] = []
+    for i, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before.edits == after.edits:
+            continue
+        was_alarm, is_alarm = _by_text(before.wrong), _by_text(after.wrong)
+        found = []
+        for was, now in zip(before.asked, after.asked, strict=True):
+            states = error_state(was, before.wrong), error_state(now, after.wrong)
+            if states[0] != states[1]:
+                assert now.gold is not None
+                weight = float("nan")
+                if difficulty is not None:
+                    weight = difficulty(i, after.annotator, now.gold)
+                found.append(EditChange(i, after.annotator, now.gold, now.kind, *states, weight))
+        for edit in _without(was_alarm, is_alarm):
+            found.append(EditChange(i, after.annotator, edit, edit.kind, "wrong", None))
+        for edit in _without(is_alarm, was_alarm):
+            found.append(EditChange(i, after.annotator, edit, edit.kind, None, "wrong"))
+        changes += sorted(found, key=lambda change: (change.edit.start, change.edit.end))
+    return tuple(changes)
+
+
+def _by_text(several: Sequence[JudgedEdit]) -> Alarms:
+    """False alarms by place and text; one that stands for several tokens stands here as often."""
+    found: Alarms = {}
+    for each in several:
+        edit = each.edit
+        found.setdefault((edit.start, edit.end, edit.replacements), []).append(edit)
+    return found
+
+
+def _without(mine: Alarms, theirs: Alarms) -> list[Edit]:
+    """The edits of one that the other does not have, or not as often."""
+    return [edit for key, several in mine.items() for edit in several[len(theirs.get(key, ())) :]]
+
+
+def change_counts(changes: Iterable[EditChange]) -> ChangeCounts:
+    """Changes counted by what happened.
+
+    >>> change_counts([EditChange(0, 0, Edit(1, 2, "goes"), "R:INFL", "missed", "right")]).gained
+    1
+    """
+    counts = Counter((change.before, change.after) for change in changes)
+    order: tuple[tuple[EditState | None, EditState | None], ...] = (
+        ("missed", "right"),
+        ("wrong", "right"),
+        ("right", "missed"),
+        ("right", "wrong"),
+        ("missed", "wrong"),
+        ("wrong", "missed"),
+        (None, "wrong"),
+        ("wrong", None),
+    )
+    return ChangeCounts(*(counts[pair] for pair in order))
+
+
+@dataclass(frozen=True, eq=False)
+class EditFigures:
+    """The edits of every system, counted by sentence and by kind.
+
+    ``counts[s]`` are TP, FP and FN of each sentence, with the annotators that the score takes;
+    without references (``judged`` is False) all edits stand under FP, since nobody asked for them.
+    ``by_kind[s]`` are those of each kind by itself, ``by_reference[s]`` those beside each
+    reference. ``gold`` and ``found`` have the edits themselves; ``asked`` are the gold's kinds.
+    """
+
+    metric: Edits
+    systems: tuple[Hypotheses, ...]
+    words: Floats
+    clean: Bools
+    changed: tuple[Bools, ...]
+    counts: tuple[Floats, ...]
+    by_kind: tuple[dict[str, KindCounts], ...]
+    asked: tuple[str, ...]
+    weigh: Weigh | None
+    judged: bool
+    context: tuple[str, ...]
+    notes: tuple[str, ...]
+    gold: Corpus
+    found: tuple[Hypotheses, ...]
+    by_reference: tuple[Floats, ...]
+
+    def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
+        """Two systems' edits, right, wrong or missed, held against the same annotators."""
+        if not self.judged:
+            return []
+        choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
+        return [judged_by(self.metric, self.gold, self.found[s], choice) for s in (old, new)]
+
+    def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+        """Figures of summed statistics of one kind, or of a resample of them."""
+        if self.judged:
+            return aimed_figures(totals, self.metric.beta, drawn=drawn)
+        return {
+            "edits": PER_WORDS
+            * ratio(totals[..., FP], totals[..., TARGETED_FIGURES.index("words")])
+        }
+
+    def kinds(self, old: int, new: int) -> dict[str, TwoSystems]:
+        """The statistics of every kind that the gold or one of two systems has."""
+        before, after = self.by_kind[old], self.by_kind[new]
+        return {
+            kind: TwoSystems(
+                self.figures,
+                self._statistics(before, kind),
+                self._statistics(after, kind),
+                partial(self.figures, drawn=True),
+            )
+            for kind in sorted({*before, *after})
+        }
+
+    def _statistics(self, by_kind: Mapping[str, KindCounts], kind: str) -> Floats:
+        nothing = KindCounts(kind, np.zeros(0, np.int64), np.zeros((0, len(TARGETED_FIGURES) - 1)))
+        return by_kind.get(kind, nothing).statistics(self.words)
+
+    def rates(self, old: int, new: int) -> dict[str, TwoSystems]:
+        """What edits cost a reader: false alarms, clean sentences touched, sentences changed."""
+        found = {"rates": TwoSystems(self._rates, self._touched(old), self._touched(new))}
+        if self.judged and self.asked:
+            before, after = (self._macro_statistics(self.by_kind[s]) for s in (old, new))
+            found["macro"] = TwoSystems(
+                self._macro, before, after, partial(self._macro, drawn=True)
+            )
+        return found
+
+    def _touched(self, s: int) -> Floats:
+        columns = (
+            self.counts[s][:, FP],
+            self.words,
+            self.clean & self.changed[s],
+            self.clean,
+            self.changed[s],
+            np.ones(len(self.words)),
+        )
+        return np.stack([np.asarray(each, np.float64) for each in columns], axis=1)
+
+    def _rates(self, totals: Floats) -> dict[str, Floats]:
+        alarms, words, touched, clean, changed, sentences = np.moveaxis(totals, -1, 0)
+        often = PER_WORDS * ratio(alarms, words)
+        share = {"sentences changed": ratio(changed, sentences)}
+        if not self.judged:
+            return {"edits": often} | share
+        return {"false alarms": often, "clean sentences touched": ratio(touched, clean)} | share
+
+    def _macro_statistics(self, by_kind: Mapping[str, KindCounts]) -> Floats:
+        several = [self._statistics(by_kind, kind)[:, [TP, FP, FN]] for kind in self.asked]
+        return np.concatenate(several, axis=1)
+
+    def _macro(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+        each = totals.reshape(*totals.shape[:-1], len(self.asked), 3)
+        padded = np.concatenate(
+            [each, np.ones((*each.shape[:-1], len(TARGETED_FIGURES) - 3))], axis=-1
+        )
+        f = aimed_figures(padded, self.metric.beta, drawn=drawn)[f"F{self.metric.beta:g}"]
+        known = ~np.isnan(f)
+        mean = ratio(np.where(known, f, 0.0).sum(axis=-1), known.sum(axis=-1))
+        return {f"mean F{self.metric.beta:g} of kinds": mean}
+
+    def slice(self, old: int, new: int, inside: Bools) -> TwoSystems:
+        """The statistics of a part of the sentences."""
+        if not self.judged:
+            was, now = (self._touched(s) * inside[:, None] for s in (old, new))
+            return TwoSystems(self._rates, was, now)
+
+        def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+            known = self.metric.parts(totals)
+            found = {
+                "P": np.asarray(known["P"], np.float64),
+                "R": np.asarray(known["R"], np.float64),
+                self.metric.headline: self.metric.score(totals),
+            }
+            if drawn:
+                tp, fp, fn = totals[..., TP], totals[..., FP], totals[..., FN]
+                below = {"P": tp + fp, "R": tp + fn}
+                if self.metric.total != "mean":  # a mean has a score of sentences without edits
+                    below[self.metric.headline] = tp + fp + fn
+                for name, some in below.items():
+                    found[name] = np.where(some == 0, np.nan, found[name])
+            return found
+
+        before, after = (self.counts[s] * inside[:, None] for s in (old, new))
+        return TwoSystems(figures, before, after, partial(figures, drawn=True))
+
+
+def edits_judged(
+    metric: Edits,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    counts: Sequence[Floats],
+    tier: int,
+    progress: Progress | None = None,
+) -> EditFigures:
+    """The edits of systems beside those that annotators ask for; ``counts`` are the metric's."""
+    check_inputs(metric, corpus, systems)
+    gold, found, alike = with_comparable_types(metric, corpus, systems, progress=progress)
+    by_kind = tuple(counts_by_kind(metric, gold, each, tier=tier) for each in found)
+    asked = {
+        kind_at(edit.kind, tier)
+        for refs in gold.references
+        for r in refs
+        for several in metric.keyed(r.edits or (), gold=True).values()
+        for edit in several
+    }
+    retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
+    notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)
+    return EditFigures(
+        metric,
+        tuple(systems),
+        source_words(corpus),
+        clean_sentences(gold),
+        tuple(changed_sentences(corpus, each) for each in systems),
+        tuple(chosen_counts(each, metric.choose(each)) for each in counts),
+        by_kind,
+        tuple(sorted(asked)),
+        _difficulty(metric, gold, found),
+        True,
+        (*metric.context(corpus, systems), *corpus_facts(corpus), *retyped, f"tier:{tier}"),
+        (*notes, *metric.notes(corpus, systems)),
+        gold,
+        tuple(found),
+        tuple(counts),
+    )
+
+
+def _difficulty(metric: Edits, gold: Corpus, systems: Sequence[Hypotheses]) -> Weigh:
+    """How hard every gold edit is, by its place: the share of systems that have it not right."""
+    solved: Counter[tuple[object, ...]] = Counter()
+    for i, references in enumerate(gold.references):
+        made = [metric.keyed((each.edits or ())[i], gold=False) for each in systems]
+        for reference in references:
+            asked = metric.keyed(reference.edits or (), gold=True)
+            for proposed in made:
+                for edit, by in match_edits(proposed, asked)[0]:
+                    solved[_edit_key(i, reference.annotator, edit)] += by is not None
+
+    def weigh(sentence: int, annotator: int | None, edit: Edit) -> float:
+        right = solved[_edit_key(sentence, annotator, edit)]
+        return float(weight(np.array(float(right)), len(systems)))
+
+    return weigh
+
+
+def _edit_key(sentence: int, annotator: int | None, edit: Edit) -> tuple[object, ...]:
+    return sentence, annotator, edit.start, edit.end, edit.replacements
+
+
+def edits_without_references(
+    metric: Edits,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    tier: int,
+    progress: Progress | None = None,
+) -> EditFigures:
+    """The edits of systems by kind, where nobody said which are right."""
+    found = edits_of(corpus, systems, metric.outputs, extractor=metric.extractor, progress=progress)
+    counts, by_kind = [], []
+    for each in found:
+        table = np.zeros((len(corpus), 3))
+        of_kind: dict[str, dict[int, int]] = {}
+        for i, edits in enumerate(each.edits or ()):
+            for several in metric.keyed(edits, gold=False).values():
+                table[i, FP] += len(several)
+                for edit in several:
+                    tally = of_kind.setdefault(kind_at(edit.kind, tier), {})
+                    tally[i] = tally.get(i, 0) + 1
+        counts.append(table)
+        by_kind.append({kind: _unjudged(kind, tally) for kind, tally in sorted(of_kind.items())})
+    facts = origins(systems, metric.outputs, metric.extractor, gold=False)
+    return EditFigures(
+        metric,
+        tuple(systems),
+        source_words(corpus),
+        np.zeros(len(corpus), np.bool_),
+        tuple(changed_sentences(corpus, each) for each in systems),
+        tuple(counts),
+        tuple(by_kind),
+        (),
+        None,
+        False,
+        (*facts, *corpus_facts(corpus), f"tier:{tier}"),
+        ("there are no references: edits are counted, and nothing says which of them are right",),
+        corpus,
+        tuple(found),
+        (),
+    )
+
+
+def _unjudged(kind: str, tally: Mapping[int, int]) -> KindCounts:
+    rows = np.zeros((len(tally), len(TARGETED_FIGURES) - 1))
+    rows[:, FP] = list(tally.values())
+    return KindCounts(kind, np.array(list(tally), np.int64), rows)

@@ -1,0 +1,557 @@
+"""Conditions (parsed first), evaluation on files, JUnit, GitHub, Markdown, table.
+
+A condition is written as people say it::
+
+    m2 < -0.005                        the change of a metric, new minus old
+    m2 score < 0.4                     the score of the new system itself
+    R:VERB:SVA recall < 0.8            a figure of one kind of edit, of the new system
+    change of R:SPELL precision < 0    the same figure, new minus old
+    false alarms > 12                  per 1,000 words; also: clean sentences touched
+    new false alarms > 0               how many edits changed so; also: lost edits, gained edits
+    lost edits of R:SPELL > 2          the same of one kind
+    new false alarms > 0 on clean.txt  on the sentences of a file, or of a slice: on domain=mail
+
+What has an interval is held against its *confident* bound: the build fails where the condition
+holds of the whole interval, so that chance alone does not stop it. ``point`` looks at the value
+alone, and ``cautious`` fails as soon as any part of the interval meets the condition.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+from xml.etree import ElementTree
+
+from errata.comparison.compare import Comparison, KindChange, compare, length_slices
+from errata.comparison.paired_tests import Difference
+from errata.comparison.tables import comparison_tables
+from errata.core.errors import InputError, escape_controls
+from errata.core.parameters import require, suggest_name
+from errata.core.stats import Interval
+from errata.data import Corpus, Hypotheses, original_number
+from errata.edits import kind_at
+from errata.io import read_corpus, read_hypotheses
+from errata.io.files import PathLike
+from errata.io.slices import read_slices, sentences_of
+from errata.io.stored_runs import read_run
+from errata.metrics import Metric, parse
+from errata.metrics.errant import Edits
+from errata.tables.cells import Cell
+from errata.tables.table import Table, render
+
+Bound = Literal["confident", "point", "cautious"]
+Sign = Literal["<", ">", "<=", ">="]
+
+_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+_CONDITION = re.compile(
+    r"\s*(?P<figure>[^<>]+?)\s*(?P<sign><=|>=|<|>)\s*"
+    r"(?P<number>[-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(?P<percent>%)?"
+    r"(?:\s+on\s+(?P<where>.+?))?\s*",
+    re.IGNORECASE | re.DOTALL,
+)
+# What people call the figures of a kind, and what tables do.
+_FIGURES = {"recall": "R", "precision": "P", "r": "R", "p": "P", "success": "success"}
+_COUNTS = {
+    "new false alarms": "new_alarms",
+    "false alarms gone": "alarms_gone",
+    "lost edits": "lost",
+    "gained edits": "gained",
+    "spoilt edits": "right_wrong",
+}
+EXAMPLE = "write e.g. 'm2 < -0.005', 'R:SPELL recall < 0.8' or 'new false alarms > 0 on clean.txt'"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What must not be: a ``figure`` below or above a ``threshold``, perhaps only ``where``."""
+
+    text: str
+    figure: str
+    sign: Sign
+    threshold: float
+    change: bool = False
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class CheckedCondition:
+    """A condition held against one system: the figure, its interval, and whether it fails.
+
+    ``sentences`` are those that a count is made of, from 0 in the ``comparison`` behind it, which
+    may be of a part of the corpus.
+    """
+
+    condition: Condition
+    system: str
+    figure: str
+    value: float
+    interval: Interval
+    bound: Bound
+    failed: bool
+    sentences: tuple[int, ...] = ()
+    comparison: Comparison | None = field(default=None, repr=False, compare=False)
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition; what is no condition is refused with what one looks like.
+
+    >>> parse_condition("R:VERB:SVA recall < 80 % on domain=mail").threshold
+    0.8
+    >>> parse_condition("change of false alarms > 0.5").change
+    True
+    """
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise InputError(f"cannot read the condition {text!r}", remedy=EXAMPLE)
+    number = float(found["number"].replace("−", "-"))
+    figure = " ".join(found["figure"].split())
+    change = figure.lower().startswith("change of ")
+    return Condition(
+        " ".join(text.split()),
+        figure[len("change of ") :] if change else figure,
+        found["sign"],  # type: ignore[arg-type]  # the pattern has these four
+        number / 100 if found["percent"] else number,
+        change,
+        found["where"] or "",
+    )
+
+
+def check_gate(
+    conditions: Sequence[Condition],
+    compared: Callable[[str], Sequence[Comparison]],
+    *,
+    bound: Bound = "confident",
+) -> tuple[CheckedCondition, ...]:
+    """Hold every condition against every system.
+
+    ``compared`` gives the comparisons on the sentences that a condition names after ``on``, which
+    is empty for all of them; it is called once for each.
+    """
+    require("bound", bound, Bound)
+    places = {where: compared(where) for where in dict.fromkeys(c.where for c in conditions)}
+    return tuple(
+        _held(condition, comparison, bound)
+        for condition in conditions
+        for comparison in places[condition.where]
+    )
+
+
+def _held(condition: Condition, comparison: Comparison, bound: Bound) -> CheckedCondition:
+    name, value, interval, sentences = _figure(condition, comparison)
+    if math.isnan(value):
+        raise InputError(
+            f"{condition.text!r}: there is no {condition.figure} to hold it against",
+            remedy="there may be no such edits in these sentences; leave the condition out, or "
+            "give sentences that have some",
+        )
+    if bound != "point" and math.isnan(interval.low) and not _is_count(condition.figure):
+        raise InputError(
+            f"{condition.text!r} is held against an interval, and there is none without resamples "
+            "that have something to count",
+            remedy="give --resamples, or --bound point",
+        )
+    below = condition.sign[0] == "<"
+    if bound == "point" or math.isnan(interval.low):
+        looked_at = value
+    elif bound == "confident":  # the end that is furthest from failing
+        looked_at = interval.high if below else interval.low
+    else:
+        looked_at = interval.low if below else interval.high
+    failed = _SIGNS[condition.sign](looked_at, condition.threshold)
+    return CheckedCondition(
+        condition, comparison.system, name, value, interval, bound, failed, sentences, comparison
+    )
+
+
+def _is_count(figure: str) -> bool:
+    return _counted(figure) is not None
+
+
+def _counted(figure: str) -> tuple[str, str] | None:
+    """The count that a figure names, and of which kind; empty for all kinds."""
+    name, _, kind = figure.partition(" of ")
+    attribute = _COUNTS.get(name.lower())
+    return None if attribute is None else (attribute, kind)
+
+
+def _figure(
+    condition: Condition, comparison: Comparison
+) -> tuple[str, float, Interval, tuple[int, ...]]:
+    """What is looked at, its value and interval, and the sentences that a count is made of."""
+    counted = _counted(condition.figure)
+    if counted is not None:
+        return condition.figure, *_count(condition, comparison, *counted)
+    difference, level = _difference(condition, comparison)
+    level = level and not condition.change
+    if difference.share:
+        _refuse_impossible(condition, 0.0 if level else -1.0)
+    if level:
+        return condition.figure, difference.new, difference.new_interval, ()
+    by = difference.difference
+    return f"change of {condition.figure}", by.value, Interval(by.low, by.high), ()
+
+
+def _refuse_impossible(condition: Condition, least: float) -> None:
+    """Refuse what never holds of a share: a gate that cannot fail is a typing error."""
+    threshold, sign = condition.threshold, condition.sign
+    if {"<": threshold <= least, "<=": threshold < least, ">": threshold >= 1, ">=": threshold > 1}[
+        sign
+    ]:
+        raise InputError(
+            f"{condition.text!r} never holds: {condition.figure} is between {least:g} and 1",
+            remedy="shares are written as 0.05 or 5 %",
+        )
+
+
+def _count(
+    condition: Condition, comparison: Comparison, attribute: str, kind: str
+) -> tuple[float, Interval, tuple[int, ...]]:
+    if not comparison.judged:
+        raise InputError(
+            f"{condition.text!r}: without references no edit is right or wrong",
+            remedy="give --gold or --refs",
+        )
+    if condition.change:
+        raise InputError(
+            f"{condition.text!r}: {condition.figure} are changes already",
+            remedy="leave 'change of' out",
+        )
+    counts = comparison.counts
+    if kind:
+        counts = _kind(condition, comparison, kind).changes
+    wanted = _CHANGES[attribute]
+    sentences = dict.fromkeys(
+        change.sentence
+        for change in comparison.changes
+        if change.name in wanted and (not kind or kind in _kinds(change.kind))
+    )
+    number = float(getattr(counts, attribute))
+    return number, Interval(math.nan, math.nan), tuple(sentences)
+
+
+def _kinds(kind: str) -> set[str]:
+    """A kind by all names that it has, from its operation alone to its full name."""
+    return {kind_at(kind, tier) for tier in (1, 2, 3)}
+
+
+_CHANGES = {
+    "new_alarms": {"new false alarm"},
+    "alarms_gone": {"false alarm gone"},
+    "lost": {"right → missed", "right → wrong"},
+    "gained": {"missed → right", "wrong → right"},
+    "right_wrong": {"right → wrong"},
+}
+
+
+def _difference(condition: Condition, comparison: Comparison) -> tuple[Difference, bool]:
+    """What a condition speaks of, and whether its level is meant unless a change is asked for."""
+    figure = condition.figure
+    by_label = {each.label: each for each in comparison.differences}
+    names = [label.partition("(")[0] for label in by_label]  # of two of a name, neither is meant
+    by_name = {n: d for n, d in zip(names, by_label.values(), strict=True) if names.count(n) == 1}
+    for ending, level in (("", False), (" score", True)):
+        name = figure.removesuffix(ending) if figure.lower().endswith(ending) else ""
+        found = by_label.get(name) or by_name.get(name)
+        if found is not None:
+            return found, level
+    rates = {each.label: each for each in comparison.rates}
+    if figure.lower() in rates:
+        return rates[figure.lower()], True
+    kind, _, word = figure.rpartition(" ")
+    if kind:
+        if figure.lower().endswith(" false alarms"):
+            kind, word = figure[: -len(" false alarms")], "false alarms"
+        figures = _kind(condition, comparison, kind).figures
+        name = _FIGURES.get(word.lower(), word)
+        if name in figures:
+            return figures[name], True
+        raise _unknown(condition, word, [*_FIGURES, *figures])
+    known = [*by_label, *rates, *_COUNTS, *(f"{each.kind} recall" for each in comparison.kinds)]
+    raise _unknown(condition, figure, known)
+
+
+def _kind(condition: Condition, comparison: Comparison, name: str) -> KindChange:
+    found = comparison.kind(name)
+    if found is None:
+        raise _unknown(condition, name, [each.kind for each in comparison.kinds])
+    return found
+
+
+def _unknown(condition: Condition, word: str, known: Sequence[str]) -> InputError:
+    return InputError(
+        f"{condition.text!r}: there is no {word!r} here",
+        remedy=f"{suggest_name(word, known)}known: {', '.join(known[:30])}",
+    )
+
+
+# ---- The verdicts of a gate, as a table.
+
+MEANT = {
+    "confident": "a condition fails where it holds of the whole interval",
+    "point": "a condition fails where it holds of the value",
+    "cautious": "a condition fails where it holds of any part of the interval",
+}
+
+
+def gate_table(verdicts: Sequence[CheckedCondition], *, signature: str = "") -> Table:
+    """A row per condition and system: the figure, its interval, and whether the build fails."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            "FAILED" if each.failed else "passed",
+            each.condition.text,
+            each.system,
+            each.value,
+            each.interval,
+        )
+        for each in verdicts
+    ]
+    failed = sum(each.failed for each in verdicts)
+    said = f"{failed} of {len(verdicts)} failed" if failed else f"all {len(verdicts)} passed"
+    level = "interval"
+    return Table(
+        ("verdict", "fails if", "system", "value", level),
+        tuple(rows),
+        title=f"Gate: {said}",
+        name="gate",
+        caption=MEANT[verdicts[0].bound] if verdicts else "",
+        signature=signature,
+        formats={"value": ".4g", level: ".4g"},
+    ).without_empty(level)
+
+
+# ---- What a gate tells build servers: JUnit's XML, GitHub's annotations, a summary in Markdown.
+
+SHOWN = 5  # sentences that a message names
+
+
+def verdict_text(verdict: CheckedCondition) -> str:
+    """A verdict in a line, and below it the first sentences that a count is made of."""
+    low, high = verdict.interval
+    between = "" if low != low else f" [{low:.4g}, {high:.4g}]"
+    ending = "holds" if verdict.failed else "does not hold"
+    lines = [
+        f"{verdict.system}: {verdict.condition.text!r} {ending}: "
+        f"{verdict.figure} is {verdict.value:.4g}{between}"
+    ]
+    comparison = verdict.comparison
+    if comparison is not None and verdict.failed:
+        shown = {each.sentence: f": {each.old} → {each.new}" for each in comparison.sentences}
+        for i in verdict.sentences[:SHOWN]:
+            number = original_number(comparison.skipped, i)
+            lines.append(f"  sentence {number}{shown.get(i, '')}")
+        if len(verdict.sentences) > SHOWN:
+            lines.append(f"  and {len(verdict.sentences) - SHOWN} more")
+    return "\n".join(map(escape_controls, lines))
+
+
+def _xml(text: str) -> str:
+    """A text without the two characters that visible() lets through and XML does not."""
+    return text.replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
+
+
+def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> bytes:
+    """A test suite with a case for every condition and system."""
+    failed = sum(each.failed for each in verdicts)
+    counts = {"tests": str(len(verdicts)), "failures": str(failed), "errors": "0"}
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(
+        suites, "testsuite", {"name": "errata gate", "time": f"{seconds:.3f}", **counts}
+    )
+    for each in verdicts:
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            {
+                "classname": f"errata.{_xml(escape_controls(each.system))}",
+                "name": _xml(escape_controls(each.condition.text)),
+                "time": "0",
+            },
+        )
+        if each.failed:
+            said = _xml(verdict_text(each))
+            failure = ElementTree.SubElement(
+                case, "failure", {"message": said.partition("\n")[0], "type": "regression"}
+            )
+            failure.text = said
+    ElementTree.indent(suites)
+    text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def github_annotations(verdicts: Sequence[CheckedCondition], *, file: str = "") -> list[str]:
+    """Lines that GitHub shows at the run: an error for what failed, a notice for the rest.
+
+    What stands in them is escaped as its workflow commands want it.
+    """
+    place = f" file={_property(file)},title=errata gate" if file else " title=errata gate"
+    return [
+        f"::{'error' if each.failed else 'notice'}{place}::{_data(verdict_text(each))}"
+        for each in verdicts
+    ]
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(escape_controls(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def gate_summary(
+    verdicts: Sequence[CheckedCondition], comparisons: Sequence[Comparison], *, largest: int = 5
+) -> str:
+    """A page in Markdown: pass or fail, the metrics, what got worse."""
+    failed = any(each.failed for each in verdicts)
+    head = "## Errata: " + ("failed" if failed else "passed" if verdicts else "what changed")
+    signature = comparisons[0].edits if comparisons else ""
+    tables: list[Table] = [gate_table(verdicts, signature=signature)] if verdicts else []
+    for each in comparisons:
+        tables += comparison_tables(each, largest=largest)
+    return f"{head}\n\n" + render(tables, "markdown") + "\n"
+
+
+# ---- A gate on files: what is compared, on which sentences, and what the conditions say of it.
+
+SliceColumns = Mapping[str, Sequence[str]]
+ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
+
+
+def check_conditions(
+    fail_if: Sequence[str],
+    corpus: Corpus,
+    columns: SliceColumns | None,
+    compared: ComparedWithout,
+    *,
+    bound: Bound = "confident",
+) -> tuple[CheckedCondition, ...]:
+    """Hold conditions; ``compared`` compares without some sentences, counted from 0."""
+
+    def part(where: str) -> Sequence[Comparison]:
+        kept = {*_sentences(where, corpus, columns)} if where else {*range(len(corpus))}
+        return compared([i for i in range(len(corpus)) if i not in kept])
+
+    return check_gate([parse_condition(text) for text in fail_if], part, bound=bound)
+
+
+def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
+    """The sentences that a condition speaks of: of a slice, column=value, or of a file."""
+    known: dict[str, Sequence[str]] = {"length": length_slices(corpus), **(columns or {})}
+    column, equals, value = where.partition("=")
+    if not equals or column not in known:
+        return sentences_of(where, corpus)
+    found = [i for i, each in enumerate(known[column]) if each == value]
+    if not found:
+        values = ", ".join(dict.fromkeys(known[column]))
+        raise InputError(f"no sentence has {where!r}", remedy=f"{column} is one of: {values}")
+    return found
+
+
+def compare_excluding(
+    left_out: Sequence[int],
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    base: Hypotheses,
+    others: Sequence[Hypotheses],
+    *,
+    slices: SliceColumns | None = None,
+    **settings: Any,
+) -> tuple[Comparison, ...]:
+    """Compare systems on all sentences but some, counted from 0; ``settings`` as `compare` has."""
+    gone = {*left_out}
+    columns = None
+    if slices is not None:
+        columns = {
+            name: [value for i, value in enumerate(values) if i not in gone]
+            for name, values in slices.items()
+        }
+    return compare(
+        metrics,
+        corpus.without_sentences(*left_out),
+        base.without_sentences(*left_out),
+        [each.without_sentences(*left_out) for each in others],
+        slices=columns,
+        guard=False,
+        **settings,
+    )
+
+
+def stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
+    """The output of a stored run on the same corpus, under a name that no new system has."""
+    run = read_run(path)
+    run.check(corpus)
+    taken = {each.system for each in new}
+    name = run.system if run.system not in taken else f"{run.system} of {run.when[:10]}"
+    return run.output(corpus, name=name if name not in taken else f"{name} (stored)")
+
+
+def check_files_gate(
+    *,
+    new: PathLike,
+    old: PathLike | None = None,
+    baseline: PathLike | None = None,
+    gold: PathLike | None = None,
+    source: PathLike | None = None,
+    refs: Sequence[PathLike] = (),
+    annotators: Sequence[int] | None = None,
+    tokens: str = "as_is",
+    fail_if: Sequence[str] = ("m2 < -0.005",),
+    metrics: Sequence[str] = ("m2", "edits"),
+    slices: PathLike | None = None,
+    bound: Bound = "confident",
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[tuple[CheckedCondition, ...], tuple[Comparison, ...]]:
+    """Compare two files and hold conditions: the verdicts, and the comparison behind them.
+
+    The old output is a file or a stored run (``baseline``); the rest is as in ``errata compare``.
+    """
+    if (old is None) == (baseline is None):
+        raise InputError(
+            "a gate needs the old output or a baseline, and not both",
+            remedy="give old= or baseline=",
+        )
+    corpus = read_corpus(
+        gold=gold, source=source, references=refs, annotators=annotators, tokens=tokens
+    )
+    latest = read_hypotheses(new, corpus=corpus)
+    if old is not None:
+        base = read_hypotheses(old, corpus=corpus)
+        if base.system == latest.system:
+            base = Hypotheses(f"{base.system} (old)", base.sentences, base.edits)
+    else:
+        base = stored_output(cast(PathLike, baseline), corpus, [latest])
+    columns = None if slices is None else read_slices(slices, corpus)
+    chosen = [parse(text) for text in metrics]
+    keeper = next((each for each in chosen if isinstance(each, Edits)), None)
+
+    def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
+        return compare_excluding(
+            left_out,
+            chosen,
+            corpus,
+            base,
+            [latest],
+            edits=keeper,
+            slices=columns,
+            resamples=resamples,
+            trials=0,
+            confidence=confidence,
+            rng=seed,
+        )
+
+    found = compared(())
+    held = check_conditions(
+        fail_if, corpus, columns, lambda out: compared(out) if out else found, bound=bound
+    )
+    return held, found

@@ -1,0 +1,1 @@
+"""Errors, parameters, registries, threads, caches and statistics; imports nothing of Errata."""

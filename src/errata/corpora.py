@@ -1,0 +1,534 @@
+"""The same systems on several corpora: corpus facts, stability of ranks, tables, figure.
+
+Mita et al. (2019) and Gotou et al. (2020) score the same systems on six corpora and find that the
+ranking by F0.5 changes from corpus to corpus.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from errata.core.correlation import kendall_w
+from errata.core.errors import InputError, escape_controls
+from errata.core.stats import Bools, Estimate, Floats, Interval, merge_ties, percentiles, plural
+from errata.data import Corpus, Scores
+from errata.edits import kind_at, retype, with_edits
+from errata.plots.mpl import add_legend, panel_title, panels_in_rows, with_style
+from errata.tables.cells import Cell, RankChange, Ranks, score_format, unit
+from errata.tables.table import Table, joined_signatures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class CorpusFacts:
+    """What a corpus is like (Gotou et al. 2020, Table 1, and more).
+
+    ``error_rate`` is the number of tokens to insert, delete or exchange (Levenshtein) by the
+    references, over the tokens of the source; ``changed`` the share of references that change
+    their sentence; both over all references. ``uncarried`` counts references whose edits overlap:
+    they have no corrected text and no part in the two. ``kinds`` counts edits; ``found`` says that
+    texts were aligned to find them; ``read_tokens`` counts the source once for each reference.
+    """
+
+    name: str
+    sentences: int
+    tokens: int
+    fewest_references: int
+    most_references: int
+    systems: int
+    error_rate: float
+    changed: float
+    edits: int
+    kinds: Mapping[str, int]
+    found: bool
+    uncarried: int
+    read_tokens: int
+
+    @property
+    def edits_per_100_tokens(self) -> float:
+        """Edits by 100 tokens that an annotator read."""
+        return 100 * self.edits / self.read_tokens if self.read_tokens else np.nan
+
+
+def corpus_statistics(
+    corpus: Corpus, *, name: str = "", systems: int = 0, types: str = "as_is", tier: int = 3
+) -> CorpusFacts:
+    """Count sentences, tokens, references, errors and kinds of edits of a corpus.
+
+    ``types`` names who gives the edits their kinds, ``as_is`` for those of the file; the edits of
+    references that are texts are found by alignment. ``tier`` is that of `errata.edits.kind_at`.
+
+    >>> corpus = Corpus.from_texts(["He go home .", "Yes ."], [["He goes home .", "Yes ."]])
+    >>> facts = corpus_statistics(corpus)
+    >>> facts.tokens, round(facts.error_rate, 4), facts.changed, dict(facts.kinds)
+    (6, 0.1667, 0.5, {'R:INFL': 1})
+    """
+    distance = counted = changed = texts = read = uncarried = 0
+    for source, references in zip(corpus.sources, corpus.references, strict=True):
+        words = source.split()
+        read += len(words) * len(references)
+        for reference in references:
+            try:
+                corrected = reference.corrected(source).split()
+            except InputError:  # overlapping edits, which say what is wrong and not what is right
+                uncarried += 1
+                continue
+            distance += Levenshtein.distance(words, corrected)
+            counted += len(words)
+            changed += corrected != words
+            texts += 1
+    gold = with_edits(corpus, "as_is", "aligned" if types == "as_is" else types)
+    if types != "as_is":
+        gold = retype(gold, types)
+    kinds = Counter(
+        kind_at(edit.kind, tier) or "-"
+        for references in gold.references
+        for reference in references
+        for edit in reference.edits or ()
+    )
+    sizes = [len(references) for references in corpus.references]
+    return CorpusFacts(
+        name or corpus.name,
+        len(corpus),
+        sum(len(source.split()) for source in corpus.sources),
+        min(sizes, default=0),
+        max(sizes, default=0),
+        systems,
+        distance / counted if counted else np.nan,
+        changed / texts if texts else np.nan,
+        kinds.total(),
+        dict(kinds.most_common()),
+        not corpus.has_gold_edits,
+        uncarried,
+        read,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AcrossCorpora:
+    """What one metric says of systems on several corpora: ``scores[k]`` is that of ``corpora[k]``.
+
+    ``alike[k]`` numbers the sentences of a corpus: corpora with the same sources are resampled
+    together, others by themselves.
+    """
+
+    corpora: tuple[str, ...]
+    scores: tuple[Scores, ...]
+    alike: tuple[int, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The metric as a heading names it."""
+        return self.scores[0].label
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """All systems, by their mean rank over the corpora that have them, best first."""
+        placed: dict[str, list[int]] = {}
+        for scores in self.scores:
+            for system, rank in zip(scores.systems, scores.ranks, strict=True):
+                placed.setdefault(system, []).extend([] if rank is None else [rank])
+        mean = {name: np.mean(several) if several else np.inf for name, several in placed.items()}
+        return tuple(sorted(placed, key=lambda name: mean[name]))
+
+    @cached_property
+    def common(self) -> tuple[str, ...]:
+        """The systems that every corpus has."""
+        return tuple(
+            name for name in self.systems if all(name in scores.systems for scores in self.scores)
+        )
+
+    @property
+    def signature(self) -> str:
+        """What decided the numbers in one line: what holds for all corpora, then what differs."""
+        contexts = [scores.context for scores in self.scores]
+        shared = [fact for fact in contexts[0] if all(fact in context for context in contexts)]
+        own = [", ".join(fact for fact in context if fact not in shared) for context in contexts]
+        corpora = (
+            f"{name}({facts})" if facts else name
+            for name, facts in zip(self.corpora, own, strict=True)
+        )
+        return " | ".join((self.scores[0].scorer, f"on {', '.join(corpora)}", *shared))
+
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """Systems that some corpora lack, with the names of these."""
+        return {
+            name: tuple(
+                corpus
+                for corpus, scores in zip(self.corpora, self.scores, strict=True)
+                if name not in scores.systems
+            )
+            for name in self.systems
+            if name not in self.common
+        }
+
+    def rank(self, corpus: int, system: str) -> int | None:
+        """The rank of a system on a corpus, among all that the corpus has."""
+        scores = self.scores[corpus]
+        return scores.ranks[scores.systems.index(system)] if system in scores.systems else None
+
+    def estimate(self, corpus: int, system: str, confidence: float) -> Estimate | None:
+        """The score of a system on a corpus with its interval, if the corpus has the system."""
+        scores = self.scores[corpus]
+        if system not in scores.systems:
+            return None
+        s = scores.systems.index(system)
+        return Estimate(float(scores.values[s]), *scores.interval(confidence)[s].tolist())
+
+
+def rank_changes(across: AcrossCorpora, base: AcrossCorpora) -> dict[str, tuple[int | None, ...]]:
+    """How many places a system gains (above 0) or loses by a metric beside ``base``, by corpus."""
+
+    def change(corpus: int, system: str) -> int | None:
+        here, there = across.rank(corpus, system), base.rank(corpus, system)
+        return None if here is None or there is None else there - here
+
+    return {
+        system: tuple(change(corpus, system) for corpus in range(len(across.corpora)))
+        for system in across.systems
+    }
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How far the rankings of several corpora agree, over the systems that all of them have.
+
+    ``w`` is Kendall's W; ``changes`` the share of pairs of corpora in which no system is first in
+    both; each with the interval over resampled sentences. ``changes_drawn`` is the mean of the
+    latter over resamples: what new sentences from the same corpora would let one expect.
+    ``first`` names who of them is first where, all that tie for it.
+    """
+
+    w: Estimate
+    changes: Estimate
+    changes_drawn: float
+    systems: int
+    first: Mapping[str, tuple[str, ...]]
+
+
+def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
+    """Kendall's W over corpora and how often the first place changes, with bootstrap intervals.
+
+    Resamples are those of the scores. They are paired where corpora have the same sources, and
+    turned against each other where not: with one seed, corpora of one size would otherwise be
+    resampled by the same pattern.
+
+    >>> a, b = (Scores("m()", ("A", "B"), np.array(v)) for v in ([0.3, 0.2], [0.1, 0.4]))
+    >>> found = stability(AcrossCorpora(("one", "two"), (a, b)))
+    >>> found.w.value, found.changes.value, found.first["two"]
+    (0.0, 1.0, ('B',))
+    """
+    sides = [scores.select(across.common) for scores in across.scores]
+    nothing = Estimate(np.nan, np.nan, np.nan)
+    first = {
+        name: tuple(np.array(scores.systems)[_first(scores.values)].tolist())
+        for name, scores in zip(across.corpora, sides, strict=True)
+    }
+    if len(sides) < 2 or len(across.common) < 2:
+        return Stability(nothing, nothing, np.nan, len(across.common), first)
+    values = np.stack([scores.values for scores in sides])
+    drawn = _drawn(sides, across.alike)
+    w_bounds = c_bounds = [np.nan, np.nan]
+    mean = np.nan
+    if drawn is not None:
+        w_bounds = percentiles(kendall_w(drawn), confidence).tolist()
+        moved = first_place_changes(drawn)
+        c_bounds, mean = percentiles(moved, confidence).tolist(), float(np.nanmean(moved))
+    w = Estimate(float(kendall_w(values)), *w_bounds)
+    changes = Estimate(float(first_place_changes(values)), *c_bounds)
+    return Stability(w, changes, mean, len(across.common), first)
+
+
+def _drawn(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
+    """Resampled scores ``[resample, corpus, system]``, where every side has them."""
+    found = [scores.resampled for scores in sides if scores.resampled is not None]
+    if len(found) < len(sides):
+        return None
+    turned = [
+        np.roll(each, k, axis=0) for each, k in zip(found, alike or range(len(found)), strict=True)
+    ]
+    return np.stack(turned, axis=1)
+
+
+def _first(values: Floats) -> Bools:
+    """Who is first over the last axis, all that tie for it."""
+    same = merge_ties(np.where(np.isnan(values), -np.inf, values))
+    best = same.max(axis=-1, keepdims=True, initial=-np.inf)
+    return np.asarray((same == best) & np.isfinite(best))
+
+
+def first_place_changes(values: Floats) -> Floats:
+    """The share of pairs of corpora in which no system is first in both, ``[..., corpus, system]``.
+
+    >>> float(first_place_changes(np.array([[2.0, 1.0], [2.0, 1.0], [1.0, 2.0]]))).__round__(4)
+    0.6667
+    """
+    first = _first(values)
+    pairs = list(combinations(range(values.shape[-2]), 2))
+    both = [(first[..., a, :] & first[..., b, :]).any(-1) for a, b in pairs]
+    return np.asarray(1 - np.mean(both, axis=0), np.float64)
+
+
+def source_groups(corpora: Sequence[Corpus]) -> tuple[int, ...]:
+    """A number for each corpus, the same where the sources are the same."""
+    known: dict[tuple[str, ...], int] = {}
+    return tuple(known.setdefault(corpus.sources, len(known)) for corpus in corpora)
+
+
+# ---- The plot of systems over several corpora.
+
+MARKERS = "osD^vP*Xp<>h8"  # as many as leave no look to two systems before the 105th
+WIDTH = 3.4  # inches of a panel
+# Eight colours that people with any colour vision tell apart (Okabe & Ito 2008), without yellow.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#777777")
+
+
+@with_style
+def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Figure:
+    """A panel for each metric, corpora side by side, a line for each system, with intervals.
+
+    Gotou et al. (2020), Figure 3. Systems have the same colour and mark in every panel.
+    """
+    systems = several[0].systems
+    corpora = several[0].corpora
+    figure, panels = panels_in_rows(len(several), WIDTH, 3.6, beside=1.6, names=len(systems))
+    step = min(0.03, 0.5 / len(systems))  # so that intervals do not hide each other
+    for panel, across in zip(panels, several, strict=True):
+        for s, system in enumerate(systems):
+            found = [across.estimate(k, system, confidence) for k in range(len(corpora))]
+            at = [k for k, each in enumerate(found) if each is not None]
+            there = np.array([each for each in found if each is not None])
+            shift = step * (s - (len(systems) - 1) / 2)
+            style: dict[str, Any] = {"color": COLOURS[s % len(COLOURS)], "linewidth": 1.2}
+            panel.plot(
+                np.array(at) + shift,
+                there[:, 0],
+                marker=MARKERS[s % len(MARKERS)],
+                markersize=5,
+                **style,
+            )
+            if not np.isnan(there[:, 1:]).any():
+                panel.vlines(np.array(at) + shift, there[:, 1], there[:, 2], **style)
+        labels = [escape_controls(name) for name in corpora]
+        slanted: dict[str, Any] = {"rotation": 30, "ha": "right"} if len(corpora) > 3 else {}
+        panel.set_xticks(range(len(corpora)), labels, parse_math=False, **slanted)
+        panel.set_title(panel_title(across.label, WIDTH), parse_math=False)
+        panel.set_ylabel(escape_controls(across.scores[0].headline), parse_math=False)
+        panel.margins(x=0.15)
+        panel.grid(axis="y")
+    add_legend(figure, panels[0].get_lines(), systems, loc="outside right upper")
+    return figure
+
+
+# ---- Several corpora as tables.
+
+
+def corpus_table(facts: Sequence[CorpusFacts], *, signature: str) -> Table:
+    """One row per corpus: its size, its references, and how much they change."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.name,
+            each.sentences,
+            each.tokens,
+            Ranks(each.fewest_references, each.most_references),
+            each.systems,
+            each.error_rate,
+            each.changed,
+            each.edits_per_100_tokens,
+            len(each.kinds),
+        )
+        for each in facts
+    ]
+    columns = ("corpus", "sentences", "tokens", "references", "systems", "error rate", "changed")
+    return Table(
+        (*columns, "edits per 100 tokens", "kinds"),
+        tuple(rows),
+        title="Corpora",
+        name="corpora",
+        caption="\n".join(
+            [
+                "error rate: tokens to insert, delete or exchange by a reference, over tokens of "
+                "the source; changed: share of references that change their sentence",
+                *_remarks(facts),
+            ]
+        ),
+        formats={"error rate": ".3f", "changed": ".1%", "edits per 100 tokens": ".2f"},
+        signature=signature,
+    )
+
+
+def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
+    found = []
+    aligned = [each.name for each in facts if each.found and each.most_references]
+    if aligned and len(aligned) < len(facts):
+        found.append(
+            f"note: edits of {', '.join(aligned)} were found by aligning texts, those of the "
+            "others are annotated: their numbers do not compare, and their kinds only where "
+            "--types gives all of them anew"
+        )
+    found += [
+        f"note: {each.name}: {each.uncarried} {plural('reference', each.uncarried)} with "
+        "overlapping edits have no text, and no part in error rate and changed"
+        for each in facts
+        if each.uncarried
+    ]
+    found += [f"note: {each.name} has no outputs" for each in facts if not each.systems]
+    return found
+
+
+def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str) -> Table:
+    """The most frequent kinds of edit: their share of the edits of each corpus."""
+    mean = {
+        kind: sum(each.kinds.get(kind, 0) / max(1, each.edits) for each in facts)
+        for each in facts
+        for kind in each.kinds
+    }
+    kinds = sorted(mean, key=lambda kind: (-mean[kind], kind))
+    shown, others = kinds[:most], kinds[most:]
+    rows: list[tuple[Cell, ...]] = [
+        (kind, *(each.kinds.get(kind, 0) / max(1, each.edits) for each in facts)) for kind in shown
+    ]
+    if others:
+        rows.append(
+            (
+                f"({len(others)} others)",
+                *(
+                    sum(each.kinds.get(kind, 0) for kind in others) / max(1, each.edits)
+                    for each in facts
+                ),
+            )
+        )
+    names = [each.name for each in facts]
+    return Table(
+        ("kind", *names),
+        tuple(rows),
+        title="Kinds of edits, as shares of all edits of a corpus",
+        name="kinds",
+        formats=dict.fromkeys(names, ".1%"),
+        signature=signature,
+    )
+
+
+def across_table(
+    across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float = 0.95
+) -> Table:
+    """Systems as rows: score and rank on every corpus, and the change against a base metric."""
+    changes = {} if base is None else rank_changes(across, base)
+    columns = ["system"]
+    for name in across.corpora:
+        columns += [name, f"{name} rank", *([f"{name} change"] if changes else [])]
+    rows = []
+    for system in across.systems:
+        row: list[Cell] = [system]
+        for k in range(len(across.corpora)):
+            row += [across.estimate(k, system, confidence), across.rank(k, system)]
+            if changes:
+                moved = changes[system][k]
+                row.append(None if moved is None else RankChange(moved))
+        rows.append(tuple(row))
+    drawn = any(scores.resampled is not None for scores in across.scores)
+    half = f" ± half the width of its {confidence * 100:g} % interval" if drawn else ""
+    caption = [
+        *([f"change: places gained or lost against {base.label}"] if base is not None else []),
+        *_absences(across),
+        *dict.fromkeys(f"note: {note}" for scores in across.scores for note in scores.notes),
+    ]
+    headline = across.scores[0].headline
+    return Table(
+        tuple(columns),
+        tuple(rows),
+        title=f"{across.label}: {headline}{unit(across.scores)}{half}, and rank",
+        name=across.label,
+        formats=dict.fromkeys(across.corpora, score_format(across.scores[0], headline)),
+        caption="\n".join(caption),
+        signature=joined_signatures(side.signature for side in (across, base) if side is not None),
+    )
+
+
+def _absences(across: AcrossCorpora) -> list[str]:
+    """Systems that some corpora lack, those that lack the same ones together."""
+    lacking: dict[tuple[str, ...], list[str]] = {}
+    for system, names in across.missing().items():
+        lacking.setdefault(names, []).append(system)
+    return [
+        f"note: no output on {', '.join(names)}: {', '.join(systems)}"
+        for names, systems in lacking.items()
+    ]
+
+
+def stability_table(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Table:
+    """One row per metric: Kendall's W over corpora, and how often the first place changes."""
+    found = [stability(across, confidence=confidence) for across in several]
+    level = f"{confidence * 100:g} %"
+    columns = (
+        "metric",
+        "systems",
+        "W",
+        f"W {level}",
+        "first changes",
+        f"first changes {level}",
+        "expected",
+        "first places",
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            across.label,
+            each.systems,
+            each.w.value,
+            Interval(each.w.low, each.w.high),
+            each.changes.value,
+            Interval(each.changes.low, each.changes.high),
+            each.changes_drawn,
+            _first_places(each),
+        )
+        for across, each in zip(several, found, strict=True)
+    ]
+    corpora = several[0].corpora
+    drawn = any(scores.resampled is not None for scores in several[0].scores)
+    caption = [
+        f"W: Kendall's, 1 where all {len(corpora)} corpora rank alike; first changes: share of "
+        "pairs of corpora without a common first"
+        + ("; expected: its mean over resampled sentences" if drawn else "")
+    ]
+    missing = several[0].missing()
+    if missing:
+        caption.append(
+            f"note: not on every corpus, and so without a part in this: {', '.join(missing)}"
+        )
+    if len(several[0].common) < 2:
+        caption.append("note: the corpora share fewer than two systems: nothing can change places")
+    else:
+        caption += [
+            f"note: {across.label}: all systems tie everywhere, so that W is undefined"
+            for across, each in zip(several, found, strict=True)
+            if np.isnan(each.w.value)
+        ]
+    table = Table(
+        columns,
+        tuple(rows),
+        title="Does the ranking stay the same over corpora?",
+        name="stability",
+        caption="\n".join(caption),
+        formats=dict.fromkeys(columns[2:7], ".3f"),
+        signature=joined_signatures(across.signature for across in several),
+    )
+    for column in (columns[3], columns[5], columns[6]):
+        table = table.without_empty(column)
+    return table
+
+
+def _first_places(found: Stability) -> str:
+    """Who is first, with the corpora: one name where it is the same everywhere."""
+    if len(set(found.first.values())) == 1:
+        return ", ".join(next(iter(found.first.values())))
+    return "; ".join(f"{name}: {', '.join(systems)}" for name, systems in found.first.items())

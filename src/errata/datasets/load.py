@@ -1,0 +1,139 @@
+"""Load_* functions and the sample.
+
+Nothing in it comes from a data set and nothing in it is evidence; see `sample/README.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from errata.data import Corpus, Hypotheses, Judgment
+from errata.datasets.evaluation_sets import EvaluationSet
+from errata.datasets.fetch import collection, role_files
+from errata.io import read_hypotheses, read_m2
+from errata.io.corpus import read_corpus
+from errata.io.judgments import read_judgments
+from errata.io.outputs import read_systems
+
+# ---- The public data sets as the nouns the rest of Errata works on.
+
+
+def read_collection(name: str) -> Corpus:
+    """The corpus of a collection, by its name (see `errata data list`)."""
+    chosen = collection(name)
+    gold, source = (role_files(chosen, role) for role in ("gold", "source"))
+    return read_corpus(
+        gold=gold[0] if gold else None,
+        source=source[0] if source else None,
+        references=role_files(chosen, "references"),
+        name=name,
+    )
+
+
+def read_outputs_of(name: str, corpus: Corpus | None = None) -> list[Hypotheses]:
+    """The outputs of a collection, compared with the corpus where one is given."""
+    return read_systems(role_files(collection(name), "outputs"), corpus=corpus)
+
+
+def load_conll14() -> Corpus:
+    """The CoNLL-2014 test set: 1,312 sentences with the edits of two annotators (M2)."""
+    return read_collection("conll14")
+
+
+def load_conll14_texts() -> Corpus:
+    """The CoNLL-2014 test set with the two corrected texts in place of edits."""
+    return replace(read_collection("conll14-texts"), name="conll14")
+
+
+def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
+    """The outputs of the 12 CoNLL-2014 systems and INPUT, by name.
+
+    The files are known to be odd in places (lines around 40 of NTHU are shifted, POST has an
+    empty line); with ``check`` each output is compared with the source and `DataWarning` says so.
+    """
+    return read_outputs_of("conll14", load_conll14() if check else None)
+
+
+SAMPLE_SYSTEMS = ("cautious", "eager", "fluent", "noisy", "nothing")
+SAMPLE_FILES = (
+    "source.txt",
+    "gold.m2",
+    "reference0.txt",
+    "reference1.txt",
+    *(f"{system}.txt" for system in SAMPLE_SYSTEMS),
+    "judgments.jsonl",
+    "ratings.csv",
+    "README.md",
+)
+
+
+@contextmanager
+def sample_file(name: str) -> Iterator[Path]:
+    """One file of the sample as a real path, also where the package is a zip archive."""
+    with as_file(files("errata.datasets") / "sample" / name) as path:
+        yield path
+
+
+def sample_corpus() -> Corpus:
+    """The sample's sentences with the edits of two or three annotators each.
+
+    >>> corpus = sample_corpus()
+    >>> len(corpus), corpus.most_references
+    (72, 3)
+    """
+    with sample_file("gold.m2") as path:
+        return read_m2(path, name="sample")
+
+
+def sample_texts() -> Corpus:
+    """The sample's sentences with two corrected texts each, for metrics that need no edits."""
+    with (
+        sample_file("source.txt") as source,
+        sample_file("reference0.txt") as first,
+        sample_file("reference1.txt") as second,
+    ):
+        return read_corpus(source=source, references=[first, second], name="sample")
+
+
+def sample_systems() -> list[Hypotheses]:
+    """The outputs of the five imaginary systems.
+
+    >>> [system.system for system in sample_systems()]
+    ['cautious', 'eager', 'fluent', 'noisy', 'nothing']
+    """
+    systems = []
+    for name in SAMPLE_SYSTEMS:
+        with sample_file(f"{name}.txt") as path:
+            systems.append(read_hypotheses(path, name=name))
+    return systems
+
+
+def sample_corpora() -> list[EvaluationSet]:
+    """The sample as two small corpora, its first and its second half, with the same systems.
+
+    >>> sample_corpora()[1]
+    EvaluationSet('second', 36 sentences, 5 systems)
+    """
+    corpus, systems = sample_corpus(), sample_systems()
+    middle = len(corpus) // 2
+    return [
+        EvaluationSet(
+            name, replace(corpus[part], name=name), tuple(system[part] for system in systems)
+        )
+        for name, part in (("first", slice(0, middle)), ("second", slice(middle, None)))
+    ]
+
+
+def sample_judgments() -> list[Judgment]:
+    """The rankings by the three imaginary judges, in the order in which they were made.
+
+    >>> judgments = sample_judgments()
+    >>> sorted({judgment.judge for judgment in judgments})
+    ['ana', 'bo', 'cleo']
+    """
+    with sample_file("judgments.jsonl") as path:
+        return list(read_judgments(path))

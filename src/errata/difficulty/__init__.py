@@ -1,0 +1,1 @@
+"""Hard errors and the heat map."""

@@ -1,0 +1,624 @@
+"""Segments, shades; terminal, HTML page and figure."""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from errata.core.errors import DataWarning, InputError, escape_controls
+from errata.core.parameters import require
+from errata.core.stats import plural
+from errata.data import Edit
+from errata.metrics.difficulty import MODIFIED, DifficultyMap
+from errata.plots.mpl import FigureForm, figure_bytes, installed_fonts, named_glyphs, new_figure
+from errata.tables.cells import display_width
+from errata.tables.html_table import content_policy, script_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+# ---- The pieces of a difficulty heat map: stretches of sentences, their weights and their
+# shades.
+
+# Ends and middle of the two ramps; both get darker evenly, so they also read without colour.
+RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
+BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
+
+STEPS = 10  # shades from the easiest to the hardest
+
+MANY_DIGITS = 18  # more than any corpus has sentences
+
+PieceKind = Literal["plain", "error", "alarm"]
+# What a map can do without: words that the learner left out, and false alarms.
+Concealed = Literal["omissions", "alarms"]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a sentence: plain text, an error, or a place where systems raised an alarm.
+
+    ``text`` are the learner's tokens (none for an insertion); ``right`` numbers the systems that
+    got it right, ``wrong`` what others wrote there, with their numbers. Control characters are
+    written out, whatever the map is drawn on.
+    """
+
+    what: PieceKind
+    text: str
+    weight: float = 0.0
+    kind: str = ""
+    correction: str = ""
+    right: tuple[int, ...] = ()
+    wrong: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class SegmentedSentence:
+    """One sentence (from 0; ``number`` counts from 1) as one annotator corrected it."""
+
+    sentence: int
+    number: int
+    annotator: int
+    pieces: tuple[Segment, ...]
+
+
+def shade(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
+    """The shade of a weight from 0 to 1, and whether text on it must be white.
+
+    >>> shade(0.0), shade(1.0)
+    (('#fff0e8', False), ('#8c0a14', True))
+    """
+    at = min(1.0, max(0.0, weight))
+    low, middle, high = BLUE if alarm else RED
+    a, b, share = (low, middle, 2 * at) if at < 0.5 else (middle, high, 2 * at - 1)
+    rgb = [round(x + (y - x) * share) for x, y in zip(a, b, strict=True)]
+    luminance = sum(
+        part * _linear(value) for part, value in zip((0.2126, 0.7152, 0.0722), rgb, strict=True)
+    )
+    # Whichever of black and white has the better contrast (WCAG).
+    white = 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05
+    return "#" + "".join(f"{value:02x}" for value in rgb), white
+
+
+def _linear(value: int) -> float:
+    c = value / 255
+    return c / 12.92 if c <= 0.04045 else float(((c + 0.055) / 1.055) ** 2.4)
+
+
+def marked_sentences(
+    found: DifficultyMap,
+    sentences: Sequence[int] | None = None,
+    *,
+    conceal: Collection[Concealed] = (),
+) -> list[SegmentedSentence]:
+    """The sentences (all, or those of a range) cut into pieces.
+
+    With ``conceal`` they read as if there were no such marks; Gotou et al. (2020) draw their
+    Figure 1 without omissions and false alarms.
+    """
+    chunks = found.chunks
+    spots = chunks.rows.tolist()
+    marks = dict(_marks(found))
+    result = []
+    for u, i in enumerate(chunks.sentences.tolist()):
+        if sentences is not None and i not in sentences:
+            continue
+        tokens = found.corpus.sources[i].split()
+        pieces: list[Segment] = []
+        plain: list[str] = []
+        for c in range(int(chunks.bounds[u]), int(chunks.bounds[u + 1])):
+            if c not in marks or _concealed(spots[c], conceal):
+                plain += tokens[spots[c][0] : spots[c][1]]
+                continue
+            if plain:
+                pieces.append(Segment("plain", escape_controls(" ".join(plain))))
+                plain = []
+            pieces.append(_marked(found, u, spots[c], tokens, *marks[c]))
+        if plain:
+            pieces.append(Segment("plain", escape_controls(" ".join(plain))))
+        reference = found.corpus.references[i][int(chunks.references[u])]
+        result.append(
+            SegmentedSentence(i, found.corpus.number(i), reference.annotator, tuple(pieces))
+        )
+    return result
+
+
+def _concealed(spot: Sequence[int], conceal: Collection[Concealed]) -> bool:
+    start, end, _, number = spot
+    if number < 0:
+        return "alarms" in conceal
+    return start == end and "omissions" in conceal
+
+
+def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:
+    """Errors and false alarms: chunk, then weight, who is right, who changed it wrongly."""
+    which = np.flatnonzero(found.chunks.erroneous | found.false_positive.any(axis=0))
+    right = found.right[:, which]
+    wrong = ((found.flags[:, which] & MODIFIED) > 0) & ~right
+    return zip(
+        which.tolist(),
+        zip(found.weights[which].tolist(), right.T.tolist(), wrong.T.tolist(), strict=True),
+        strict=True,
+    )
+
+
+def _marked(
+    found: DifficultyMap,
+    unit: int,
+    spot: list[int],
+    tokens: list[str],
+    weight: float,
+    right: list[bool],
+    wrong: list[bool],
+) -> Segment:
+    start, end, _, number = spot
+    sentence = int(found.chunks.sentences[unit])
+    proposals: dict[str, list[int]] = {}
+    for s, is_wrong in enumerate(wrong):
+        if is_wrong:
+            text = system_text_at(found.edits[s][sentence], start, end)
+            proposals.setdefault(text, []).append(s)
+    edit = found.chunks.edits[unit][number] if number >= 0 else None
+    text = escape_controls(" ".join(tokens[start:end]))
+    return Segment(
+        "alarm" if edit is None else "error",
+        text,
+        weight,
+        "" if edit is None else escape_controls(edit.kind) or "-",
+        text if edit is None else escape_controls(edit.replacement),
+        tuple(s for s, is_right in enumerate(right) if is_right),
+        tuple((text, tuple(who)) for text, who in sorted(proposals.items())),
+    )
+
+
+def system_text_at(edits: Sequence[Edit], start: int, end: int) -> str:
+    """What a system wrote at a source range."""
+    return " … ".join(
+        escape_controls(e.replacement) or "∅"
+        for e in edits
+        if (e.start <= start and end <= e.end)
+        or (e.start < end and start < e.end)
+        or (e.start == start and e.start == e.end)
+    )
+
+
+def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
+    """Sentences ``3-7`` or ``12`` counted from 1, as a range counted from 0.
+
+    Of a text of which some were left out (``skipped``), those that are there.
+
+    >>> parse_range("3-7", 10), parse_range("12", 20), parse_range("3-7", 10, (1, 5))
+    (range(2, 7), range(11, 12), range(1, 5))
+    """
+    first, dash, last = text.partition("-")
+    numbers = (first, last) if dash else (first,)
+    if not all(word.isdecimal() and len(word) < MANY_DIGITS for word in numbers):
+        raise InputError(
+            f"cannot read the sentences {text!r}", remedy="write 12 or 3-7, counting from 1"
+        )
+    a, b = int(first), int(last or first)
+    if not 1 <= a <= b <= size:
+        raise InputError(
+            f"there are no sentences {text} in a corpus of {size}",
+            remedy=f"choose from 1 to {size}, the smaller number first",
+        )
+    first_left, end_left = (end - sum(gone < end for gone in skipped) for end in (a - 1, b))
+    if first_left == end_left:
+        raise InputError(
+            f"of the sentences {text} all are left out", remedy="choose some that are there"
+        )
+    return range(first_left, end_left)
+
+
+def parse_ranges(text: str, size: int, skipped: Sequence[int] = ()) -> tuple[int, ...]:
+    """Sentences ``3,5-7`` counted from 1, in their order counted from 0 (see `parse_range`).
+
+    >>> parse_ranges("3,5-7", 10)
+    (2, 4, 5, 6)
+    """
+    parts = [parse_range(part.strip(), size, skipped) for part in text.split(",")]
+    return tuple(sorted({sentence for part in parts for sentence in part}))
+
+
+def weights_from(found: DifficultyMap) -> str:
+    """Where the weights come from, in words."""
+    if found.metric.weights == "none":
+        return "all weights 1"
+    n = found.tally.systems
+    return f"weights from {n} {plural('system', n)}"
+
+
+def label(row: SegmentedSentence, several: Sequence[SegmentedSentence]) -> str:
+    annotators = len({other.annotator for other in several}) > 1
+    return f"{row.number}/{row.annotator}" if annotators else str(row.number)
+
+
+# ---- The difficulty heat map as one HTML file that needs nothing else.
+
+
+def _file(ending: str) -> str:
+    return (files("errata.difficulty") / f"templates/heatmap.{ending}").read_text("utf-8")
+
+
+def heat_map(
+    found: DifficultyMap,
+    *,
+    title: str = "Difficulty heat map",
+    signature: str = "",
+    sentences: Sequence[int] | None = None,
+    conceal: Collection[Concealed] = (),
+) -> str:
+    """One self-contained HTML page.
+
+    Errors are red from pale (every system corrects them) to deep (none does), false alarms blue,
+    corrections stand beside them; pointing at or focusing one shows kind, correction, weight and
+    systems. The page filters by kind, weight, system and text, and works with the keyboard. What is
+    to ``conceal`` is hidden when it opens, and can be shown.
+    """
+    several = marked_sentences(found, sentences)
+    details: list[list[Any]] = []
+    kinds: dict[str, int] = {}
+    annotators = len({row.annotator for row in several})
+    body = "\n".join(_sentence(row, details, kinds, annotators > 1) for row in several)
+    frequency = Counter(kind for _, kind, *_ in details)
+    counted = [(name, frequency[k]) for name, k in kinds.items()]
+    systems = [escape_controls(name) for name in found.systems]
+    style, script = f"\n{_file('css')}{_shades()}\n", f"\n{_file('js')}\n"
+    data = {"systems": systems, "kinds": list(kinds), "marks": details}
+    n = sum(count for _, count in counted)
+    weights = [weight for _, _, weight, *_ in details]
+    return _fill(
+        _file("html.j2"),
+        {
+            "style": style,
+            "script": script,
+            "policy": content_policy([style], [script]),
+            "title": html.escape(escape_controls(title)),
+            "signature": html.escape(escape_controls(signature)),
+            "body": body,
+            "data": script_json(data),
+            "legend": _legend_html(),
+            **{kind: "" if kind in conceal else "checked" for kind in get_args(Concealed)},
+            "low": str(min(0, math.floor(min(weights, default=0)))),
+            "high": str(max(1, math.ceil(max(weights, default=1)))),
+            "summary": html.escape(
+                f"{_counted(several, annotators)}, {n:,} {plural('error', n)}; "
+                + weights_from(found)
+            ),
+            "kinds": "".join(
+                f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
+                for name, count in sorted(counted)
+            ),
+            "systems": "".join(
+                f'<option value="{s}">{html.escape(name)}</option>'
+                for s, name in enumerate(systems)
+            ),
+        },
+    )
+
+
+def _counted(several: list[SegmentedSentence], annotators: int) -> str:
+    """How many sentences there are: one that two annotators corrected is one."""
+    n = len({row.sentence for row in several})
+    return f"{n:,} {plural('sentence', n)}" + (f", {annotators} annotators" * (annotators > 1))
+
+
+def _fill(page: str, parts: dict[str, str]) -> str:
+    """Put parts into ``{{name}}`` places in one pass, so that no part is read as a template."""
+    pieces = page.split("{{")
+    done = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}}")
+        done += [parts[name], rest]
+    return "".join(done)
+
+
+def _sentence(
+    row: SegmentedSentence, details: list[list[Any]], kinds: dict[str, int], several: bool
+) -> str:
+    number = row.number
+    anchor = f"s{number}a{row.annotator}" if several else f"s{number}"
+    label = f"{number}/{row.annotator}" if several else str(number)
+    text = " ".join(_piece(piece, details, kinds) for piece in row.pieces)
+    return f'<p id="{anchor}"><a href="#{anchor}">{label}</a><span dir="auto">{text}</span></p>'
+
+
+def _piece(piece: Segment, details: list[list[Any]], kinds: dict[str, int]) -> str:
+    text = html.escape(piece.text)
+    if piece.what == "plain":
+        return text
+    alarm = piece.what == "alarm"
+    kind = -1 if alarm else kinds.setdefault(piece.kind, len(kinds))
+    details.append(
+        [
+            int(alarm),
+            kind,
+            round(piece.weight, 4),
+            piece.text,
+            None if alarm else piece.correction,
+            piece.right,
+            [[proposal, who] for proposal, who in piece.wrong],
+        ]
+    )
+    shape = "ins" if not piece.text else "del" if not alarm and not piece.correction else "rep"
+    shown = "" if alarm else f'<i dir="auto">{html.escape(piece.correction or "∅")}</i>'
+    step = round(min(1.0, max(0.0, piece.weight)) * STEPS)
+    name = "alarm" if alarm else "error"
+    spoken = html.escape(f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}")
+    return (
+        f'<span class="m {name} {shape} w{step}" data-i="{len(details) - 1}" tabindex="-1" '
+        f'role="button" aria-label="{text or "insertion"}: {spoken}"><u>{text or "‸"}</u>'
+        f"{shown}<sup>{piece.weight:.2f}</sup></span>"
+    )
+
+
+def _shades() -> str:
+    lines = []
+    for step in range(STEPS + 1):
+        for name, alarm in (("error", False), ("alarm", True)):
+            tint, white = shade(step / STEPS, alarm=alarm)
+            ink = "#fff" if white else "#111"
+            lines.append(f".{name}.w{step} u{{background:{tint};color:{ink}}}")
+    return "\n".join(lines)
+
+
+def _legend_html() -> str:
+    def ramp(name: str) -> Iterable[str]:
+        for step in range(0, STEPS + 1, 2):
+            yield f'<span class="m {name} w{step}"><u>{step / STEPS:.1f}</u></span>'
+
+    return (
+        "<span>error, every system corrects it <span>"
+        + "".join(ramp("error"))
+        + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
+        + "".join(ramp("alarm"))
+        + "</span> every system raises it</span>"
+    )
+
+
+# ---- The difficulty heat map as a picture for a paper.
+
+
+def heat_map_figure(
+    found: DifficultyMap,
+    sentences: Sequence[int],
+    *,
+    form: FigureForm = "png",
+    width: float = 7.0,
+    size: float = 9.0,
+    conceal: Collection[Concealed] = (),
+) -> bytes:
+    """Some sentences as a PNG, SVG or PDF (``form``); ``width`` in inches, ``size`` in points.
+
+    Below them stands what the shades mean. Needs matplotlib (the extra ``plot``). Words are set
+    from left to right; a `DataWarning` says so where a script runs the other way, and names
+    characters that no installed font has.
+    """
+    require("the form of a picture", form, FigureForm)
+    figure = new_figure(width, 1, layout=None)
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    several = marked_sentences(found, sentences, conceal=conceal)
+    if any(
+        unicodedata.bidirectional(c) in ("R", "AL")
+        for sentence in several
+        for c in found.corpus.sources[sentence.sentence]
+    ):
+        warnings.warn(
+            "a picture sets words from left to right, and some of these run the other "
+            "way; print the page (--figure map.html) instead",
+            DataWarning,
+            stacklevel=2,
+        )
+    page = "use the page (--figure map.html)"
+    with named_glyphs(page), rc_context({"font.family": installed_fonts()}):
+        FigureCanvasAgg(figure)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set_axis_off()
+        axes.set_xlim(0, width * 72)
+        height = _draw(axes, several, width * 72, size, alarms="alarms" not in conceal)
+        figure.set_size_inches(width, height / 72)
+        axes.set_ylim(-height, 0)
+        return figure_bytes(figure, form)
+
+
+def _draw(
+    axes: Axes, several: Sequence[SegmentedSentence], width: float, size: float, *, alarms: bool
+) -> float:
+    """Set the sentences line by line, in points from the top left; return the height."""
+    left, margin, leading = 3.2 * size, size, 2.1 * size
+    y = margin + size
+    for row in several:
+        axes.text(margin, -y, label(row, several), size=0.75 * size, color="#666", va="baseline")
+        x = left
+        for group in (group for piece in row.pieces for group in layout_runs(piece)):
+            advances = [_width(text, style["size"] * size) for text, style in group]
+            whole = sum(advances) + sum(style["after"] * size for _, style in group[:-1])
+            if x > left and x + whole > width - margin:
+                x, y = left, y + leading
+            for (text, style), advance in zip(group, advances, strict=True):
+                _word(axes, x, -y, text, advance, size, style)
+                x += advance + style["after"] * size
+        y += 1.25 * leading
+    return _draw_legend(axes, left, y, width - margin, 0.75 * size, alarms) + margin
+
+
+def _draw_legend(
+    axes: Axes, left: float, y: float, width: float, size: float, alarms: bool
+) -> float:
+    """What the shades mean, under the sentences; return the lowest point."""
+    x = left
+    ramps = (
+        ("error, corrected by all", "by no system", False),
+        ("false alarm of few", "of all systems", True),
+    )
+    for first, last, alarm in ramps if alarms else ramps[:1]:
+        texts = (first, *(f"{step / 5:.1f}" for step in range(6)), last)
+        advances = [_width(text, size) for text in texts]
+        if x > left and x + sum(advances) + 3.1 * size > width:
+            x, y = left, y + 2 * size
+        for k, (text, advance) in enumerate(zip(texts, advances, strict=True)):
+            tint, white = shade((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
+            _word(
+                axes,
+                x,
+                -y,
+                text,
+                advance,
+                size,
+                {
+                    "size": 1.0,
+                    "shade": tint,
+                    "dotted": alarm,
+                    "ink": "white" if white else "#111" if tint else "#444",
+                },
+            )
+            x += advance + (0.55 if k in (0, 6) else 0.3) * size
+        x += 1.2 * size
+    return y + 0.3 * size
+
+
+def layout_runs(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
+    """What is set for a piece: single words, or a marked text with its correction beside it."""
+    plain = {"size": 1.0, "after": 0.33, "ink": "#111", "shade": None}
+    if piece.what == "plain":
+        return [[(word, plain)] for word in piece.text.split()]
+    error = piece.what == "error"
+    tint, white = shade(piece.weight, alarm=not error)
+    mark = {
+        "size": 1.0,
+        "after": 0.25 if error else 0.45,
+        "shade": tint,
+        "ink": "white" if white else "#111",
+        "dotted": not error,
+        "struck": error and not piece.correction,
+    }
+    group = [(piece.text or "\N{CARET}", mark)]
+    if error:
+        group.append(
+            (piece.correction or "∅", {"size": 0.8, "after": 0.45, "ink": "#14532d", "shade": None})
+        )
+    return [group]
+
+
+def _width(text: str, size: float) -> float:
+    """How far a text advances: its ink between two bars, less that of the bars."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    def ink(shown: str) -> float:
+        path = TextPath((0, 0), shown.replace("$", r"\$"), size=size, prop=FontProperties())
+        return float(path.get_extents().width)
+
+    return ink(f"|{text}|") - ink("||")
+
+
+def _word(
+    axes: Axes, x: float, y: float, text: str, advance: float, size: float, style: dict[str, Any]
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    if style["shade"]:
+        start, end = x - 0.12 * size, x + advance + 0.12 * size
+        axes.add_patch(
+            Rectangle(
+                (start, y - 0.35 * size),
+                end - start,
+                1.35 * size,
+                facecolor=style["shade"],
+                edgecolor="none",
+            )
+        )
+        axes.plot(
+            [start, end],
+            [y - 0.35 * size] * 2,
+            linewidth=0.1 * size,
+            color="#08306b" if style["dotted"] else "#7a0710",
+            linestyle=":" if style["dotted"] else "-",
+        )
+        if style.get("struck"):
+            axes.plot(
+                [x, x + advance], [y + 0.27 * size] * 2, linewidth=0.1 * size, color=style["ink"]
+            )
+    axes.text(
+        x, y, text, size=style["size"] * size, color=style["ink"], va="baseline", parse_math=False
+    )
+
+
+# ---- The difficulty heat map in a terminal.
+
+
+def heat_map_text(
+    found: DifficultyMap,
+    *,
+    sentences: Sequence[int] | None = None,
+    colours: bool = False,
+    width: int | None = None,
+    conceal: Collection[Concealed] = (),
+) -> str:
+    """The map as text: ``[error → correction .67]`` for errors, ``{text .08}`` for false alarms.
+
+    An insertion shows ``‸``, a deletion ``∅``; ``colours`` adds backgrounds (ANSI, 24 bit) and
+    takes nothing away. Lines longer than ``width`` are broken between words and marks and go on
+    below the first word.
+
+    >>> from errata.data import Corpus, Hypotheses
+    >>> from errata.metrics.difficulty import build_difficulty_map
+    >>> gold = Corpus.from_texts(["He go home"], [["He goes home ."]])
+    >>> print(heat_map_text(build_difficulty_map(gold, [Hypotheses("A", ("He goes home",))])))
+    1  He [go → goes .00] home [‸ → . 1.00]
+    """
+    several = marked_sentences(found, sentences, conceal=conceal)
+    labels = [label(row, several) for row in several]
+    left = max(map(len, labels), default=0)
+    return "\n".join(
+        f"{label:>{left}}  "
+        + ("\n" + " " * (left + 2)).join(
+            _lines(row, colours, None if width is None else width - left - 2)
+        )
+        for label, row in zip(labels, several, strict=True)
+    )
+
+
+def _lines(row: SegmentedSentence, colours: bool, width: int | None) -> list[str]:
+    """A sentence as lines of at most ``width`` cells, but for words and marks that are longer."""
+    lines: list[list[str]] = [[]]
+    used = 0
+    for piece in row.pieces:
+        whole = _plain(piece, colours=False)
+        for text in whole.split() if piece.what == "plain" else [whole]:
+            if width is not None and lines[-1] and used + 1 + display_width(text) > width:
+                lines.append([])
+                used = 0
+            used += display_width(text) + bool(lines[-1])
+            lines[-1].append(text if piece.what == "plain" else _plain(piece, colours))
+    return [" ".join(words) for words in lines]
+
+
+def _short(weight: float) -> str:
+    return f"{weight:.2f}".removeprefix("0")
+
+
+def _plain(piece: Segment, colours: bool) -> str:
+    text = piece.text
+    if piece.what == "plain":
+        return text
+    if piece.what == "alarm":
+        shown = f"{{{text or '‸'} {_short(piece.weight)}}}"
+    else:
+        shown = f"[{text or '‸'} → {piece.correction or '∅'} {_short(piece.weight)}]"
+    if not colours:
+        return shown
+    tint, white = shade(piece.weight, alarm=piece.what == "alarm")
+    red, green, blue = (int(tint[k : k + 2], 16) for k in (1, 3, 5))
+    return f"\x1b[48;2;{red};{green};{blue};{97 if white else 30}m{shown}\x1b[0m"

@@ -1,0 +1,455 @@
+"""Hard errors, who corrects them; tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import Literal
+
+import numpy as np
+
+from errata.core.errors import InputError
+from errata.core.exact_sums import ONE_THREAD
+from errata.core.parameters import require
+from errata.core.stats import BLOCK, Floats, Interval, Seed, percentiles
+from errata.data import Corpus, Edit, Hypotheses
+from errata.difficulty.heatmap import weights_from
+from errata.edits import kind_at
+from errata.io.corpus import keep_annotators
+from errata.metrics.difficulty import DifficultyMap, weight
+from errata.scoring.evaluate import scores_of
+from errata.scoring.results import corpus_facts
+from errata.scoring.tables import score_table
+from errata.tables.cells import Cell
+from errata.tables.table import Table, signed
+
+
+@dataclass(frozen=True)
+class Error:
+    """One gold error: where it is, how hard, and which systems corrected it.
+
+    ``sentence`` counts from 0; ``tokens`` are the learner's at that place.
+    """
+
+    sentence: int
+    annotator: int
+    edit: Edit
+    tokens: str
+    weight: float
+    corrected_by: tuple[str, ...]
+    chunk: int
+
+
+@dataclass(frozen=True)
+class KindDifficulty:
+    """Mean and sample standard deviation of the weights of one kind of error.
+
+    ``low`` and ``high`` bound the mean in bootstrap resamples of the systems (NaN where the
+    systems are not known one by one).
+    """
+
+    kind: str
+    mean: float
+    sd: float
+    frequency: int
+    low: float
+    high: float
+
+
+def errors(found: DifficultyMap) -> list[Error]:
+    """All gold errors, in the order of the sentences."""
+    corpus, chunks = found.corpus, found.chunks
+    at = np.flatnonzero(chunks.erroneous)
+    unit = chunks.unit_of[at]
+    columns = (
+        at,
+        unit,
+        chunks.sentences[unit],
+        chunks.references[unit],
+        chunks.rows[at, 3],
+        found.weights[at],
+    )
+    corrected = [tuple(compress(found.systems, right)) for right in found.right[:, at].T.tolist()]
+    result = []
+    for c, u, i, r, number, weighs, by in zip(
+        *(column.tolist() for column in columns), corrected, strict=True
+    ):
+        edit = chunks.edits[u][number]
+        tokens = " ".join(corpus.sources[i].split()[edit.start : edit.end])
+        annotator = corpus.references[i][r].annotator
+        result.append(Error(i, annotator, edit, tokens, weighs, by, c))
+    return result
+
+
+def by_kind(
+    found: DifficultyMap,
+    *,
+    tier: int = 3,
+    resamples: int = 0,
+    rng: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> list[KindDifficulty]:
+    """Mean weight, sample SD (0 for a single error) and frequency by kind, hardest first.
+
+    ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation, 3 by full kind, as the
+    ``-cat`` of the released scorer. ``resamples`` of the systems give intervals of the means.
+    """
+    groups: dict[str, list[int]] = {}
+    for error in errors(found):
+        groups.setdefault(kind_at(error.edit.kind, tier), []).append(error.chunk)
+    shares = _resampled_shares(found, resamples, rng) if resamples else None
+    rows = []
+    for kind, members in groups.items():
+        w = found.weights[members]
+        low = high = float("nan")
+        if shares is not None:
+            right = found.right[:, members].astype(float)
+            step = max(1, ONE_THREAD // max(1, right.size))  # resamples at a time
+            means = [
+                _as_weights(found, shares[i : i + step] @ right).mean(axis=1)
+                for i in range(0, len(shares), step)
+            ]
+            low, high = percentiles(np.concatenate(means), confidence)
+        rows.append(
+            KindDifficulty(
+                kind,
+                float(w.mean()),
+                float(w.std(ddof=1)) if len(w) > 1 else 0.0,
+                len(w),
+                float(low),
+                float(high),
+            )
+        )
+    return sorted(rows, key=lambda row: (-row.mean, -row.frequency, row.kind))
+
+
+def weight_intervals(
+    found: DifficultyMap,
+    members: Sequence[int],
+    *,
+    resamples: int = 1000,
+    rng: int | np.random.Generator = 0,
+    confidence: float = 0.95,
+) -> Floats:
+    """Low and high of the weights of some chunks, ``[chunk, 2]``: bootstrap over the systems.
+
+    A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
+    """
+    shares = _resampled_shares(found, resamples, rng)
+    step = max(1, BLOCK // 4 // resamples)
+    blocks = [
+        percentiles(
+            _as_weights(found, shares @ found.right[:, list(members[k : k + step])]), confidence
+        )
+        for k in range(0, len(members), step)
+    ]
+    return np.concatenate([*blocks, np.zeros((0, 2))])
+
+
+def _resampled_shares(
+    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
+) -> Floats:
+    """How often each system is drawn in each resample: ``[resample, system]``."""
+    n = len(found.systems)
+    own = found.metric.weights == "systems" and found.tally.systems == n
+    if not n or not own or (found.tally.solved != found.right.sum(axis=0)).any():
+        raise InputError(
+            "intervals of weights need the systems behind the weights",
+            remedy="compute the weights from the systems (weights='systems')",
+        )
+    generator = np.random.default_rng(rng)
+    return generator.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
+
+
+def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
+    m = found.metric
+    return weight(solved, found.tally.systems, m.a, m.b, m.c)
+
+
+def only_corrected_by(found: DifficultyMap, system: str) -> list[Error]:
+    """The errors that this system alone corrects."""
+    return [e for e in errors(found) if e.corrected_by == (_known(found, system),)]
+
+
+def missed_only_by(found: DifficultyMap, system: str) -> list[Error]:
+    """The errors that every other system corrects and this one does not."""
+    others = tuple(name for name in found.systems if name != _known(found, system))
+    return [e for e in errors(found) if others and e.corrected_by == others]
+
+
+def missed_by(found: DifficultyMap, system: str) -> list[Error]:
+    """The errors that this system leaves or corrects wrongly, easiest first."""
+    name = _known(found, system)
+    return sorted(
+        (e for e in errors(found) if name not in e.corrected_by),
+        key=lambda e: (e.weight, e.sentence, e.chunk),
+    )
+
+
+def _known(found: DifficultyMap, system: str) -> str:
+    if system not in found.systems:
+        raise InputError(
+            f"there is no system {system!r}", remedy=f"known: {', '.join(found.systems)}"
+        )
+    return system
+
+
+def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
+    """How alike systems are in what they correct: Cohen's kappa and Jaccard, system by system.
+
+    Over all gold errors, each corrected or not. Kappa is 1 for the same decisions and 0 for
+    independent ones (NaN where both always decide alike by necessity); Jaccard is the share of
+    the errors corrected by either that both correct (NaN where neither corrects any).
+    """
+    right = found.right[:, found.chunks.erroneous].astype(np.float64)
+    total = right.shape[1]
+    both = right @ right.T
+    mine = right.sum(axis=1)
+    either = mine[:, None] + mine[None, :] - both
+    with np.errstate(invalid="ignore", divide="ignore"):
+        jaccard = np.where(either > 0, both / either, np.nan)
+        observed = (total - either + both) / total
+        p = mine / total
+        expected = p[:, None] * p[None, :] + (1 - p[:, None]) * (1 - p[None, :])
+        kappa = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+        kappa = np.where(np.abs(kappa) < 1e-12, 0.0, kappa)  # no minus nought
+    return kappa, jaccard
+
+
+def with_annotators(
+    corpus: Corpus, chosen: Sequence[int] = (), *, every: bool = False
+) -> tuple[Corpus, str]:
+    """A corpus with these annotators, and a remark on who they are.
+
+    Where none is chosen, the first one's corrections count, as in the released scorer, if there are
+    some for all sentences; with ``every``, all annotators do.
+    """
+    known = corpus.annotators
+    if not known:
+        raise InputError("the corpus has no references", remedy="give --gold or --refs")
+    if not chosen and not every:
+        if not all(any(r.annotator == known[0] for r in refs) for refs in corpus.references):
+            return corpus, (
+                f"annotators {', '.join(map(str, known))}: annotator {known[0]} has not "
+                "corrected every sentence"
+            )
+        chosen = known[:1]
+    names = ", ".join(map(str, chosen or known))
+    if len(chosen or known) > 1:
+        remark = f"annotators {names}, the best for each sentence"
+    else:
+        remark = f"annotator {names} of {len(known)}" if len(known) > 1 else ""
+    return keep_annotators(corpus, tuple(chosen)) if chosen else corpus, remark
+
+
+# ---- What makes errors hard, as tables.
+
+CONTEXT = 6  # tokens shown on either side of an error
+
+
+def difficulty_tables(
+    found: DifficultyMap,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    remark: str = "",
+    types: str = "as_is",
+    tier: int = 3,
+    top: int = 5,
+    chosen: Sequence[str] = (),
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Seed = 0,
+) -> list[Table]:
+    """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
+
+    ``corpus`` and ``systems`` are those of the map, ``remark`` says who annotated; the errors of
+    the ``chosen`` systems follow.
+    """
+    metric = found.metric
+    shown = []
+    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    if systems:
+        counts = [found.counts(s) for s in range(len(systems))]
+        scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+        signature = scores.signature
+        shown.append(score_table(scores, confidence=confidence))
+    signature += f" | types:{types} | tier:{tier}"
+    many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
+    shown.append(
+        kind_table(
+            by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
+            caption="; ".join(filter(None, (weights_from(found), remark))),
+            signature=signature,
+        )
+    )
+    for title, name, several in hardest_and_easiest(found, top):
+        intervals = None
+        if many:
+            chunks = [error.chunk for error in several]
+            intervals = weight_intervals(
+                found, chunks, resamples=many, rng=rng, confidence=confidence
+            )
+        shown.append(
+            error_table(
+                found, several, title=title, name=name, intervals=intervals, signature=signature
+            )
+        )
+    if len(systems) > 1:
+        shown += [
+            uniqueness_table(found, signature=signature),
+            agreement_table(found, signature=signature),
+        ]
+    for system in chosen:
+        shown += system_errors(found, system, top, signature=signature)
+    return shown
+
+
+def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "", signature: str = "") -> Table:
+    """Mean weight, SD and frequency by kind of error, as Table 4 of Gotou et al. (2020)."""
+    interval = any(not np.isnan(row.low) for row in rows)
+    columns = ("kind", "mean weight", "SD", "frequency", *(["interval of the mean"] * interval))
+    cells: list[tuple[Cell, ...]] = []
+    for row in rows:
+        bounds = [Interval(row.low, row.high)] if interval else []
+        cells.append((row.kind or "-", row.mean, row.sd, row.frequency, *bounds))
+    return Table(
+        columns,
+        tuple(cells),
+        title="Difficulty by kind of error",
+        name="kinds",
+        caption=caption,
+        signature=signature,
+        formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"},
+    )
+
+
+def error_table(
+    found: DifficultyMap,
+    several: Sequence[Error],
+    *,
+    title: str,
+    name: str,
+    intervals: Floats | None = None,
+    signature: str = "",
+) -> Table:
+    """Errors with their sentence around them; ``intervals`` are those of the weights."""
+    columns = ["sentence", "weight", "kind", "error", "correction", "in context", "corrected by"]
+    if intervals is not None:
+        columns.insert(2, "interval")
+    rows = []
+    for k, error in enumerate(several):
+        row: list[Cell] = [
+            found.corpus.number(error.sentence),
+            error.weight,
+            error.edit.kind or "-",
+            error.tokens or "(nothing)",
+            error.edit.replacement or "(nothing)",
+            _context(found, error),
+            ", ".join(error.corrected_by),
+        ]
+        if intervals is not None:
+            row.insert(2, Interval(*intervals[k].tolist()))
+        rows.append(tuple(row))
+    return Table(
+        tuple(columns),
+        tuple(rows),
+        title=title,
+        name=name,
+        signature=signature,
+        formats={"weight": ".3f", "interval": ".2f"},
+    )
+
+
+def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:
+    """The ``top`` errors of the highest and of the lowest weight: title, name and errors.
+
+    Nothing where ``top`` is 0. Errors of one weight keep the order of the text; the title says
+    how many share the first.
+    """
+    result: list[tuple[str, str, list[Error]]] = []
+    for word, sign in (("hardest", -1), ("easiest", 1)):
+        several = sorted(errors(found), key=lambda e: sign * e.weight)
+        alike = sum(e.weight == several[0].weight for e in several) if several else 0
+        share = f" ({alike} weigh {several[0].weight:.3f})" if alike > 1 else ""
+        if top:
+            result.append((f"The {word} errors{share}", word, several[:top]))
+    return result
+
+
+def _context(found: DifficultyMap, error: Error) -> str:
+    tokens = found.corpus.sources[error.sentence].split()
+    start, end = error.edit.start, error.edit.end
+    before, after = tokens[max(0, start - CONTEXT) : start], tokens[end : end + CONTEXT]
+    return " ".join(
+        [
+            *(["…"] if start > CONTEXT else []),
+            *before,
+            f"[{' '.join(tokens[start:end])}]",
+            *after,
+            *(["…"] if end + CONTEXT < len(tokens) else []),
+        ]
+    )
+
+
+def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
+    """Per system: errors corrected, corrected by it alone, and by everyone but it."""
+    every = errors(found)
+    by = Counter(error.corrected_by for error in every)  # the systems, in their order
+    rows: list[tuple[Cell, ...]] = []
+    for s in found.systems:
+        others = tuple(name for name in found.systems if name != s)
+        corrected = sum(many for who, many in by.items() if s in who)
+        rows.append((s, corrected, by[(s,)], by[others] if others else 0))
+    return Table(
+        ("system", "corrected", "only you", "everyone but you"),
+        tuple(rows),
+        title=f"Who corrects what ({len(every)} errors)",
+        name="uniqueness",
+        signature=signature,
+    )
+
+
+def system_errors(
+    found: DifficultyMap, system: str, top: int, *, signature: str = ""
+) -> list[Table]:
+    """One system's own errors: those only it corrects, those everyone else does, easy misses."""
+    slug = "".join(c if c.isalnum() else "_" for c in system)
+    return [
+        error_table(
+            found,
+            several[:top],
+            title=f"{system}: {title} ({len(several)})",
+            name=f"{slug}_{name}",
+            signature=signature,
+        )
+        for title, name, several in (
+            ("errors only you correct", "only", only_corrected_by(found, system)),
+            ("errors everyone but you corrects", "everyone_but", missed_only_by(found, system)),
+            ("the easiest errors you miss", "missed", missed_by(found, system)),
+        )
+    ]
+
+
+def agreement_table(
+    found: DifficultyMap, which: Literal["kappa", "jaccard"] = "kappa", *, signature: str = ""
+) -> Table:
+    """Cohen's kappa (or Jaccard) between systems over what they correct."""
+    require("measure", which, Literal["kappa", "jaccard"])
+    kappa, jaccard = correction_agreement(found)
+    values = kappa if which == "kappa" else jaccard
+    rows = tuple(
+        (a, *(None if i == j else float(values[i, j]) for j in range(len(found.systems))))
+        for i, a in enumerate(found.systems)
+    )
+    return Table(
+        ("system", *found.systems),
+        rows,
+        name=f"agreement_{which}",
+        signature=signature,
+        title="Agreement on which errors are corrected "
+        f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
+        formats=dict.fromkeys(found.systems, ".2f"),
+    )

@@ -1,0 +1,721 @@
+"""Do source, references and output belong together, line by line.
+
+Lines are compared as characters (the share of characters that stay when one is edited into the
+other, 0 to 1): unrelated English sentences reach about 0.4 and seldom 0.5, a line and its
+correction seldom less than 0.8. What looks wrong alone is compared with the sources around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.core.errors import InputError
+from errata.core.stats import Bools, Floats, plural, ratio
+from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
+from errata.data.tokens import Spelled, Utf8, all_alike
+from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
+from errata.io.checks.text import (
+    LineShapes,
+    check_characters,
+    check_conventions,
+    pair_lines,
+    shapes_of,
+    source_shapes,
+)
+from errata.kernels import letters, words
+
+# ---- How alike two texts are, line by line.
+
+# Characters of a line that are compared; time grows with the square.
+COMPARED = 20_000
+MANY = 4096  # lines, before it pays to share them out
+
+
+def similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArray[np.float64]:
+    """How alike the lines of two texts are, pair by pair: ``1 - changes / characters of both``.
+
+    Changes are the fewest characters that have to be taken out and put in.
+
+    >>> similarity(["He go ."], ["He goes ."]).tolist()
+    [0.875]
+    """
+    if not len(a):
+        return np.zeros(0)
+    # What both begin and end with alike is no change, and is most of most lines.
+    if isinstance(a, Spelled) and isinstance(b, Spelled) and max(_bytes(a), _bytes(b)) <= COMPARED:
+        sizes = words.characters(*a.where) + words.characters(*b.where)
+        a, b = _without_common_ends(a, b)
+    else:
+        a, b = ([line[:COMPARED] for line in each] for each in (a, b))
+        sizes = np.array([len(x) + len(y) for x, y in zip(a, b, strict=True)])
+    return 1 - ratio(_changes(a, b, threads), sizes, 0.0)
+
+
+def _changes(a: Sequence[str], b: Sequence[str], threads: int) -> NDArray[np.int64]:
+    from rapidfuzz.distance import Indel
+    from rapidfuzz.process import cpdist
+
+    # With one worker it asks for the GIL again and again, and waits for whoever has it.
+    found: NDArray[np.int64] = cpdist(
+        a, b, scorer=Indel.distance, dtype=np.int64, workers=threads if len(a) > MANY else 1
+    )
+    return found
+
+
+def _bytes(texts: Spelled) -> int:
+    """How many bytes the longest of these has."""
+    return int((texts.where.ends - texts.where.begins).max(initial=0))
+
+
+def _without_common_ends(a: Spelled, b: Spelled) -> tuple[list[str], list[str]]:
+    """What two texts do not begin and end with alike, pair by pair."""
+    before, behind = words.common_ends(*a.where, *b.where)
+    between = (Utf8(x.data, x.begins + before, x.ends - behind) for x in (a.where, b.where))
+    mine, theirs = (Spelled(each).strings() for each in between)
+    return mine, theirs
+
+
+def has_same_words(a: Iterable[str], b: Iterable[str]) -> bool:
+    """Whether two texts have the same words in every line."""
+    return all(x == y or x.split() == y.split() for x, y in zip(a, b, strict=True))
+
+
+# ---- Whether texts are what they are given as: source, reference or output.
+
+# An output is called worse than its source if so many changed lines, and this share of them, are
+# further from every reference. The CoNLL-2014 systems reach 0.45 to 0.90: they did harm.
+CHANGED, WORSE = 20, 0.92
+# Half of them are enough where the output brings in so many words that no reference has, and that
+# many times as often as it takes such words out: learners misspell words, systems seldom do.
+UNKNOWN, TIMES = 10, 3
+# Sentences of which one, nearly always, tells an output from a reference.
+FEW = 32
+# What people call the file with the uncorrected sentences.
+SOURCES = ("source", "src", "orig", "original", "input", "uncorrected", "learner")
+
+
+def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+    """Outputs that are the source itself, or a reference."""
+    if not len(corpus):
+        return []
+    if has_same_words(corpus.spelled_sources, hypotheses.spelled):
+        return [
+            Finding(
+                "note",
+                path,
+                None,
+                "every line equals its source",
+                "right for a baseline that corrects nothing; else the source was given "
+                "in place of an output",
+                "unchanged",
+            )
+        ]
+    for annotator in corpus.annotators:
+        if all(
+            _equals(reference, corpus.spelled_sources[i], hypotheses.spelled[i])
+            for i, reference in _one_by_one(corpus, annotator)
+        ):
+            return [
+                Finding(
+                    "note",
+                    path,
+                    None,
+                    f"every line equals the reference of annotator {annotator}",
+                    "a reference scored against itself",
+                    "is-reference",
+                )
+            ]
+    return []
+
+
+def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
+    """An annotator's references, with their sentences: an absent one says nothing.
+
+    Those of all sentences are made only where many are asked for.
+    """
+    places = corpus.edit_places
+    which = np.flatnonzero(places.annotators == annotator)
+    for many, asked in enumerate((which[:FEW], which[FEW:])):
+        for i in (np.searchsorted(places.first, asked, side="right") - 1).tolist():
+            references = corpus.references[i] if many else corpus.references_of(i)
+            yield i, next(r for r in references if r.annotator == annotator)
+
+
+def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+    """An output that is further from the references than its source nearly everywhere.
+
+    Only where references are texts: gold edits come with their sources, which cannot be swapped.
+    """
+    if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
+        return []
+    output = corpus.vocabulary.intern(hypotheses.spelled)
+    there = corpus.derived(
+        "sentences with references",
+        lambda: np.array([bool(refs) for refs in corpus.references], bool),
+    )
+    changed = np.flatnonzero(output.differ(corpus.source_tokens) & there).tolist()
+    if len(changed) < CHANGED:
+        return []
+    every = corpus.derived(
+        "likeness of sources to references",
+        lambda: _nearest(corpus, corpus.sources, range(len(corpus))),
+    )
+    before = every[changed]
+    after = _nearest(corpus, hypotheses.spelled, changed)
+    worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
+    said = ""
+    if worse < WORSE * len(changed):
+        if 2 * worse < len(changed) or worse <= better:
+            return []
+        brought, taken = _unknown_words(corpus, output, changed)
+        if brought < max(UNKNOWN, TIMES * taken):
+            return []
+        said = (
+            f", and the output brings in {brought} words that no reference has, taking out {taken}"
+        )
+    return [
+        Finding(
+            "warning",
+            path,
+            None,
+            f"{worse} of {len(changed)} changed lines are further "
+            f"from every reference than their sources{said}",
+            "are source and output swapped?",
+            "worse",
+        )
+    ]
+
+
+def _all_texts(corpus: Corpus) -> bool:
+    return not corpus.edit_words.told.any()
+
+
+def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
+    """How alike these of the lines are to the reference nearest to each; 0 where there is none."""
+    there = [i for i in which if corpus.references[i]]
+    pairs = [(lines[i], r.text or "") for i in there for r in corpus.references[i]]
+    starts = np.cumsum([0, *(len(corpus.references[i]) for i in there)])[:-1]
+    alike = similarity([line for line, _ in pairs], [text for _, text in pairs])
+    nearest = np.zeros(len(which))
+    if there:
+        bare = np.array([not corpus.references[i] for i in which])
+        nearest[~bare] = np.maximum.reduceat(alike, starts)
+    return nearest
+
+
+def _unknown_words(corpus: Corpus, output: Tokens, changed: Sequence[int]) -> tuple[int, int]:
+    """How many words that no reference has an output brings in, and takes out."""
+    known = corpus.derived("words of references", lambda: _words_of_references(corpus))
+    size = max(len(known), len(corpus.vocabulary))
+    unknown = np.ones(size, bool)
+    unknown[: len(known)] = ~known
+    asked = np.zeros(len(corpus), bool)
+    asked[changed] = True
+    places, signs = [], []
+    for tokens, sign in ((output, 1), (corpus.source_tokens, -1)):
+        line = np.repeat(np.arange(len(tokens)), tokens.lengths)
+        at = np.flatnonzero(unknown[tokens.ids] & asked[line])
+        places.append(line[at] * size + tokens.ids[at])
+        signs.append(np.full(len(at), sign))
+    _, which = np.unique(np.concatenate(places), return_inverse=True)
+    more = np.bincount(which, np.concatenate(signs))
+    return int(more[more > 0].sum()), -int(more[more < 0].sum())
+
+
+def _words_of_references(corpus: Corpus) -> Bools:
+    """Of each word of the vocabulary, by its number, whether a reference has it."""
+    texts = [
+        reference.corrected(source)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+        for reference in refs
+    ]
+    words = corpus.vocabulary.intern(texts).ids
+    known = np.zeros(len(corpus.vocabulary), bool)
+    known[words] = True
+    return known
+
+
+def is_named_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str) -> list[Finding]:
+    """An output whose file is called ``source`` or the like, though it is not the source given."""
+    called = name.casefold()
+    exactly = called in SOURCES
+    if not exactly and called.rpartition(".")[2] not in SOURCES[:3]:
+        return []
+    if len(hypotheses) != len(corpus) or has_same_words(corpus.spelled_sources, hypotheses.spelled):
+        return []
+    return [
+        Finding(
+            "error" if exactly else "warning",
+            path,
+            None,
+            "the file is called a source and given as an output, but differs from the source given",
+            "swap them; if it is an output, name it: ours=FILE",
+            "swapped",
+        )
+    ]
+
+
+def _equals(reference: Reference, source: str, line: str) -> bool:
+    try:
+        return reference.corrected(source).split() == line.split()
+    except InputError:  # overlapping edits give no text to compare
+        return False
+
+
+def check_sources(
+    sources: Sequence[str],
+    others: Sequence[str],
+    path: str,
+    numbers: Sequence[int] | None = None,
+    *,
+    than: str = "the corpus",
+    before: int = 0,
+) -> list[Finding]:
+    """Whether a second copy of the sources is the same, token by token.
+
+    ``before`` is how many of their sentences stand before these, where they are a part.
+    """
+    if len(sources) != len(others):
+        few = min(len(sources), len(others))
+        line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
+        return [
+            Finding(
+                "error",
+                path,
+                line,
+                f"{len(others)} source sentences, but {than} has {len(sources)}",
+                "give files of the same text",
+                "line-count",
+            )
+        ]
+    return [
+        Finding(
+            "error",
+            path,
+            before + i + 1 if numbers is None else numbers[i],
+            f"source sentence {before + i + 1} differs from that of {than}",
+            "give the same sources; is this the output of a system?",
+            "other-source",
+        )
+        for i, (a, b) in enumerate(zip(sources, others, strict=True))
+        if a != b and a.split() != b.split()
+    ]
+
+
+def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
+    """Outputs, given with their paths, that are the same or have the same name."""
+    findings = [
+        Finding("error", error.path or "", None, error.problem, error.remedy or "", "same-name")
+        for error in duplicate_name_errors(
+            [h.system for _, h in systems], [path for path, _ in systems]
+        )
+    ]
+    for k, (path, hypotheses) in enumerate(systems):
+        for earlier, other in systems[:k]:
+            if len(other) == len(hypotheses) and has_same_words(
+                other.sentences, hypotheses.sentences
+            ):
+                findings.append(
+                    Finding(
+                        "warning",
+                        path,
+                        None,
+                        f"the same text as {earlier}",
+                        "is one of them the wrong file?",
+                        "same-text",
+                    )
+                )
+    return findings
+
+
+# A line is out of place if a source at most WINDOW lines away is ALIKE, and by MARGIN more so than
+# its own. The 12 sound CoNLL-2014 outputs and 8 sets of human rewrites of the same text (Sakaguchi
+# et al. 2016) have no such line; NTHU, which is shifted, has 6.
+ALIKE, MARGIN, WINDOW = 0.8, 0.2, 10
+# Lines too short to say anything about where they belong.
+SHORTEST = 15
+# Fewer lines are too few to call a whole file unrelated.
+FEWEST = 10
+# Findings about a line that are none about where it belongs.
+BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusual-space")
+
+
+def check_alignment(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    *,
+    path: str | None = None,
+    before: int = 0,
+    threads: int = 1,
+) -> list[Finding]:
+    """Everything suspicious about one system's output, errors first; line numbers are 1-based.
+
+    ``path`` is what findings call the file (default: the system's name), ``before`` how many of
+    its lines stand before these, where they are a part. The codes are explained in
+    `docs/checks.md`.
+
+    >>> corpus = Corpus.from_texts(["He go home .", "I likes it ."])
+    >>> for finding in check_alignment(corpus, Hypotheses("ours", ("He goes home .",))):
+    ...     print(finding.severity, finding)
+    error ours:2: 1 line, but the corpus has 2 sentences; 1 is missing at the end
+    """
+    path = path or hypotheses.system
+    findings = check_lines(
+        corpus.spelled_sources,
+        hypotheses.spelled,
+        path,
+        before=before,
+        look=source_shapes(corpus),
+        threads=threads,
+    )
+    if len(corpus) == len(hypotheses):
+        findings += check_identical(corpus, hypotheses, path) or check_worse(
+            corpus, hypotheses, path
+        )
+    return sort_by_severity(findings)
+
+
+def check_alignment_once(
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+) -> None:
+    """Raise or warn of an output that does not fit, unless it was looked at before.
+
+    Of what `check_alignment` finds this leaves out what is odd about single lines by themselves.
+    """
+    raise_once(corpus, hypotheses, unlike_lines(corpus, hypotheses, path=path))
+
+
+def unlike_lines(
+    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, threads: int = 1
+) -> list[Finding]:
+    """Return the findings of `check_alignment_once`; none for an output checked before."""
+    if is_checked(corpus, hypotheses):
+        return []
+    found = check_alignment(corpus, hypotheses, path=path, threads=threads)
+    return [finding for finding in found if finding.code not in BY_THEMSELVES]
+
+
+def raise_once(corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding]) -> None:
+    """Raise or warn of what `unlike_lines` found; not again of the same output."""
+    if not is_checked(corpus, hypotheses):
+        raise_or_warn(found, stacklevel=5)
+        mark_checked(corpus, hypotheses)  # what was refused is so the next time too
+
+
+def is_checked(corpus: Corpus, hypotheses: Hypotheses) -> bool:
+    """Whether an output that says the same was compared with a corpus already."""
+    return any(all_alike(seen, hypotheses.spelled) for seen in _looked_at(corpus))
+
+
+def mark_checked(corpus: Corpus, *systems: Hypotheses) -> None:
+    """Keep with a corpus that these outputs were compared with it."""
+    for system in systems:
+        if not is_checked(corpus, system):  # each of them keeps its text
+            _looked_at(corpus).append(system.spelled)
+
+
+def _looked_at(corpus: Corpus) -> list[Sequence[str]]:
+    # Two outputs nearly always differ in one of the first lines: soon seen, where to find them in a
+    # set would read every byte.
+    return corpus.derived("outputs looked at", list)
+
+
+def check_lines(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    path: str,
+    *,
+    reference: bool = False,
+    before: int = 0,
+    look: LineShapes | None = None,
+    threads: int = 1,
+) -> list[Finding]:
+    """The same for any text that should run parallel to the sources.
+
+    In a reference an empty line is only a note: an annotator may delete a whole sentence.
+    ``look`` is how the sources look, where that is known.
+    """
+    if len(sources) != len(lines):
+        return [_count_finding(sources, lines, path)]
+    look = shapes_of(sources) if look is None else look
+    beside = pair_lines(sources, lines, look)
+    likeness, shown = np.ones(len(lines)), beside.shown
+    likeness[beside.changed] = similarity(beside.theirs, beside.ours, threads=threads)
+    filled = non_blank(lines, shown)
+    displaced = _displaced(sources, lines, likeness)
+    findings = _check_unrelated(sources, lines, filled, likeness, displaced, path) or _check_shifts(
+        sources, lines, likeness, displaced, path, before
+    )
+    findings += _check_empty(sources, filled, path, reference)
+    if reference and len(sources) >= FEWEST and has_same_words(sources, lines):
+        findings.append(
+            Finding(
+                "warning",
+                path,
+                None,
+                "every line equals its source: a reference that corrects nothing",
+                "is this the right file?",
+                "reference-is-source",
+            )
+        )
+    findings += check_conventions(sources, lines, path, look=look, beside=beside)
+    findings += check_characters(lines, path, beside=sources, shown=shown)
+    if not before:
+        return findings
+    return [f if f.line is None else replace(f, line=f.line + before) for f in findings]
+
+
+def non_blank(lines: Sequence[str], shown: NDArray[np.uint8]) -> Bools:
+    """Which lines have more than white space; what lies beyond ASCII is Python's to know."""
+    filled: Bools = (shown & letters.FILLED) != 0
+    for i in np.flatnonzero(shown & letters.BEYOND).tolist():
+        filled[i] = not lines[i].isspace()
+    return filled
+
+
+def _check_unrelated(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    there: Bools,
+    likeness: NDArray[np.float64],
+    displaced: NDArray[np.int64],
+    path: str,
+) -> list[Finding]:
+    """A file whose lines are no more like their own sources than like any others."""
+    if np.count_nonzero(there) < FEWEST or likeness[there].mean() >= ALIKE - MARGIN:
+        return []
+    n, filled = len(sources), np.flatnonzero(there).tolist()
+    elsewhere = [sources[(i + n // 2) % n] for i in filled]
+    chance = similarity(elsewhere, [lines[i] for i in filled])
+    # Twice the standard error of the mean difference: what chance alone easily gives.
+    difference = likeness[filled] - chance
+    margin = 2 * difference.std() / np.sqrt(len(filled))
+    if difference.mean() > max(margin, 0.05):
+        return []
+    if 2 * np.count_nonzero(displaced) > len(filled):
+        return []
+    return [
+        Finding(
+            "error",
+            path,
+            None,
+            f"the lines resemble their own sources ({likeness.mean():.2f}) no "
+            f"more than sources elsewhere ({chance.mean():.2f})",
+            "this is the output for another text, or its lines are in another order"
+            + OVERRIDE_HINT,
+            "unrelated",
+        )
+    ]
+
+
+def _displaced(
+    sources: Sequence[str], lines: Sequence[str], likeness: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """For each line how many lines further its source stands; 0 where it is in its place."""
+    n = len(sources)
+    shifts = np.zeros(len(lines), np.int64)
+    suspects = [
+        i for i in np.flatnonzero(likeness <= 1 - MARGIN).tolist() if len(lines[i]) >= SHORTEST
+    ]
+    best = np.maximum(likeness + MARGIN, ALIKE)
+    # Nearest first, and only strictly better replaces: a repeated source takes its nearest place.
+    for shift in sorted((d for d in range(-WINDOW, WINDOW + 1) if d), key=abs):
+        here = [i for i in suspects if 0 <= i + shift < n]
+        found = similarity([sources[i + shift] for i in here], [lines[i] for i in here])
+        for i, value in zip(here, found.tolist(), strict=True):
+            if value > best[i] or (value == best[i] and not shifts[i]):
+                best[i], shifts[i] = value, shift
+    return shifts
+
+
+def _check_shifts(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: NDArray[np.float64],
+    displaced: NDArray[np.int64],
+    path: str,
+    before: int,
+) -> list[Finding]:
+    """Lines that belong to a source some lines away, joined into runs of one shift."""
+    findings = []
+    wrong = np.count_nonzero(displaced)
+    severity: Severity = "error" if wrong >= FEWEST and 2 * wrong > len(lines) else "warning"
+    for shift in np.unique(displaced[displaced != 0]).tolist():
+        runs = _runs(np.flatnonzero(displaced == shift).tolist(), shift, sources, lines, likeness)
+        for first, last, hits in runs:
+            findings.append(_shift_finding(first, last, shift, hits, path, severity, before))
+    return sorted(findings, key=lambda f: f.line or 0)
+
+
+def _runs(
+    hits: list[int],
+    shift: int,
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: NDArray[np.float64],
+) -> list[tuple[int, int, int]]:
+    """Join hits with what lies between, and with neighbours, if they fit the shift as well."""
+
+    def fits(i: int) -> bool:
+        return 0 <= i + shift < len(sources) and bool(
+            similarity([sources[i + shift]], [lines[i]])[0] >= likeness[i]
+        )
+
+    def better(i: int) -> bool:
+        return (
+            0 <= i < len(lines)
+            and 0 <= i + shift < len(sources)
+            and bool(similarity([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
+        )
+
+    runs: list[list[int]] = []
+    for i in hits:
+        if runs and (i - runs[-1][1] <= 2 or all(map(fits, range(runs[-1][1] + 1, i)))):
+            runs[-1][1] = i
+            runs[-1][2] += 1
+        else:
+            runs.append([i, i, 1])
+    for run in runs:
+        while run[0] < run[1] and better(run[0] - 1):
+            run[0], run[2] = run[0] - 1, run[2] + 1
+        while run[0] < run[1] and better(run[1] + 1):
+            run[1], run[2] = run[1] + 1, run[2] + 1
+    return [(first, last, count) for first, last, count in runs]
+
+
+def _shift_finding(
+    first: int, last: int, shift: int, hits: int, path: str, severity: Severity, before: int
+) -> Finding:
+    a = _span(first + before, last + before)
+    b = _span(first + before + shift, last + before + shift)
+    lines = plural("line", abs(shift))
+    away = f"{abs(shift)} {lines} {'later' if shift < 0 else 'earlier'}"
+    if first == last:
+        problem = f"output line {a} looks like source line {b}"
+    else:
+        problem = (
+            f"output lines {a} look like source lines {b} ({hits} of {last - first + 1} "
+            f"lines): the text stands {away} than it should"
+        )
+    remedy = (
+        "lines changed places"
+        if first == last
+        else f"a line was {'lost' if shift > 0 else 'added'} before them"
+    )
+    return Finding(
+        severity,
+        path,
+        first + 1,
+        problem,
+        f"{remedy}; put the lines back"
+        + (
+            OVERRIDE_HINT if severity == "error" else ", or score knowing that they count as errors"
+        ),
+        "shifted",
+    )
+
+
+def _span(first: int, last: int) -> str:
+    return str(first + 1) if first == last else f"{first + 1}–{last + 1}"
+
+
+def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> Finding:
+    """Say by how much the number of lines is wrong, and guess why."""
+    n, m = len(sources), len(lines)
+    blank = 0
+    while blank < m and not lines[m - 1 - blank].strip():
+        blank += 1
+    few, many = min(n, m), abs(n - m)
+    if any("\r" in line for line in lines[:50]) and m < n:
+        where, remedy = (
+            1,
+            (
+                "lines end with carriage returns alone: convert them, for instance "
+                r"with tr '\r' '\n'"
+            ),
+        )
+    elif m > n and blank >= many:
+        where, remedy = (
+            n + 1,
+            (
+                "the last line is blank: remove it"
+                if many == 1
+                else f"the last {many} lines are blank: remove them"
+            ),
+        )
+    elif any(line.startswith("A ") for line in lines[:50]) and lines[0][:2] == "S ":
+        where, remedy = 1, "this looks like an M2 file: name it .m2"
+    elif (first := _first_shift(sources, lines)) is not None:
+        place, shift = first
+        where, remedy = (
+            place + 1,
+            (
+                f"from line {place + 1} on the lines look like sources {abs(shift)} "
+                f"{'later' if shift > 0 else 'earlier'}: a line was "
+                f"{'lost' if shift > 0 else 'added'} there"
+            ),
+        )
+    else:
+        verb = "is" if many == 1 else "are"
+        where, remedy = (
+            few + 1,
+            (
+                f"{many} {verb} missing at the end"
+                if m < n
+                else f"{many} {verb} too many at the end"
+            ),
+        )
+    return Finding(
+        "error",
+        path,
+        where,
+        f"{m} {plural('line', m)}, but the corpus has {n} {plural('sentence', n)}",
+        remedy,
+        "line-count",
+    )
+
+
+def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int] | None:
+    """Where the first run of at least two lines out of place starts, and its shift."""
+    few = min(len(sources), len(lines))
+    lines = lines[:few]
+    displaced = _displaced(sources, lines, similarity(sources[:few], lines))
+    for shift, group in groupby(np.flatnonzero(displaced).tolist(), lambda i: displaced[i]):
+        hits = list(group)
+        if len(hits) > 1 or hits[0] == few - 1:
+            return hits[0], int(shift)
+    return None
+
+
+def _check_empty(
+    sources: Sequence[str], filled: Bools, path: str, reference: bool
+) -> list[Finding]:
+    empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
+    if reference:
+        return [
+            Finding(
+                "note",
+                path,
+                i,
+                "the line is empty: a reference that deletes every word",
+                "mark a missing reference in another way, see docs/formats.md",
+                "empty-reference",
+            )
+            for i in empty
+        ]
+    return [
+        Finding(
+            "warning",
+            path,
+            i,
+            "the line is empty, its source is not; it counts as deleting every word",
+            "look whether the system failed here",
+            "empty-line",
+        )
+        for i in empty
+    ]

@@ -1,0 +1,492 @@
+"""Tokenisation, quotes, case, odd characters, unsegmented text.
+
+A part of a file in another convention costs as many points as a bad system would, and is nobody's
+fault but the file's. Lines are judged one by one, and the finding names their share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.core.parallel import chunks
+from errata.core.stats import Ints
+from errata.data import Corpus
+from errata.data.corpus import LETTERS
+from errata.data.tokens import NEAR, differing, some_of, utf8
+from errata.io.checks import Finding, Severity
+from errata.kernels import letters, words
+
+# A mark after a word: glued to it as in print, or apart as a tokeniser leaves it. Begun with the
+# mark, which is rare, a search takes a tenth of the time.
+GLUED = re.compile(r"[.,;:!?](?<=\w.)(?=\s|$)")
+APART = re.compile(r"[.,;:!?](?<=\s.)(?=\s|$)")
+# Han, kana, Thai, Lao, Burmese, Khmer: words follow each other without a space.
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\U00020000-\U0003134f"
+)
+SEGMENTED = re.compile(f"[{SPACELESS}] +[{SPACELESS}]")
+TOGETHER = re.compile(f"[{SPACELESS}]{{4}}")
+CURLY = re.compile("[‘’“”]")
+# So many lines, and this share of those that can show it, must differ before it is said. In the
+# public outputs and corrections of CoNLL-2014 and JFLEG less than one line in a hundred does.
+FEWEST, SHARE = 5, 0.02
+# What a system's own pipeline leaves in lines: cut words, markup, the line's number. Where none of
+# the signs is, and that is soon seen, there is nothing to search.
+LEFT_OVER = (
+    (re.compile(r"@@(?=\s|$)|▁"), ("@@", "▁"), "cut words ({})", "join them"),
+    (
+        re.compile(r"&(?:apos|quot|amp|lt|gt|#\d+);"),
+        ("&apos;", "&quot;", "&amp;", "&lt;", "&gt;", "&#"),
+        "character entities ({})",
+        "resolve them",
+    ),
+    (
+        re.compile(r"</?s>|<pad>|\[(?:CLS|SEP|PAD)\]"),
+        ("<s>", "</s>", "<pad>", "[CLS]", "[SEP]", "[PAD]"),
+        "marks of sentences ({})",
+        "take them out",
+    ),
+    (
+        re.compile(r"^\d+\t", re.MULTILINE),
+        ("\t",),
+        "numbers of lines",
+        "leave the text alone in its column",
+    ),
+)
+
+# How a line goes, by kind: 1 as the first word of `KINDS` says, -1 the other way, 0 neither.
+Style = tuple[int, int, int, int]
+Styles = NDArray[np.int8]  # [line, kind]
+Letters = NDArray[np.uint8]  # of each line
+
+
+class LineShapes(NamedTuple):
+    """What the lines of a text show, and how they go."""
+
+    letters: Letters
+    styles: Styles
+
+
+class PairedLines(NamedTuple):
+    """How lines look beside their sources: which differ, these and theirs, and what all show.
+
+    ``left`` is what of each kind of `LEFT_OVER` some have left over.
+    """
+
+    changed: Ints
+    ours: Sequence[str]
+    theirs: Sequence[str]
+    shown: Letters
+    styles: Styles
+    left: list[list[str]]
+
+
+# What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
+KINDS = (
+    ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
+    (
+        "straight quotation marks",
+        "write them as the sources do; scores compare characters",
+        "quotes",
+    ),
+    (
+        "spaces between words",
+        "segment both alike, or give --tokens characters; scores compare tokens",
+        "segmentation",
+    ),
+)
+
+
+def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
+    """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
+
+    def make() -> Letters:
+        shown = letters_in(corpus.spelled_sources) if known is None else known
+        shown.flags.writeable = False
+        return shown
+
+    return corpus.derived(LETTERS, make)
+
+
+def source_shapes(corpus: Corpus) -> LineShapes:
+    """How the sources of a corpus look; kept with it."""
+    return corpus.derived(
+        "source shapes", lambda: shapes_of(corpus.spelled_sources, source_letters(corpus))
+    )
+
+
+def shapes_of(lines: Sequence[str], shown: Letters | None = None) -> LineShapes:
+    """How lines look; ``shown`` is what `letters_in` them is, where that is known."""
+    letters = letters_in(lines) if shown is None else shown
+    shapes = LineShapes(letters, _styles(lines, letters))
+    shapes.styles.flags.writeable = False
+    return shapes
+
+
+def letters_in(lines: Sequence[str]) -> Letters:
+    """What every line shows (see `errata.kernels.letters`)."""
+    # So many that their bytes stay near the processor: all at once take three times as long.
+    shown = [letters.show(*utf8(lines[near])) for near in chunks(len(lines), NEAR)]
+    return np.concatenate([np.zeros(0, np.uint8), *shown])
+
+
+def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -> PairedLines:
+    """How lines look beside their sources, which have this look.
+
+    A line that equals its source looks as that does and has no more left over, and many do.
+    """
+    shown, styles = look.letters.copy(), look.styles.copy()
+    differ = np.zeros(len(lines), np.bool_)
+    left: list[list[str]] = [[] for _ in LEFT_OVER]
+    # So many that they stay near the processor, as they are looked at several times.
+    for near in chunks(len(lines), NEAR):
+        changed = differ[near] = differing(lines[near], sources[near])
+        new, old = some_of(lines[near], changed), some_of(sources[near], changed)
+        seen = letters_in(new)
+        shown[near][changed], styles[near][changed] = seen, _styles(new, seen)
+        for kept, more in zip(left, _left_over(old, new), strict=True):
+            kept += more
+    ours, theirs = some_of(lines, differ), some_of(sources, differ)
+    return PairedLines(np.flatnonzero(differ), ours, theirs, shown, styles, left)
+
+
+def check_conventions(
+    sources: Sequence[str],
+    lines: Sequence[str],
+    path: str,
+    *,
+    look: LineShapes | None = None,
+    beside: PairedLines | None = None,
+) -> list[Finding]:
+    """Lines in another convention than their sources, where they are more than a few.
+
+    Where they are known: ``look`` is how the sources look, ``beside`` how the lines do beside them.
+
+    >>> sources = ["He go , and I stay ."] * 20
+    >>> found = check_conventions(sources, [*sources[:10], *["He goes, and I stay."] * 10], "out")
+    >>> found[0].problem
+    'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
+    """
+    look = shapes_of(sources) if look is None else look
+    beside = pair_lines(sources, lines, look) if beside is None else beside
+    given, own = look.styles, beside.styles
+    findings = []
+    for kind, (what, remedy, code) in enumerate(KINDS):
+        for way, sides in (
+            (1, ("sources have", "output has")),
+            (-1, ("output has", "sources have")),
+        ):
+            found, asked = _differing(given, own, kind, way)
+            if found >= max(FEWEST, SHARE * asked):
+                problem = f"the {sides[0]} {what}, the {sides[1]} not in {_share(found, asked)}"
+                findings.append(Finding("warning", path, None, problem, remedy, code))
+    found, asked = _differing(given, own, len(KINDS), 1)
+    if found >= max(FEWEST, SHARE * asked):
+        problem = f"the output is in lower case, the sources are not, in {_share(found, asked)}"
+        remedy = "restore the case; scores compare it"
+        findings.append(Finding("warning", path, None, problem, remedy, "case"))
+    for (_, _, what, remedy), left in zip(LEFT_OVER, beside.left, strict=True):
+        if len(left) >= FEWEST:
+            named = what.format(Counter(left).most_common(1)[0][0])
+            problem = f"{named} in {_share(len(left), len(lines))}, which the sources have not"
+            remedy += "; scores compare tokens"
+            findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
+    return findings
+
+
+def _left_over(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[str]]:
+    """What lines have left over, and their sources have not, of each kind."""
+    whole = words.gather(*utf8(lines)).tobytes()
+    for mark, signs, _, _ in LEFT_OVER:
+        # Its first byte alone is found, or not, much faster.
+        if any(sign[:1] in whole and sign in whole for sign in map(str.encode, signs)):
+            yield [
+                seen[0]
+                for source, line in zip(sources, lines, strict=True)
+                if (seen := mark.search(line)) is not None and mark.search(source) is None
+            ]
+        else:
+            yield []
+
+
+def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int, int]:
+    """Lines that go the other way where their sources go this way, and those that go either way."""
+    ways = lines[sources[:, kind] == way, kind]
+    other = int(np.count_nonzero(ways == -way))
+    return other, other + int(np.count_nonzero(ways == way))
+
+
+def _styles(lines: Sequence[str], seen: Letters) -> Styles:
+    has = {
+        flag: (seen & flag).astype(bool)
+        for flag in (letters.APART, letters.GLUED, letters.STRAIGHT, letters.UPPER, letters.FILLED)
+    }
+    table = np.zeros((len(lines), len(KINDS) + 1), np.int8)
+    table[:, 0] = has[letters.APART].astype(np.int8) - has[letters.GLUED]
+    table[:, 1] = has[letters.STRAIGHT]
+    table[:, -1] = np.where(has[letters.UPPER], 1, np.where(has[letters.FILLED], -1, 0))
+    for i in np.flatnonzero(seen & letters.BEYOND).tolist():
+        table[i] = _style(lines[i])
+    return table
+
+
+def _style(line: str) -> Style:
+    """The same of a line with characters beyond ASCII."""
+    straight = "'" in line or '"' in line or "`" in line
+    curly = CURLY.search(line) is not None
+    segmented = 1 if SEGMENTED.search(line) else -1 if TOGETHER.search(line) else 0
+    return (
+        (APART.search(line) is not None) - (GLUED.search(line) is not None),
+        straight - curly,
+        segmented,
+        1 if line != line.lower() else -1 if line.strip() else 0,
+    )
+
+
+def _share(found: int, asked: int) -> str:
+    return f"{found} of {asked} lines ({100 * found / asked:.0f} %)"
+
+
+# ---- Texts whose tokens are not apart: printed as people write them, or in a script without
+# spaces.
+
+LETTER = re.compile(f"[{SPACELESS}]")
+# Longer than any word of segmented text, long names in katakana included.
+RUN = re.compile(f"[{SPACELESS}、。，！？]{{12}}")
+# More than half of the lines that could show it must; one in a short text says little.
+FEWEST_UNSEGMENTED = 3
+
+
+def check_segmentation(
+    lines: Sequence[str], path: str, *, by: str | None = None, shown: Letters | None = None
+) -> list[Finding]:
+    """A text that looks unsegmented, or untokenised, as a whole.
+
+    ``by`` names what has cut the text already; only what that left in one piece is of note then.
+    ``shown`` is what `letters_in` the lines is, where that is known.
+
+    >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
+    'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
+    """
+    if shown is None:
+        shown = letters_in(lines)
+    beyond = np.flatnonzero(shown & letters.BEYOND).tolist()  # what lies in ASCII is known
+    spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
+    runs = sum(RUN.search(line) is not None for line in spaceless)
+    if runs >= FEWEST_UNSEGMENTED and 2 * runs > len(lines):
+        return [
+            Finding(
+                "warning",
+                path,
+                None,
+                (
+                    "no space for 12 characters or more"
+                    if by is None
+                    else f"{by} leaves 12 characters or more without a space"
+                )
+                + f" in {runs} of {len(lines)} lines: the text "
+                "looks unsegmented, and a whole sentence counts as one word",
+                "give --tokens characters, or segment all texts alike (errata tokenise)",
+                "unsegmented",
+            )
+        ]
+    if by is not None:
+        return []
+    parted, together = ((shown & flag) != 0 for flag in (letters.APART, letters.GLUED))
+    for i in beyond:
+        parted[i] = APART.search(lines[i]) is not None
+        together[i] = GLUED.search(lines[i]) is not None
+    glued = int(np.count_nonzero(together & ~parted))
+    asked = glued + int(np.count_nonzero(parted))
+    if glued >= FEWEST_UNSEGMENTED and 2 * glued > asked:
+        return [
+            Finding(
+                "warning",
+                path,
+                None,
+                f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
+                "text looks untokenised",
+                "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
+                "scores compare tokens",
+                "untokenised",
+            )
+        ]
+    return []
+
+
+# ---- What is odd about the characters of a text, and about gold references.
+
+# UTF-8 read as Latin-1 or Windows-1252 and saved again: é has become Ã©, ’ has become â€™.
+MOJIBAKE = re.compile("[ÂÃ][\u0080-\u00bf]|â€|ï»¿|\ufffd")
+# What nobody sees: control characters, zero-width characters, soft hyphens, marks of direction.
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]"
+)
+# White space that separates tokens but is not a plain space.
+SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+
+ODD = letters.BEYOND | letters.UNPRINTABLE  # what a line shows that has any of these
+
+
+def check_characters(
+    lines: Sequence[str],
+    path: str,
+    *,
+    beside: Sequence[str] | None = None,
+    numbers: Sequence[int] | NDArray[np.int64] | None = None,
+    shown: NDArray[np.uint8] | None = None,
+) -> list[Finding]:
+    """Broken encoding, invisible characters, unusual white space.
+
+    A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
+    are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letters_in` them is,
+    where that is known.
+    """
+    suspects = np.flatnonzero((letters_in(lines) if shown is None else shown) & ODD).tolist()
+    if not suspects:
+        return []
+    kinds: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (
+        (
+            MOJIBAKE,
+            "broken-encoding",
+            "warning",
+            "{} looks like text in a wrong encoding",
+            "convert the file to UTF-8 from what it really was",
+        ),
+        (
+            INVISIBLE,
+            "invisible-character",
+            "warning",
+            "the line holds the invisible character {}",
+            "remove it; it makes equal words differ",
+        ),
+        (
+            SPACES,
+            "unusual-space",
+            "note",
+            "{} separates tokens here like a space",
+            "write a plain space, or another character if the token goes on",
+        ),
+    )
+    findings: list[Finding] = []
+    for pattern, code, severity, problem, remedy in kinds:
+        for i in suspects:
+            match = pattern.search(lines[i])
+            if match is None or (beside is not None and match[0] in beside[i]):
+                continue
+            named = repr(match[0]) if code == "broken-encoding" else f"U+{ord(match[0]):04X}"
+            findings.append(
+                Finding(
+                    severity,
+                    path,
+                    i + 1 if numbers is None else int(numbers[i]),
+                    problem.format(named),
+                    remedy,
+                    code,
+                )
+            )
+    return findings
+
+
+def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
+    """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
+    lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
+    findings = check_gold_characters(corpus, path, lines)
+    findings += check_segmentation(corpus.sources, path, shown=source_letters(corpus))
+    for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
+        if not source or source.isspace():
+            findings.append(
+                Finding(
+                    "warning",
+                    path,
+                    number,
+                    "the source sentence is empty",
+                    "leave it out of the set",
+                    "empty-source",
+                )
+            )
+        tokens = source.split()
+        for reference in references:
+            for edit in reference.edits or ():
+                if reference.text is not None and "  " in edit.replacement:
+                    continue  # another sentence's, as `--compatible` reads it: not what it says
+                original = " ".join(tokens[edit.start : edit.end])
+                findings += _check_edit(
+                    original,
+                    edit.replacements,
+                    edit.kind,
+                    f"{edit.start}-{edit.end} of annotator {reference.annotator}",
+                    path,
+                    number,
+                )
+    return findings
+
+
+def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
+    """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
+    findings = check_characters(
+        corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
+    )
+    places, words = corpus.edit_places, corpus.edit_words
+    odd = [(edit, words.corrections[edit]) for edit in np.flatnonzero(words.letters & ODD).tolist()]
+    odd += [(edit, text) for edit, several in words.alternatives.items() for text in several]
+    odd.sort(key=itemgetter(0))  # alternatives behind their corrections
+    edits = np.array([edit for edit, _ in odd], np.int64)
+    sentences = np.searchsorted(places.at[places.first], edits, side="right") - 1
+    lines = [numbers[i] for i in sentences.tolist()]
+    return findings + check_characters([text for _, text in odd], path, numbers=lines)
+
+
+def _check_edit(
+    original: str, replacements: tuple[str, ...], kind: str, name: str, path: str, number: int
+) -> list[Finding]:
+    found: list[tuple[Severity, str, str, str]] = []
+    if original in replacements:
+        found.append(
+            (
+                "warning",
+                f"the edit {name} changes nothing",
+                "delete it; no output can be credited with it",
+                "identity-edit",
+            )
+        )
+    if any("  " in text for text in replacements):
+        found.append(
+            (
+                "warning",
+                f"the correction of the edit {name} has two spaces in a row",
+                "write one; as it is no output matches it",
+                "double-space",
+            )
+        )
+    if len(set(replacements)) < len(replacements):
+        found.append(
+            (
+                "warning",
+                f"the edit {name} gives an alternative twice",
+                "delete one",
+                "same-alternative",
+            )
+        )
+    if kind == "Um" and "" in replacements and original:
+        found.append(
+            (
+                "note",
+                f"the edit {name} is of type Um (unclear meaning) and has no "
+                "correction, which reads as a deletion",
+                "take it out if the annotator only marked the place",
+                "unclear-deletion",
+            )
+        )
+    return [
+        Finding(severity, path, number, problem, remedy, code)
+        for severity, problem, remedy, code in found
+    ]

@@ -1,0 +1,310 @@
+"""One table of column roles and synonyms for scores, judgments, ratings."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from errata.core.errors import DataWarning, InputError
+from errata.io.judgments.checks import CLOSE, UnknownValues, unique_columns
+from errata.io.records import parse_integer
+from errata.io.rows import Row, column_key, counts_rows, read_number
+
+# ---- The columns of an MTurk result file: found by title, none missing, none overlooked.
+
+NEEDED = ("WorkerId", "Input.sentID", "Input.system1", "Answer.rank_1")
+STATUS = "AssignmentStatus"
+# What Mechanical Turk writes beside the task's own columns, and what ranking tasks have too.
+KNOWN = (
+    "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime",
+    "MaxAssignments", "RequesterAnnotation", "AssignmentDurationInSeconds",
+    "AutoApprovalDelayInSeconds", "Expiration", "NumberOfSimilarHITs", "LifetimeInSeconds",
+    "AssignmentId", "AcceptTime", "SubmitTime", "AutoApprovalTime", "ApprovalTime",
+    "RejectionTime", "RequesterFeedback", "WorkTimeInSeconds", "LifetimeApprovalRate",
+    "Last30DaysApprovalRate", "Last7DaysApprovalRate", "Approve", "Reject",
+    "Input.type", "Input.source", "Input.context", "Answer.Comments",
+)  # fmt: skip
+NUMBERED = ("Input.system", "Input.sentence", "Input.markup", "Answer.rank_")
+_NUMBERED = re.compile(r"(inputsystem|inputsentence|inputmarkup|answerrank)([0-9]{1,4})")
+
+
+def mturk_columns(
+    titles: Sequence[str], name: str, statuses: tuple[str, ...] | None
+) -> tuple[list[str], int]:
+    """The titles as they should be spelt, and how many outputs a row has.
+
+    Case, blanks and marks are no part of a title. A gap in the numbered columns and a title that
+    resembles one that is needed are errors; other titles nobody knows are warned of.
+    """
+    unique_columns((column_key(title) for title in titles), name)
+    spelt = {column_key(title): title for title in (*NEEDED, STATUS, *KNOWN)}
+    keys = [column_key(title) for title in titles]
+    numbers: dict[str, set[int]] = {kind: set() for kind in map(column_key, NUMBERED)}
+    for key in keys:
+        match = _NUMBERED.fullmatch(key)
+        if match is not None:
+            numbers[match[1]].add(int(match[2]))
+            kind = next(kind for kind in NUMBERED if column_key(kind) == match[1])
+            spelt[key] = f"{kind}{int(match[2])}"
+    for title in NEEDED:
+        if column_key(title) not in keys:
+            raise _missing(title, name)
+    count = len(numbers["inputsystem"])
+    unread = UnknownValues(name)
+    for key, title in zip(keys, titles, strict=True):
+        if key and key not in spelt:
+            close = [f"{kind}{k}" for kind in NUMBERED for k in range(1, count + 2)]
+            unread.meet("column", title, (*NEEDED, STATUS, *close, *KNOWN), 1)
+    wanted = set(range(1, count + 1))
+    for kind in NUMBERED:
+        found = numbers[column_key(kind)]
+        if found and found != wanted:
+            gap = min(wanted ^ found)
+            raise (
+                _missing(f"{kind}{gap}", name)
+                if gap in wanted
+                else InputError(
+                    f"a column {kind}{gap}, but there are {count} systems",
+                    path=name,
+                    line=1,
+                    remedy="number the columns without a gap",
+                )
+            )
+    unread.warn()
+    _check_status(keys, name, statuses)
+    return [spelt.get(key, title) for key, title in zip(keys, titles, strict=True)], count
+
+
+def _missing(title: str, name: str) -> InputError:
+    return InputError(
+        f"no column {title}",
+        path=name,
+        line=1,
+        remedy="is this an MTurk result file of a ranking task?",
+    )
+
+
+def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) -> None:
+    if column_key(STATUS) in keys:
+        return
+    if statuses is not None:
+        raise InputError(
+            f"no column {STATUS}, by which assignments are chosen", path=name, line=1,
+            remedy="leave out --status",
+        )  # fmt: skip
+    warnings.warn(
+        f"{name}:1: no column {STATUS}; every assignment counts, rejected ones too",
+        DataWarning,
+        stacklevel=4,
+    )
+
+
+# What a column is for, and how people call it.
+ROLES: dict[str, tuple[str, ...]] = {
+    "judge": ("judge", "judgeid", "annotator", "annotatorid", "user", "userid", "worker",
+              "workerid", "rater", "evaluator", "assessor"),
+    "sentence": ("sentence", "sentenceid", "sentid", "segment", "segmentid", "srcid", "srcindex",
+                 "sentencenumber", "line", "id"),
+    "system": ("system", "systems", "systemid", "systemname", "model", "team"),
+    "rank": ("rank", "ranking", "place"),
+    "score": ("score", "rating", "grade", "points", "value"),
+    "better": ("better", "winner", "preferred", "chosen"),
+    "worse": ("worse", "loser", "rejected"),
+    "item": ("item", "itemid", "hit", "hitid", "task", "rankingid", "docid"),
+    "seconds": ("seconds", "duration", "worktimeinseconds"),
+}  # fmt: skip
+OPTIONAL = ("judge", "item", "seconds")
+ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
+
+
+SUMMARIES = ("mean", "average", "avg", "median", "total", "sum", "std", "stdev", "sd")
+
+
+@dataclass(frozen=True)
+class JudgmentColumns:
+    """Where each role stands, and the columns of systems in a table of ratings."""
+
+    at: Mapping[str, int]
+    systems: tuple[int, ...] = ()
+    ranked: bool = False
+
+
+def parse_columns(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``judge=Annotator,sentence=ID``: which role stands under which title.
+
+    >>> parse_columns(["judge=Annotator,sentence=ID"])
+    {'judge': 'Annotator', 'sentence': 'ID'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        for part in re.split(r",(?=\s*\w+=)", text):
+            role, equals, title = (piece.strip() for piece in part.partition("="))
+            if not equals or not title or role not in ROLES:
+                raise InputError(
+                    f"--columns {part[:60]!r} is not ROLE=TITLE",
+                    remedy=f"roles are {', '.join(ROLES)}",
+                )
+            if role in found:
+                raise InputError(f"--columns names two columns for {role}", remedy="give one")
+            found[role] = title
+    return found
+
+
+def find_columns(rows: list[Row], name: str, comma: bool, named: dict[str, str]) -> JudgmentColumns:
+    """The columns of a table whose first row is its heading; ``named`` are those the user names."""
+    return _Titles(rows, name, comma).find(named)
+
+
+def missing_column_error(what: str, name: str, head: Iterable[str]) -> InputError:
+    """The error for a table that lacks a column, with the one of ``head`` that may be meant."""
+    words = [word for role in what.split(" or ") for word in ROLES[role]]
+    taken = {word for names in ROLES.values() for word in names}
+    for title in head:
+        key = column_key(title)[:60]
+        if key not in taken and difflib.get_close_matches(key, words, 1, CLOSE):
+            remedy = f"did you mean {title[:60]!r}? say what it is (--columns ROLE=TITLE)"
+            break
+    else:
+        remedy = (
+            "title the columns judge, sentence, system and rank or score, or say how they "
+            "are called (--columns system=TITLE,...)"
+        )
+    return InputError(f"no column {what}", path=name, line=1, remedy=remedy)
+
+
+class _Titles:
+    """The heading of a table, and the rows below it."""
+
+    def __init__(self, rows: list[Row], name: str, comma: bool) -> None:
+        self.head, self.rows = rows[0].cells, rows[1:]
+        self.name, self.comma = name, comma
+
+    def find(self, named: dict[str, str]) -> JudgmentColumns:
+        keys = [column_key(title) for title in self.head]
+        for key in keys:
+            if key and keys.count(key) > 1:
+                raise InputError(
+                    f"two columns {self.head[keys.index(key)]}",
+                    path=self.name,
+                    line=1,
+                    remedy="remove one of them",
+                )
+        at: dict[str, int] = {}
+        for role, title in named.items():
+            if title != ALL:
+                at[role] = self._titled(title, keys)
+        for role, names in ROLES.items():
+            free = [c for c, key in enumerate(keys) if key in names and c not in at.values()]
+            if free and role not in named:
+                if len(free) > 1:
+                    raise InputError(
+                        f"{' and '.join(self.head[c] for c in free)} may both be the {role}",
+                        path=self.name,
+                        line=1,
+                        remedy=f"say which (--columns {role}=TITLE)",
+                    )
+                at[role] = free[0]
+        return self._checked(at, named)
+
+    def _titled(self, title: str, keys: list[str]) -> int:
+        exact = [c for c, own in enumerate(self.head) if own == title.strip()]
+        alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
+        if not alike:
+            raise InputError(
+                f"no column {title[:60]!r}",
+                path=self.name,
+                line=1,
+                remedy=f"there are: {', '.join(self.head)[:200]}",
+            )
+        return alike[0]
+
+    def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
+        used = set(at.values())
+        if {"better", "worse"} <= at.keys():
+            self._warn_of_unread(at)
+            return JudgmentColumns(at)
+        if "system" in at:
+            if "rank" in at and "score" in at:
+                if "rank" in named or "score" not in named:
+                    del at["score"]
+                else:
+                    del at["rank"]
+            if not {"rank", "score"} & at.keys():
+                raise missing_column_error("rank or score", self.name, self.head)
+            self._warn_of_unread(at)
+            return JudgmentColumns(at)
+        if halves := {"better", "worse"} & at.keys():
+            (missing,) = {"better", "worse"} - halves
+            raise missing_column_error(missing, self.name, self.head)
+        ratings = tuple(
+            c
+            for c, title in enumerate(self.head)
+            if title and c not in used and self._numeric(c) and not self._counts_rows(c)
+        )
+        if len(ratings) < 2:
+            raise missing_column_error("system", self.name, self.head)
+        sums = [self.head[c] for c in ratings if column_key(self.head[c]) in SUMMARIES]
+        if sums:
+            raise InputError(
+                f"the column {sums[0]} seems to sum up the others, and would be ranked as a system",
+                path=self.name,
+                line=1,
+                remedy="remove it, or give the system another name",
+            )
+        ranked = named.get("rank") == ALL
+        if not ranked and named.get("score") != ALL:
+            self._refuse_unclear(ratings)
+        self._warn_of_unread(at, ratings)
+        return JudgmentColumns(at, ratings, ranked)
+
+    def _counts_rows(self, column: int) -> bool:
+        return counts_rows(self.head[column], [row.cells[column] for row in self.rows])
+
+    def _numeric(self, column: int) -> bool:
+        """Whether a column holds ratings: most of its cells are numbers; an odd one is refused."""
+        cells = [cell for row in self.rows if (cell := row.cells[column])]
+        numbers = sum(read_number(cell, comma=self.comma) is not None for cell in cells)
+        return numbers > 0 and 2 * numbers >= len(cells)
+
+    def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
+        """Small whole numbers from 1 may be ranks or ratings, which are opposites."""
+        for row in self.rows:
+            ranks = [parse_integer(row.cells[c], 1) for c in ratings if row.cells[c]]
+            known = [rank for rank in ranks if rank is not None]
+            if len(known) < len(ranks) or not known or min(known) != 1 or max(known) > len(ratings):
+                return
+        raise InputError(
+            "the numbers may be ranks (1 is best) or ratings (higher is better)",
+            path=self.name,
+            line=self.rows[0].line,
+            remedy="say which: --columns 'rank=*' or --columns 'score=*'",
+        )
+
+    def _warn_of_unread(self, at: Mapping[str, int], ratings: Iterable[int] = ()) -> None:
+        used = {*at.values(), *ratings}
+        missing = [role for role in OPTIONAL if role not in at]
+        unread = [title for c, title in enumerate(self.head) if title and c not in used]
+        for title in unread:
+            self._refuse_slip(title, missing)
+        if unread:
+            warnings.warn(
+                f"{self.name}: columns that are not read: {', '.join(unread)[:200]}; name those "
+                "that should be (--columns)",
+                DataWarning,
+                stacklevel=2,
+            )
+
+    def _refuse_slip(self, title: str, missing: list[str]) -> None:
+        """A column that nobody needs may be left out, but not by a slip of the pen."""
+        words = [name for role in missing for name in ROLES[role]]
+        close = difflib.get_close_matches(column_key(title)[:60], words, 1, CLOSE)
+        if close:
+            raise InputError(
+                f"unknown column {title[:60]!r}",
+                path=self.name,
+                line=1,
+                remedy=f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)",
+            )

@@ -1,0 +1,439 @@
+"""Duplicates, look-alike names, labels that do not fit the outputs.
+
+A ranking groups the systems whose outputs are the same text. Where the outputs are at hand that
+can be checked, and a shift of the sentence numbers shows at once: the groups then fit the outputs
+of the line before or after. The public judgments of Sakaguchi et al. (2016) on system outputs are
+shifted in this way: their texts belong to one sentence, their labels to the next.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from errata.core.errors import DataWarning, InputError
+from errata.core.stats import merge_ties
+from errata.data import Judgment, Scores
+
+# ---- Checks that the readers of judgments share.
+
+CLOSE = 0.8  # how alike two words must be to be taken for one: a letter in ten
+LONGEST_TIME = 1e9  # seconds; some thirty years
+
+
+def is_duration(seconds: float) -> bool:
+    """Whether this can be a time that somebody took: not negative, for ever or NaN."""
+    return 0 <= seconds < LONGEST_TIME
+
+
+def unique_columns(titles: Iterable[str], name: str) -> None:
+    """Refuse a CSV file with two columns of the same title."""
+    twice = [title for title, count in Counter(titles).items() if count > 1 and title.strip()]
+    if twice:
+        raise InputError(
+            f"two columns {', '.join(twice)}", path=name, line=1, remedy="remove one of them"
+        )
+
+
+class UnknownValues:
+    """Words of a file that nobody reads: a slip of the pen is refused, others are said once.
+
+    >>> UnknownValues("x.xml").meet("attribute", "skiped", ("skipped", "user"), 3)
+    Traceback (most recent call last):
+    errata.core.errors.InputError: x.xml:3: unknown attribute 'skiped'; did you mean 'skipped'?
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._met: dict[str, int] = {}
+
+    def meet(self, what: str, word: str, known: Iterable[str], line: int) -> None:
+        """Note a word that is none of those known; refuse it where it resembles one of them."""
+        shown = f"{what} {word[:60]!r}"
+        if shown in self._met:
+            return
+        spelt = {one.casefold(): one for one in known}
+        close = difflib.get_close_matches(word[:60].casefold(), spelt, 1, CLOSE)
+        if close:
+            raise InputError(
+                f"unknown {shown}",
+                path=self.name,
+                line=line,
+                remedy=f"did you mean {spelt[close[0]]!r}?",
+            )
+        if len(self._met) < 20:
+            self._met[shown] = line
+
+    def warn(self) -> None:
+        """Say what was not read."""
+        if self._met:
+            line = next(iter(self._met.values()))
+            warnings.warn(
+                f"{self.name}:{line}: not read: {', '.join(self._met)}; remove it, or check how "
+                "it is spelt",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+Outputs = Mapping[str, Sequence[str]]
+Labels = Literal["check", "text", "given"]
+OFFSETS = (0, 1, -1)
+BASES = (0, 1)  # sentences are counted from 0 or from 1
+_UNSURE = re.compile(r"[\s'\"`‘’“”]+")
+
+
+def same_text(text: str) -> str:
+    """A text without blanks and quotation marks, which collection pages tend to change.
+
+    >>> same_text("the individual `s risk") == same_text("the individual 's  risk")
+    True
+    """
+    return _UNSURE.sub("", text)
+
+
+@dataclass(frozen=True)
+class LabelFit:
+    """In how many of ``rankings`` the groups fit the outputs of the sentence ``offset`` further."""
+
+    rankings: int
+    fits: Mapping[int, int]
+
+    @property
+    def good(self) -> bool:
+        """Whether the labels fit where they should, in all rankings but one in twenty."""
+        return self.fits[0] >= 0.95 * self.rankings
+
+
+def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
+    """Count the rankings whose groups are as the outputs say, here and one sentence off.
+
+    Groups fit when the outputs of the systems in one group are the same text and those of
+    different groups differ. Where no judgment groups systems, as in lists of pairs, equal texts
+    may be tied, but not ranked apart. Systems without outputs are left out.
+    """
+    texts = {
+        name: [" ".join(text.split()) for text in sentences] for name, sentences in outputs.items()
+    }
+    judgments = list(judgments)
+    single = all(len(group) == 1 for judgment in judgments for group in judgment.groups)
+    fits = dict.fromkeys(OFFSETS, 0)
+    rankings = 0
+    for judgment in judgments:
+        groups = [[name for name in group if name in texts] for group in judgment.groups]
+        sizes = list(map(len, filter(None, groups)))
+        if len(sizes) < 2 and max(sizes, default=0) < 2:
+            continue
+        rankings += 1
+        for offset in OFFSETS:
+            fits[offset] += _fits(
+                groups, judgment.ranks, texts, judgment.sentence + offset, single=single
+            )
+    return LabelFit(rankings, fits)
+
+
+def fit_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
+    """Count the rankings in which one text has one score, here and one sentence off.
+
+    Systems of a group wrote the same text, so that a metric gives them the same score (different
+    texts may share one too). Where no group has two systems with scores, nothing is counted.
+
+    >>> found = Scores("m", ("A", "B"), np.zeros(2), np.array([[0.5, 0.2, 0.3], [0.5, 0.4, 0.1]]))
+    >>> fit_scores([Judgment("ann", 1, (("A", "B"),), (1,))], found).fits
+    {0: 0, 1: 0, -1: 1}
+    """
+    assert scores.sentences is not None
+    place = {system: k for k, system in enumerate(scores.systems)}
+    found = merge_ties(scores.sentences.T)  # of each sentence by itself
+    fits = dict.fromkeys(OFFSETS, 0)
+    rankings = 0
+    for judgment in judgments:
+        groups = [[place[name] for name in group if name in place] for group in judgment.groups]
+        shared = [group for group in groups if len(group) > 1]
+        if not shared:
+            continue
+        rankings += 1
+        for offset in OFFSETS:
+            sentence = judgment.sentence + offset
+            fits[offset] += 0 <= sentence < len(found) and all(
+                np.array_equal(own[1:], own[:-1], equal_nan=True)
+                for own in (found[sentence, group] for group in shared)
+            )
+    return LabelFit(rankings, fits)
+
+
+def _fits(
+    groups: Sequence[Sequence[str]],
+    ranks: Sequence[int | None],
+    texts: Mapping[str, Sequence[str]],
+    sentence: int,
+    *,
+    single: bool,
+) -> bool:
+    seen: dict[str, int | None] = {}
+    for group, rank in zip(groups, ranks, strict=True):
+        if not all(0 <= sentence < len(texts[name]) for name in group):
+            return False
+        own = {texts[name][sentence] for name in group}
+        if len(own) > 1 or any(not single or seen[text] != rank for text in own & seen.keys()):
+            return False
+        seen |= dict.fromkeys(own, rank)
+    return True
+
+
+def require_fit(
+    judgments: Sequence[Judgment], outputs: Outputs, name: str, *, base: int = 0, remedy: str = ""
+) -> None:
+    """Refuse judgments whose labels do not fit the outputs; warn where that says nothing.
+
+    ``base`` is what the sentences were counted from, so that the base that fits can be named;
+    ``remedy`` is for a shift by one where that is not what helps.
+    """
+    fit = fit_labels(judgments, outputs)
+    if fit.good:
+        _warn_if_untold(judgments, outputs, name)
+        return
+    raise _misfit(fit, "the outputs", name, base, remedy)
+
+
+def require_scores_fit(
+    judgments: Sequence[Judgment], scores: Scores, name: str, *, base: int = 0
+) -> None:
+    """Refuse sentence scores that differ where systems are judged to have written the same."""
+    fit = fit_scores(judgments, scores)
+    if not fit.good:
+        raise _misfit(fit, f"the scores of {scores.label}", name, base)
+
+
+def _misfit(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") -> InputError:
+    best = max(OFFSETS, key=lambda offset: fit.fits[offset])
+    problem = (
+        f"the systems named fit {what} of the sentence in {fit.fits[0]} of {fit.rankings} rankings"
+    )
+    if best and fit.fits[best] > 0.8 * fit.rankings:
+        problem += (
+            f", those of the sentence {'after' if best > 0 else 'before'} it in {fit.fits[best]}"
+        )
+        problem += ": the sentence numbers are off by one"
+        right = base - best
+        remedy = remedy or (
+            f"count the sentences from {right} (--base {right})"
+            if right in BASES
+            else "correct the sentence numbers of the judgments"
+        )
+    else:
+        those = what if what.startswith("the scores") else "the outputs that were judged"
+        remedy = f"are these {those}? (--labels given takes them as they are)"
+    return InputError(problem, path=name, remedy=remedy)
+
+
+def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
+    """Warn where too few outputs are there for a wrong label to show.
+
+    It shows where one text was written by some of at least three systems and not by the others:
+    texts that all differ, and two systems in any case, fit under each other's names as well.
+    """
+    judged = {system for judgment in judgments for group in judgment.groups for system in group}
+    missing, there = sorted(judged - outputs.keys()), judged & outputs.keys()
+    if not missing or (len(there) > 2 and any(_tells(j, outputs) for j in judgments)):
+        return
+    warnings.warn(
+        f"{name}: in 0 of {len(judgments)} rankings the outputs can tell whether the systems are "
+        f"named right: there is no output of {', '.join(missing)}; give the outputs of all systems",
+        DataWarning,
+        stacklevel=3,
+    )
+
+
+def _tells(judgment: Judgment, outputs: Outputs) -> bool:
+    texts = [
+        " ".join(outputs[name][judgment.sentence].split())
+        for group in judgment.groups
+        for name in group
+        if name in outputs and judgment.sentence < len(outputs[name])
+    ]
+    return len(set(texts)) < len(texts)
+
+
+# ---- Names of judges and systems that look alike and are not the same.
+
+_UNSEEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\u00ad]")
+
+_BROKEN = re.compile(r"[\t\r\n]")
+
+
+def similar_names(names: Iterable[str]) -> list[str]:
+    """What is odd about some names: those that differ only in what nobody sees.
+
+    Blanks, marks without width and Unicode's two ways to write an accent make two of one system.
+
+    >>> similar_names(["B", " B", "Ren\u00e9", "Rene\u0301", "C"])
+    ["' B' and 'B' differ in blanks or Unicode form only", \
+"'Rene\u0301' and 'Ren\u00e9' differ in blanks or Unicode form only"]
+    """
+    found: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        plain = unicodedata.normalize("NFC", " ".join(_UNSEEN.sub("", name).split()))
+        found.setdefault(plain, []).append(name)
+    return [
+        f"{_listed(same)} differ in blanks or Unicode form only"
+        if len(same) > 1
+        else f"{same[0][:60]!r} has blanks around it"
+        if same[0] != same[0].strip()
+        else f"{same[0][:60]!r} has a line end or a tab in it"
+        for same in found.values()
+        if len(same) > 1 or same[0] != same[0].strip() or _BROKEN.search(same[0])
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(repr(name[:60]) for name in names[:3])
+
+
+def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:
+    """The same judgments; at their end it is said which names are hard to tell apart.
+
+    A judge or a system whose name is blank is refused.
+    """
+    judges: set[str] = set()
+    groups: set[tuple[str, ...]] = set()
+    for judgment in judgments:
+        judges.add(judgment.judge)
+        groups.update(judgment.groups)
+        yield judgment
+    systems = {name for group in groups for name in group}
+    for what, names in (("judge", judges), ("system", systems)):
+        if not all(name.strip() for name in names):
+            raise InputError(f"a {what} without a name", path=source, remedy="give it one")
+        for problem in similar_names(names):
+            warnings.warn(
+                f"{source}: the {what}s {problem}; they count as they are written. Write each in "
+                "one way only",
+                DataWarning,
+                stacklevel=2,
+            )
+
+
+# ---- The same judgment twice, in one file or in several: exports overlap every day.
+
+REMEMBERED = 1_000_000  # judgments known, so that input of any size takes little memory
+FEW, SHARE = 3, 0.05  # no more equal judgments, in number or share, are a judge of the same mind
+
+
+class DuplicateFilter:
+    """Remembers the judgments of one or more files; each is counted once.
+
+    >>> repeats = DuplicateFilter()
+    >>> repeats.start("a.xml")
+    >>> judgment = Judgment("ann", 0, (("A",), ("B",)), (1, 2), "item 1")
+    >>> repeats.counts(judgment, 3), repeats.counts(judgment, 4)
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._known: list[tuple[str, set[int]]] = []
+        self._items: set[int] = set()
+        self._size = 0
+        self._begin("")
+
+    def _begin(self, name: str) -> None:
+        self.name = name
+        self._read = self._dropped = self._alike = self._other = 0
+        self._first = {"dropped": "", "alike": "", "other": ""}
+
+    def start(self, name: str) -> None:
+        """Begin with a file."""
+        self._begin(name)
+        self._known.append((name, set()))
+
+    def counts(self, judgment: Judgment, line: int) -> bool:
+        """Whether a judgment counts: it was not seen before, or may be another one."""
+        j = judgment
+        whole = hash((j.judge, j.sentence, j.item, j.groups, j.ranks, j.seconds, j.time))
+        return self._counts(whole, j, j.item, 1, line)
+
+    def run_counts(self, run: list[Judgment], item: str, line: int) -> bool:
+        """Whether judgments that stand together count; ``item`` is their name in the file."""
+        first = run[0]
+        said = tuple((j.groups, j.ranks) for j in run)
+        whole = hash((first.judge, first.sentence, item, said))
+        return self._counts(whole, first, item, len(run), line)
+
+    def _counts(self, whole: int, first: Judgment, item: str, size: int, line: int) -> bool:
+        self._read += size
+        where = None
+        for name, known in self._known:
+            if whole in known:
+                where = name
+        if where is not None:
+            surely = bool(item) or bool(first.seconds) or first.time is not None
+            kind = "dropped" if surely else "alike"
+            place = "before" if where == self.name else f"in {where}"
+            self._note(kind, f"{_who(first.judge, item)} stands {place}", line)
+            self._dropped += size if surely else 0
+            self._alike += 0 if surely else size
+            return not surely
+        # Of one item, several pairs may be compared; a longer ranking is all that was shown.
+        pair = frozenset(first.groups) if len(first.groups) == 2 else None
+        named = hash((first.judge, first.sentence, item, pair)) if item else None
+        if named in self._items:
+            self._note("other", _who(first.judge, item), line)
+            self._other += 1
+        if self._size < REMEMBERED:
+            self._size += 1
+            self._known[-1][1].add(whole)
+            if named is not None:
+                self._items.add(named)
+        return True
+
+    def _note(self, kind: str, what: str, line: int) -> None:
+        self._first[kind] = self._first[kind] or f"{self.name}:{line}: {what}"
+
+    def row_counts(self, judge: str, item: str, line: int, *, same: bool) -> bool:
+        """Whether a row counts that names the systems of another row of its item."""
+        if not same:
+            if item:
+                self._note("other", _who(judge, item), line)
+                self._other += 1
+            return True
+        self._note("dropped" if item else "alike", f"{_who(judge, item)} stands before", line)
+        self._dropped += bool(item)
+        self._alike += not item
+        return not item
+
+    def finish(self) -> None:
+        """Say what was found in the file; refuse it where too much of it was there before."""
+        if self._alike > max(FEW, SHARE * self._read):
+            raise InputError(
+                f"{self._alike} of {self._read} judgments stand there twice, or in another file "
+                f"too ({self._first['alike']})",
+                remedy="give every judgment once; if they were made twice, name the items apart",
+            )
+        for count, message in (
+            (self._dropped, f"{self._first['dropped']} in the same words; it counts once"),
+            (
+                self._alike,
+                f"{self._first['alike']} in the same words, without item or time: each time "
+                "counts. Remove one if it was made once, or give both the same item",
+            ),
+            (
+                self._other,
+                f"{self._first['other']} stands there twice, with other ranks; each time counts. "
+                "Remove one, or name the items apart if both were judged",
+            ),
+        ):
+            if count:
+                more = f" (so do {count - 1} more)" if count > 1 else ""
+                warnings.warn(message + more, DataWarning, stacklevel=4)
+
+
+def _who(judge: str, item: str) -> str:
+    return f"item {item[:60]!r} of {judge[:60]}" if item else f"a judgment of {judge[:60]}"

@@ -1,0 +1,665 @@
+"""Spreadsheets, Mechanical Turk results, ratings by criterion.
+
+- judge, sentence, system and rank (1 is best) or score (higher is better), one row per output;
+- better and worse (and judge, sentence), one row per comparison;
+- one column per system, one row per sentence, with ratings: the scores of GMEG.
+
+Columns are found by their titles, in any case and with any marks, or named by the user. A cell
+may name several systems that share an output, and hold several ratings where there is no column
+of judges (the five annotators of TMU-GFM).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, get_args
+
+from errata.core.errors import DataWarning, InputError
+from errata.core.parameters import require
+from errata.core.stats import plural
+from errata.data import Judgment
+from errata.io.columns import find_columns, missing_column_error, mturk_columns
+from errata.io.files import PathLike, plain_name, shown_name
+from errata.io.judgments.checks import (
+    DuplicateFilter,
+    Labels,
+    Outputs,
+    is_duration,
+    require_fit,
+    same_text,
+)
+from errata.io.records import file_digests, parse_integer
+from errata.io.rows import Row, check_width, column_key, read_number, read_rows, sheet_rows
+
+# ---- Rankings as Mechanical Turk returns them, with the columns of Sakaguchi et al. (2016).
+
+NOTHING = "###"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A judgment with the texts that were shown and the line it stands on."""
+
+    judgment: Judgment
+    texts: tuple[str, ...]
+    line: int
+
+
+def parse_mturk(
+    lines: Iterable[str],
+    name: str,
+    *,
+    delimiter: str = ",",
+    base: int = 0,
+    statuses: tuple[str, ...] | None = None,
+    labels: Labels = "check",
+    outputs: Outputs | None = None,
+    repeats: DuplicateFilter | None = None,
+) -> Iterator[Judgment]:
+    """Read rankings from an MTurk result file.
+
+    ``statuses`` says which assignments count; by default the approved ones, with a warning if
+    there are others. ``labels="check"`` compares the names of the systems with ``outputs`` and
+    refuses labels that do not fit; without outputs it warns where one text stands under two
+    labels. ``labels="text"`` names the systems by the outputs that equal the text shown (blanks
+    and quotation marks aside); of a text shown twice the first rank counts, and a text that no
+    system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
+    """
+    require("labels", labels, Labels)
+    repeats = repeats or DuplicateFilter()
+    repeats.start(name)
+    assignments = [
+        assignment
+        for assignment in _assignments(lines, name, delimiter, base, statuses)
+        if repeats.counts(assignment.judgment, assignment.line)
+    ]
+    repeats.finish()
+    if labels == "text":
+        if outputs is None:
+            raise InputError(
+                "labels='text' needs the outputs of the systems",
+                path=name,
+                remedy="give outputs (--outputs FOLDER)",
+            )
+        yield from _relabelled(assignments, outputs, name)
+        return
+    judgments = [assignment.judgment for assignment in assignments]
+    if labels == "check":
+        if outputs is not None:
+            require_fit(
+                judgments,
+                outputs,
+                name,
+                remedy="name the systems by the texts shown (--labels text)",
+            )
+        else:
+            _warn_of_repeats(assignments, name)
+    yield from judgments
+
+
+def _assignments(
+    lines: Iterable[str], name: str, delimiter: str, base: int, statuses: tuple[str, ...] | None
+) -> Iterator[Assignment]:
+    rows = csv.DictReader(lines, strict=True, delimiter=delimiter)
+    wanted = ("Approved",) if statuses is None else statuses
+    left_out: Counter[str] = Counter()
+    try:
+        rows.fieldnames, count = mturk_columns(rows.fieldnames or (), name, statuses)
+        for row in rows:
+            status = row.get("AssignmentStatus", "Approved")
+            if status in wanted:
+                yield _assignment(row, count, name, rows.line_num, base)
+            else:
+                left_out[status] += 1
+    except csv.Error as error:
+        raise InputError(f"not CSV: {error}", path=name, line=rows.line_num) from None
+    if left_out and statuses is None:
+        shown = ", ".join(f"{number} {status}" for status, number in left_out.items())
+        warnings.warn(
+            f"{name}: assignments left out: {shown}; name the statuses that count to "
+            "decide otherwise (--status)",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int) -> Assignment:
+    groups, ranks, texts = [], [], []
+    item = row.get("HITId", "")
+
+    def error(problem: str) -> InputError:
+        return InputError(
+            f"item {item or '?'} of {row['WorkerId']}: {problem}", path=name, line=line
+        )
+
+    # Only the cells that are read: MTurk leaves the last ones out where nobody filled them in.
+    if any(
+        value is None
+        for title, value in row.items()
+        if title and title.startswith(("WorkerId", "WorkTime", "Input.", "Answer.rank"))
+    ):
+        raise error("the row is cut off")
+    if None in row:
+        raise error("the row has more cells than there are columns")
+    for k in range(1, count + 1):
+        systems, rank = row[f"Input.system{k}"], row.get(f"Answer.rank_{k}", "").strip()
+        if systems.strip() in ("", NOTHING):
+            if rank:
+                raise error(f"rank {rank} for output {k}, which was not there")
+            continue
+        place = parse_integer(rank, 1)
+        if rank and place is None:
+            raise error(f"rank {rank!r} is not a whole number from 1")
+        groups.append(tuple(systems.split()))
+        ranks.append(place)
+        texts.append(row.get(f"Input.sentence{k}") or "")
+    number = parse_integer(row["Input.sentID"], base)
+    if number is None:
+        raise error(f"sentence number {row['Input.sentID']!r} is not a whole number from {base}")
+    seconds = row.get("WorkTimeInSeconds") or None
+    try:
+        if seconds is not None and not is_duration(float(seconds)):
+            raise ValueError
+        judgment = Judgment(
+            row["WorkerId"],
+            number - base,
+            tuple(groups),
+            tuple(ranks),
+            item,
+            None if seconds is None else float(seconds),
+            row.get("SubmitTime") or None,
+        )
+    except InputError as problem:
+        raise error(problem.problem) from None
+    except ValueError:
+        raise error(f"WorkTimeInSeconds {seconds!r} is not a number from 0") from None
+    return Assignment(judgment, tuple(texts), line)
+
+
+def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
+    repeated = [
+        a
+        for a in assignments
+        if len(shown := [t for t in map(same_text, a.texts) if t]) > len(set(shown))
+    ]
+    # One slip among hundreds is a slip; one ranking in ten is a shift.
+    if len(repeated) > 0.1 * len(assignments):
+        warnings.warn(
+            f"{name}:{repeated[0].line}: {len(repeated)} of {len(assignments)} rankings show one "
+            "text under two labels, so the labels belong to other sentences; give the outputs to "
+            "check them (--outputs), or labels='text' to name the systems by the texts",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> Iterator[Judgment]:
+    systems = {system: [same_text(text) for text in texts] for system, texts in outputs.items()}
+    unknown = changed = cells = 0
+    for assignment in assignments:
+        judgment = assignment.judgment
+        groups: dict[str, tuple[tuple[str, ...], int | None]] = {}
+        for group, rank, text in zip(
+            judgment.groups, judgment.ranks, map(same_text, assignment.texts), strict=True
+        ):
+            cells += 1
+            wrote = (
+                tuple(
+                    sorted(
+                        system
+                        for system, texts in systems.items()
+                        if judgment.sentence < len(texts) and texts[judgment.sentence] == text
+                    )
+                )
+                if text
+                else ()
+            )
+            unknown += not wrote
+            changed += bool(wrote) and set(wrote) != set(group)
+            if wrote and groups.get(text, ((), None))[1] is None:
+                groups[text] = (wrote, rank)
+        yield replace(
+            judgment,
+            groups=tuple(group for group, _ in groups.values()),
+            ranks=tuple(rank for _, rank in groups.values()),
+        )
+    if unknown or changed:
+        warnings.warn(
+            f"{name}: of {cells} outputs shown, {changed} had other labels than the "
+            f"systems that wrote them (corrected), {unknown} were written by no system "
+            "(left out)",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+_Said = tuple[str, list[tuple[str, ...]], list[float | None]]  # judge, groups, value of each
+
+
+@dataclass
+class _Items:
+    """Rows of one judge, sentence and item, put together in the order they came in."""
+
+    line: int
+    groups: list[tuple[str, ...]] = field(default_factory=list)
+    values: list[float | None] = field(default_factory=list)
+    seconds: float | None = None
+    systems: set[str] = field(default_factory=set)
+
+    def lacks(self, groups: list[tuple[str, ...]]) -> bool:
+        """Whether none of these systems has been judged here."""
+        return self.systems.isdisjoint(name for group in groups for name in group)
+
+    def add(self, groups: list[tuple[str, ...]], values: list[float | None]) -> None:
+        """Take what a row says."""
+        self.groups += groups
+        self.values += values
+        self.systems.update(name for group in groups for name in group)
+
+
+def parse_table(
+    lines: Iterable[str],
+    name: str,
+    *,
+    delimiter: str = ",",
+    base: int = 0,
+    columns: Mapping[str, str] | None = None,
+    repeats: DuplicateFilter | None = None,
+) -> Iterator[Judgment]:
+    """Read judgments from a table; ``columns`` says which title stands for which role.
+
+    Ranks are taken as they are; scores become ranks, the highest first. Sentences that are named
+    and not numbered are counted in the order they first appear, which is warned of.
+    """
+    rows = list(sheet_rows(lines, name, delimiter))
+    if len(rows) < 2:
+        raise InputError(
+            "no judgments below the heading", path=name, remedy="give one row per judgment"
+        )
+    check_width(rows, name)
+    table = _Table(rows, name, delimiter == ";", base, dict(columns or {}))
+    repeats = repeats or DuplicateFilter()
+    repeats.start(name)
+    for judgment, line in table.judgments():
+        if repeats.counts(judgment, line):
+            yield judgment
+    repeats.finish()
+
+
+class _Table:
+    """Finds the columns and puts rows together."""
+
+    def __init__(
+        self, rows: list[Row], name: str, comma: bool, base: int, named: dict[str, str]
+    ) -> None:
+        self.name, self.comma, self.base = name, comma, base
+        self.head, self.rows = rows[0].cells, rows[1:]
+        self.columns = find_columns(rows, name, comma, named)
+        if not self.columns.systems:  # an empty row says nothing where no row is counted
+            self.rows = [row for row in self.rows if any(row.cells)]
+        self.numbers = self._sentences()
+        self.people = self._people()
+        self._refuse_unnamed_items()
+
+    def _sentences(self) -> list[int]:
+        """The number of each row's sentence, from 0."""
+        column = self.columns.at.get("sentence")
+        if column is None:
+            if self.columns.systems:
+                return list(range(len(self.rows)))
+            raise missing_column_error("sentence", self.name, self.head)
+        cells = [row.cells[column] for row in self.rows]
+        numbers = [parse_integer(cell, 0) for cell in cells]
+        if None in numbers:
+            if not all(cells):
+                line = self.rows[cells.index("")].line
+                raise InputError("a row without a sentence", path=self.name, line=line)
+            if sum(number is None for number in numbers) < len(numbers) / 2:
+                line = self.rows[numbers.index(None)].line
+                text = cells[numbers.index(None)]
+                raise InputError(
+                    f"sentence number {text[:40]!r} is not a whole number from {self.base}",
+                    path=self.name,
+                    line=line,
+                    remedy="number all sentences, or none",
+                )
+            warnings.warn(
+                f"{self.name}: sentences are named, not numbered; they are counted in the order "
+                "in which they first appear",
+                DataWarning,
+                stacklevel=2,
+            )
+            order = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
+            return [order[cell] for cell in cells]
+        found = [number for number in numbers if number is not None]
+        if min(found) < self.base:
+            line = self.rows[found.index(min(found))].line
+            raise InputError(
+                f"sentence number {min(found)} is below {self.base}, the first",
+                path=self.name,
+                line=line,
+                remedy="leave out --base",
+            )
+        return [number - self.base for number in found]
+
+    def _refuse_unnamed_items(self) -> None:
+        """Refuse items named in some rows only, as merged cells are: rankings would part."""
+        without = [row.line for row in self.rows if not self._cell(row, "item")]
+        if "item" in self.columns.at and 0 < len(without) < len(self.rows):
+            raise InputError(
+                "a row without an item",
+                path=self.name,
+                line=without[0],
+                remedy="fill in its name, or remove the column",
+            )
+
+    def _people(self) -> int:
+        """How many people rated in every cell, where no column names the judge.
+
+        Nothing tells 3,5 from 3 and 5 where all cells may be one number, and nothing says whose
+        ratings are there where some are missing; both are refused.
+        """
+        column = self.columns.at.get("rank", self.columns.at.get("score"))
+        if "judge" in self.columns.at or self.comma or column is None:
+            return 1
+        cells = [(row.line, row.cells[column]) for row in self.rows if row.cells[column]]
+        several = [(line, cell) for line, cell in cells if "," in cell]
+        if not several:
+            return 1
+        line, text = several[0]
+        if all(read_number(cell, comma=True) is not None for _, cell in cells):
+            raise InputError(
+                f"{text[:40]!r} may be one number or the ratings of two people",
+                path=self.name,
+                line=line,
+                remedy="write 3.5 for the one and '3, 5' for the other",
+            )
+        people = text.count(",") + 1
+        for line, cell in cells:
+            if (found := cell.count(",") + 1) != people:
+                raise InputError(
+                    f"{found} {plural('rating', found)}, and {people} in other rows",
+                    path=self.name,
+                    line=line,
+                    remedy="give the ratings of the same people in every row, or a row for each",
+                )
+        return people
+
+    def judgments(self) -> Iterator[tuple[Judgment, int]]:
+        """All judgments, with the line each starts on."""
+        if "better" in self.columns.at:
+            yield from self._pairs()
+            return
+        items: dict[tuple[str, int, str], list[_Items]] = {}
+        again: list[int] = []
+        for row, sentence in zip(self.rows, self.numbers, strict=True):
+            for judge, groups, values in self._judged(row):
+                rounds = items.setdefault((judge, sentence, self._cell(row, "item")), [])
+                mine = next((one for one in rounds if one.lacks(groups)), None)
+                if mine is None:  # the first time, or judged once more
+                    again += [row.line] if rounds else []
+                    mine = _Items(row.line, seconds=self._seconds(row))
+                    rounds.append(mine)
+                mine.add(groups, values)
+        if again:
+            warnings.warn(
+                f"{self.name}:{again[0]}: a judge has judged a system on this sentence before "
+                f"({len(again)} such rows); it counts as another ranking. Remove the row, or name "
+                "the items apart in a column item; if several people judged, say which column "
+                "names them (--columns judge=TITLE)",
+                DataWarning,
+                stacklevel=2,
+            )
+        for (judge, sentence, item), rounds in items.items():
+            for found in rounds:
+                yield self._judgment(judge, sentence, item, found), found.line
+
+    def _cell(self, row: Row, role: str) -> str:
+        column = self.columns.at.get(role)
+        return "" if column is None else row.cells[column]
+
+    def _judge(self, row: Row) -> str:
+        if "judge" not in self.columns.at:
+            return Path(plain_name(self.name)).stem or "judge"
+        judge = self._cell(row, "judge")
+        if not judge:
+            raise InputError("a row without a judge", path=self.name, line=row.line)
+        return judge
+
+    def _seconds(self, row: Row) -> float | None:
+        text = self._cell(row, "seconds")
+        number = read_number(text, comma=self.comma) if text else None
+        if text and (number is None or number < 0):
+            raise InputError(
+                f"seconds {text[:40]!r} is not a number from 0", path=self.name, line=row.line
+            )
+        return number
+
+    def _systems(self, text: str, line: int) -> tuple[str, ...]:
+        """The systems of one output: names apart by commas where there are several."""
+        names = tuple(name.strip() for name in text.split(","))
+        if not all(names):
+            raise InputError("a system without a name", path=self.name, line=line)
+        return names
+
+    def _judged(self, row: Row) -> Iterator[_Said]:
+        """What each judge said in a row: groups of systems and their values."""
+        columns = self.columns
+        if columns.systems:
+            groups: list[tuple[str, ...]] = [(self.head[c],) for c in columns.systems]
+            values = [self._value(row.cells[c], row.line) for c in columns.systems]
+            yield self._judge(row), groups, values
+            return
+        group = self._systems(self._cell(row, "system"), row.line)
+        text = self._cell(row, "rank" if "rank" in columns.at else "score")
+        if self.people == 1:
+            yield self._judge(row), [group], [self._value(text, row.line)]
+            return
+        for k, cell in enumerate(text.split(",") if text else (), 1):
+            yield str(k), [group], [self._value(cell, row.line)]
+
+    def _value(self, text: str, line: int) -> float | None:
+        """A rank or rating as a number of which lower is better; None for an empty cell."""
+        text = text.strip()
+        if not text:
+            return None
+        if "rank" in self.columns.at or self.columns.ranked:
+            rank = parse_integer(text, 1)
+            if rank is None:
+                raise InputError(
+                    f"rank {text[:40]!r} is not a whole number from 1", path=self.name, line=line
+                )
+            return float(rank)
+        score = read_number(text, comma=self.comma)
+        if score is None:
+            remedy = "leave the cell empty where nobody judged"
+            if read_number(text, comma=True) is not None:
+                remedy = f"write {text.replace(',', '.')[:40]}, or put semicolons between the cells"
+            raise InputError(
+                f"score {text[:40]!r} is not a number", path=self.name, line=line, remedy=remedy
+            )
+        return -score
+
+    def _judgment(self, judge: str, sentence: int, item: str, found: _Items) -> Judgment:
+        ranked = "rank" in self.columns.at or self.columns.ranked
+        places = {v: k for k, v in enumerate(sorted({v for v in found.values if v is not None}), 1)}
+        ranks = [None if v is None else int(v) if ranked else places[v] for v in found.values]
+        try:
+            return Judgment(judge, sentence, tuple(found.groups), tuple(ranks), item, found.seconds)
+        except InputError as error:
+            raise InputError(error.problem, path=self.name, line=found.line) from None
+
+    def _pairs(self) -> Iterator[tuple[Judgment, int]]:
+        for row, sentence in zip(self.rows, self.numbers, strict=True):
+            groups = (
+                self._systems(self._cell(row, "better"), row.line),
+                self._systems(self._cell(row, "worse"), row.line),
+            )
+            try:
+                judgment = Judgment(
+                    self._judge(row),
+                    sentence,
+                    groups,
+                    (1, 2),
+                    self._cell(row, "item"),
+                    self._seconds(row),
+                )
+            except InputError as error:
+                raise InputError(error.problem, path=self.name, line=row.line) from None
+            yield judgment, row.line
+
+
+# ---- Rated outputs in a table: what several people think of one output, by criterion.
+
+Criterion = Literal["grammer", "fluency", "meaning"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+LOWEST, HIGHEST, OTHER = 1, 4, 0
+_TITLES = {
+    "source": {"source", "input", "original"},
+    "output": {"output", "hypothesis", "correction"},
+    "grammer": {"grammer", "grammar", "grammaticality"},
+    "fluency": {"fluency"},
+    "meaning": {"meaning", "meaningpreservation", "adequacy"},
+    "system": {"system", "systems"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RatedOutput:
+    """One output of a source, the systems that made it, and what people gave it."""
+
+    source: str
+    output: str
+    ratings: Mapping[Criterion, tuple[int, ...]]
+    systems: tuple[str, ...] = ()
+    line: int = 0
+
+    def mean(self, criterion: Criterion) -> float | None:
+        """The mean of a criterion's ratings; None where nobody gave one.
+
+        >>> RatedOutput("I is", "I am", {"grammer": (4, 3)}).mean("grammer")
+        3.5
+        """
+        given = self.ratings.get(criterion, ())
+        return sum(given) / len(given) if given else None
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """The rated outputs of a file, the digest of the file, and how many ratings were "other"."""
+
+    rows: tuple[RatedOutput, ...]
+    name: str
+    sha256: str
+    others: Mapping[Criterion, int]
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The criteria by which something was rated."""
+        return tuple(c for c in CRITERIA if any(row.ratings.get(c) for row in self.rows))
+
+    @property
+    def sources(self) -> int:
+        """How many different sources there are."""
+        return len({row.source for row in self.rows})
+
+
+def read_ratings(path: PathLike) -> Ratings:
+    """Read rated outputs from CSV (or a spreadsheet); see the module for its columns."""
+    name = shown_name(path)
+    rows, _ = read_rows(path)
+    if len(rows) < 2:
+        raise InputError(
+            "no ratings below the heading", path=name, remedy="give a row for every output"
+        )
+    check_width(rows, name)
+    at = _columns(rows[0], name)
+    others: dict[Criterion, int] = {c: 0 for c in CRITERIA if c in at}
+    found = tuple(_rated(row, at, name, others) for row in rows[1:] if any(row.cells))
+    if not any(row.ratings.get(c) for row in found for c in others):
+        raise InputError("no output was rated", path=name, remedy=f"give {_ratings_are()}")
+    return Ratings(found, name, file_digests([path])[0].sha256 or _digest(found), others)
+
+
+def _digest(rows: Sequence[RatedOutput]) -> str:
+    """The digest of what came through a pipe, which cannot be read a second time."""
+    texts = (repr((row.source, row.output, sorted(row.ratings.items()))) for row in rows)
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _ratings_are() -> str:
+    return f"whole numbers from {LOWEST} (worst) to {HIGHEST}, {OTHER} for none, apart by commas"
+
+
+def _columns(head: Row, name: str) -> dict[str, int]:
+    """Where each column stands, by its title in any case and with any marks."""
+    at: dict[str, int] = {}
+    for role, titles in _TITLES.items():
+        places = [k for k, title in enumerate(head.cells) if column_key(title) in titles]
+        if len(places) > 1:
+            raise InputError(
+                f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}",
+                path=name,
+                line=head.line,
+                remedy="rename or remove one",
+            )
+        if places:
+            at[role] = places[0]
+    missing = [role for role in ("source", "output") if role not in at]
+    if missing or not any(criterion in at for criterion in CRITERIA):
+        raise InputError(
+            f"no column {missing[0] if missing else ', '.join(CRITERIA[:-1]) + ' or meaning'}",
+            path=name,
+            line=head.line,
+            remedy="the columns are source, output, and one or more of " + ", ".join(CRITERIA),
+        )
+    return at
+
+
+def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, int]) -> RatedOutput:
+    source, output = (row.cells[at[role]] for role in ("source", "output"))
+    for role, text in (("source", source), ("output", output)):
+        if {*"\r\n"} & {*text}:
+            raise InputError(
+                f"the {role} has several lines",
+                path=name,
+                line=row.line,
+                remedy="give one sentence a cell",
+            )
+    if not source:
+        raise InputError(
+            "a row without a source",
+            path=name,
+            line=row.line,
+            remedy="give the sentence that was corrected",
+        )
+    ratings: dict[Criterion, tuple[int, ...]] = {}
+    for criterion in others:
+        grades = _grades(row.cells[at[criterion]], criterion, name, row.line)
+        others[criterion] += grades.count(OTHER)
+        ratings[criterion] = tuple(grade for grade in grades if grade != OTHER)
+    systems = row.cells[at["system"]].split(",") if "system" in at else []
+    return RatedOutput(
+        source, output, ratings, tuple(s.strip() for s in systems if s.strip()), row.line
+    )
+
+
+def _grades(text: str, criterion: str, name: str, line: int) -> Sequence[int]:
+    grades = []
+    for part in text.split(",") if text else ():
+        grade = parse_integer(part.strip(), OTHER)
+        if grade is None or grade > HIGHEST:
+            raise InputError(
+                f"the rating {part.strip()[:40]!r} in {criterion} is none",
+                path=name,
+                line=line,
+                remedy=f"ratings are {_ratings_are()}",
+            )
+        grades.append(grade)
+    return grades

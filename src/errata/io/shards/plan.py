@@ -1,0 +1,460 @@
+"""Cut all roles at the same sentences.
+
+One cheap pass over every file counts its sentences and notes where the cuts fall. A text is cut at
+a line end, M2 between paragraphs; a compressed file is not cut, and neither is what goes with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.core.errors import InputError
+from errata.core.stats import Progress, plural
+from errata.data.tokens import line_places
+from errata.io.corpus import check_annotators
+from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
+from errata.io.outputs import check_single_annotator, is_m2
+from errata.io.shards.inputs import Piece, Shard, ShardedInputs, groups_of, set_name
+
+# ---- Sentences in a stream of bytes: how many, where each starts, and some at a time.
+
+CHUNK = 1 << 20
+# No line, and no paragraph, is longer: one that seems to be is of a file of another kind.
+LONGEST = 1 << 28
+MARK = b"\xef\xbb\xbf"  # that of the byte order, at the start of some files
+
+
+class WholeSentences(NamedTuple):
+    """Whole sentences of a file: where they start, in bytes and in lines, and their text."""
+
+    start: int
+    first_line: int
+    data: bytes
+
+
+def chunks(
+    file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
+) -> Iterator[WholeSentences]:
+    """A stream in chunks of whole lines, or of whole paragraphs, of a megabyte or more.
+
+    Places are counted from where the stream stands; ``at_start`` says that this is the start of
+    the file, where a byte order mark is no part of the text.
+    """
+    start, line, rest = 0, 1, b""
+    if at_start:
+        rest = file.read(max(CHUNK, len(MARK)))
+        if rest.startswith(MARK):
+            start, rest = len(MARK), rest[len(MARK) :]
+    size = CHUNK
+    while True:
+        more = file.read(size)
+        data = rest + more
+        end = _whole(data, m2) if more else len(data)
+        if end:
+            yield WholeSentences(start, line, data[:end])
+            line += _line_ends(data[:end])
+            start += end
+        elif len(data) > LONGEST:
+            raise InputError(
+                f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes",
+                path=name,
+                line=line,
+                remedy="is this an M2 file?" if m2 else "is this text, one sentence a line?",
+            )
+        rest = data[end:]
+        size = CHUNK if end else max(CHUNK, len(data))  # or a long line is searched too often
+        if not more:
+            return
+
+
+def _whole(data: bytes, m2: bool) -> int:
+    """Up to where these bytes are whole lines, or whole paragraphs."""
+    if not m2:
+        return data.rfind(b"\n") + 1
+    blank = data.rfind(b"\n\n") + 2
+    # Behind it only: where there is none at all, everything would be searched.
+    blank = max(blank, data.rfind(b"\n\r\n", max(0, blank - 3)) + 3)
+    return blank if blank > 2 else 0
+
+
+def count(data: bytes, *, m2: bool) -> int:
+    r"""How many sentences start in a chunk.
+
+    >>> count(b"S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n\nS b\n", m2=True)
+    2
+    >>> count(b"a\n\nb", m2=False)
+    3
+    """
+    if not m2:
+        return _line_ends(data) + (not data.endswith(b"\n") and bool(data))
+    return len(_source_lines(data))
+
+
+def _line_ends(data: bytes) -> int:
+    """How many line feeds there are, in a tenth of the time that ``data.count`` takes."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
+
+
+def _source_lines(data: bytes) -> NDArray[np.int64]:
+    """Where the ``S `` lines of a chunk start."""
+    text = np.frombuffer(data, np.uint8)
+    starts: NDArray[np.int64] = np.zeros(0, np.int64)
+    if data:
+        starts = np.append(0, np.flatnonzero(text[:-1] == ord("\n")) + 1)
+    starts = starts[text[starts] == ord("S")]
+    sure = text[np.minimum(starts + 1, len(data) - 1)] == ord(" ")
+    for k in np.flatnonzero(~sure).tolist():  # seldom a line is a bare S
+        sure[k] = _is_source(data, int(starts[k]))
+    found: NDArray[np.int64] = starts[sure]
+    return found
+
+
+def _is_source(data: bytes, at: int) -> bool:
+    return data.startswith((b"S ", b"S\n", b"S\r\n"), at) or data[at : at + 3] in (b"S", b"S\r")
+
+
+def starts_before(data: bytes, at: int, *, m2: bool) -> int:
+    """How many sentences of a chunk start before its byte ``at``."""
+    if not at:
+        return 0
+    return count(data[:at], m2=m2) if m2 else data.count(b"\n", 0, at - 1) + 1
+
+
+def cut_before(data: bytes, n: int, *, m2: bool) -> tuple[int, int]:
+    """Where sentence ``n`` (from 0) of a chunk starts, or the first after it that can be cut off.
+
+    Gives its number and its byte. Of two ``S `` lines in a paragraph only the first can be.
+    """
+    return _cut(data, n, m2, _starts(data, m2)) if n else (0, 0)
+
+
+def _starts(data: bytes, m2: bool) -> NDArray[np.int64]:
+    """Where the sentences of a chunk start, or the ``S `` lines of those of M2."""
+    return _source_lines(data) if m2 else line_places(data).begins
+
+
+def _cut(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
+    """The same of a chunk whose sentences start there."""
+    for k, at in enumerate(starts[n:].tolist(), n):
+        start = _paragraph(data, at) if m2 else at
+        if start is not None:
+            return k, start
+    return len(starts) if m2 else n, len(data)
+
+
+def _paragraph(data: bytes, at: int) -> int | None:
+    """Where the paragraph starts whose first ``S `` line is at ``at``; None if it is not that."""
+    while at:
+        before = data.rfind(b"\n", 0, at - 1) + 1
+        line = data[before : at - 1]
+        if not line.strip() or line.decode("utf-8", "replace").isspace():
+            return at
+        if _is_source(data, before):
+            return None
+        at = before
+    return at
+
+
+@dataclass(frozen=True)
+class SentenceBlock:
+    """Some sentences of a file: their bytes, the number of their first line, how many they are."""
+
+    data: bytes
+    first_line: int
+    size: int
+
+
+class Sentences:
+    """The sentences of a stream, so many at a time."""
+
+    def __init__(self, file: IO[bytes], name: str, *, m2: bool, first_line: int = 1) -> None:
+        self.m2, self.name = m2, name
+        self._chunks = chunks(file, name, m2=m2, at_start=first_line == 1)
+        self._line = first_line
+        self._rest = b""
+        self._starts = np.zeros(0, np.int64)  # of the sentences in it
+
+    def take(self, n: int) -> SentenceBlock:
+        """The next ``n`` sentences, all that are left where they are fewer, and b"" at the end.
+
+        Where M2 has several sentences in a paragraph they may be more.
+        """
+        while len(self._starts) <= n:  # up to where the one after them starts
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            starts = _starts(chunk.data, self.m2) + len(self._rest)
+            self._starts = np.concatenate([self._starts, starts])
+            self._rest += chunk.data
+        taken, end = len(self._starts), len(self._rest)
+        if taken > n:
+            taken, end = _cut(self._rest, n, self.m2, self._starts) if n else (0, 0)
+        found = SentenceBlock(self._rest[:end], self._line, taken)
+        self._line += _line_ends(found.data)
+        self._rest, self._starts = self._rest[end:], self._starts[taken:] - end
+        return found
+
+    def left(self) -> int:
+        """How many sentences there are from here on; they are gone then."""
+        held = len(self._starts) + sum(count(chunk.data, m2=self.m2) for chunk in self._chunks)
+        self._rest, self._starts = b"", np.zeros(0, np.int64)
+        return held
+
+
+SHARD_BYTES = 64 << 20
+_ANNOTATOR = re.compile(rb"^A [^\n]*\|\|\|[ \t]*([0-9]{1,9})[ \t]*\r?$", re.MULTILINE)
+_BARE = re.compile(rb"^S [^\n]*\n(?!A |I )", re.MULTILINE)
+_XML = re.compile(rb"\s*<")
+
+
+def plan_shards(
+    inputs: ShardedInputs,
+    *,
+    shard_bytes: int = SHARD_BYTES,
+    shard_sentences: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Shard, ...]:
+    """Cut inputs into shards, in the order of their sentences.
+
+    The k-th files of all roles belong together, and must have equally many sentences. A file is
+    cut near multiples of ``shard_bytes`` of the gold (without one, of the longest file), or after
+    every ``shard_sentences`` sentences. ``progress`` hears of bytes.
+    """
+    for name, size in (("shard_bytes", shard_bytes), ("shard_sentences", shard_sentences)):
+        if size is not None and size < 1:
+            raise InputError(f"{name}={size} is not positive", remedy="give a whole number from 1")
+    if inputs.parquet is not None:
+        from errata.io.shards.parquet import plan_parquet
+
+        return plan_parquet(inputs, shard_bytes, shard_sentences, progress)
+    if shard_sentences is None:
+        return _plan(inputs, lambda first: _Wanted(every_bytes=shard_bytes), progress)
+    return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
+
+
+def cut_shards(inputs: ShardedInputs, cuts: Iterable[int]) -> tuple[Shard, ...]:
+    """Cut inputs before these sentences, counted from 0, and where a file ends.
+
+    A number that is there twice makes an empty shard. Parquet and compressed files are not cut.
+    """
+    numbers = sorted(cuts)
+    if inputs.parquet is not None:
+        return plan_shards(inputs)
+    return _plan(
+        inputs, lambda first: _Wanted(given=deque(n - first for n in numbers if n >= first)), None
+    )
+
+
+class _Cut(NamedTuple):
+    """Before which sentence, byte and line of a file."""
+
+    sentence: int
+    byte: int
+    line: int
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Where the first file of a group is to be cut: by bytes, by sentences, or as given."""
+
+    every_bytes: int | None = None
+    every: int | None = None
+    given: deque[int] = field(default_factory=deque)
+
+    @property
+    def distinct(self) -> bool:
+        """Whether no shard is to be empty."""
+        return self.every_bytes is not None or self.every is not None
+
+    def within(self, start: int, seen: int, data: bytes, held: int, m2: bool) -> Iterator[int]:
+        """The sentences of a chunk, numbered in their file, to cut before."""
+        if self.every_bytes is not None:
+            step = self.every_bytes
+            for target in range(-(-max(start, 1) // step) * step, start + len(data), step):
+                self.given.append(seen + starts_before(data, target - start, m2=m2))
+        elif self.every is not None:
+            step = self.every
+            self.given.extend(range(-(-max(seen, 1) // step) * step, seen + held, step))
+        while self.given and self.given[0] < seen + held:
+            yield self.given.popleft()
+
+
+@dataclass(frozen=True)
+class _Scanned:
+    sentences: int
+    cuts: tuple[_Cut, ...]
+    annotators: frozenset[int]
+
+
+def role_is_m2(role: str, uri: str) -> bool:
+    """Whether the file of a role is M2: the gold is, an output by its name."""
+    return role == "gold" or (role.startswith("output:") and is_m2(uri))
+
+
+def _plan(
+    inputs: ShardedInputs, wanted: Callable[[int], _Wanted], progress: Progress | None
+) -> tuple[Shard, ...]:
+    groups = groups_of(inputs)
+    total = sum(file.size for group in groups for file in group.values())
+    done = 0
+    shards: list[Shard] = []
+    annotators: dict[str, set[int]] = {role: set() for role in inputs.roles}
+    first = 0
+    for group in groups:
+        _refuse_streams(group)
+        scanned = _scan_group(group, inputs, wanted(first))
+        for role, found in scanned.items():
+            annotators[role] |= found.annotators
+            done += group[role].size
+        if progress is not None:
+            progress(done, total)
+        for shard in _shards_of(group, scanned, len(shards), first):
+            shards.append(shard)
+        first += next(iter(scanned.values())).sentences
+    if not first:
+        raise InputError(
+            "the inputs hold no sentence",
+            path=next(iter(groups[0].values())).uri,
+            remedy="give at least one sentence",
+        )
+    _check_annotators(inputs, annotators)
+    return tuple(shards)
+
+
+def _refuse_streams(group: Mapping[str, RemoteFile]) -> None:
+    for role, file in group.items():
+        if file.uri == "-":
+            raise InputError(
+                f"standard input ({role}) can be read once only, and a plan reads it before a run",
+                remedy="save it in a file, or score it as a stream",
+            )
+
+
+def _scan_group(
+    group: Mapping[str, RemoteFile], inputs: ShardedInputs, wanted: _Wanted
+) -> dict[str, _Scanned]:
+    packed = {role: _compressed(file, inputs.storage) for role, file in group.items()}
+    if any(packed.values()):
+        wanted = _Wanted()
+    # Only the gold may have several sentences in a paragraph, and says where it can be cut.
+    lead = "gold" if "gold" in group else max(group, key=lambda role: group[role].size)
+    found = {lead: _scan(lead, group[lead], inputs, wanted)}
+    for role, file in group.items():
+        if role == lead:
+            continue
+        cuts = deque(cut.sentence for cut in found[lead].cuts)
+        found[role] = _scan(role, file, inputs, _Wanted(given=cuts))
+        check_equal_counts(
+            (role, file.uri, found[role].sentences), (lead, group[lead].uri, found[lead].sentences)
+        )
+        _refuse_joined(file.uri, found[role].cuts, found[lead].cuts)
+    return {role: found[role] for role in group}
+
+
+def _compressed(file: RemoteFile, storage: Mapping[str, Any]) -> bool:
+    with open_range(file.uri, 0, 10, storage=storage) as stream:
+        return compression_of(stream.read(10)) is not None
+
+
+def _scan(role: str, file: RemoteFile, inputs: ShardedInputs, wanted: _Wanted) -> _Scanned:
+    """Count the sentences of a file and find the places of its cuts."""
+    m2 = role_is_m2(role, file.uri)
+    asked = m2 and (role != "gold" or bool(inputs.annotators))
+    seen = 0
+    cuts: list[_Cut] = []
+    annotators: set[int] = set()
+    blank = True
+    with open_bytes(file.uri, bounded=False, storage=inputs.storage) as stream:
+        for start, line, data in chunks(stream, file.uri, m2=m2):
+            if blank and m2:
+                refuse_xml(data, file.uri)
+            blank = blank and not data.strip()
+            held = count(data, m2=m2)
+            for number in wanted.within(start, seen, data, held, m2):
+                n, at = cut_before(data, number - seen, m2=m2)
+                if n == held or (wanted.distinct and seen + n == (cuts[-1][0] if cuts else 0)):
+                    continue
+                cuts.append(_Cut(seen + n, start + at, line + data.count(b"\n", 0, at)))
+            if asked:
+                annotators.update(map(int, {*_ANNOTATOR.findall(data)}))
+                if role == "gold" and _BARE.search(data + b"\n"):
+                    annotators.add(0)
+            seen += held
+    if m2 and not seen and not blank:
+        raise InputError(
+            "no line starts with 'S ': this is not an M2 file",
+            path=shown_name(file.uri),
+            line=1,
+            remedy="give an M2 file, or texts as source and references (--source, --refs)",
+        )
+    return _Scanned(seen, tuple(cuts), frozenset(annotators))
+
+
+def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> None:
+    """Refuse M2 that has two sentences in one paragraph where it is to be cut between them."""
+    for cut, other in zip_longest(cuts, others):
+        if other is not None and (cut is None or cut.sentence != other.sentence):
+            raise InputError(
+                f"the paragraph of sentence {other.sentence} has a second 'S ' line",
+                path=uri,
+                remedy="put a blank line between sentences",
+            )
+
+
+def refuse_xml(start: bytes, uri: str) -> None:
+    """Refuse I-measure's XML, which is one tree and cannot be read in parts."""
+    if _XML.match(start):
+        raise InputError(
+            "I-measure's XML is not read in parts",
+            path=shown_name(uri),
+            line=1,
+            remedy="write it as M2 first (errata convert)",
+        )
+
+
+def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -> None:
+    """Refuse two files that belong together, each given as role, name and number of sentences."""
+    if one[2] != other[2]:
+        what = "sentence" if role_is_m2(one[0], one[1]) else "line"
+        raise InputError(
+            f"{one[2]:,} {plural(what, one[2])}, but {shown_name(other[1])} ({other[0]}) has "
+            f"{other[2]:,}",
+            path=shown_name(one[1]),
+            remedy="files that belong together have one line, or M2 paragraph, per sentence, "
+            "empty ones included",
+        )
+
+
+def _shards_of(
+    group: Mapping[str, RemoteFile], scanned: Mapping[str, _Scanned], index: int, first: int
+) -> Iterator[Shard]:
+    lead = next(iter(scanned.values()))
+    bounds: dict[str, Sequence[_Cut]] = {
+        role: [_Cut(0, 0, 1), *found.cuts, _Cut(lead.sentences, group[role].size, 0)]
+        for role, found in scanned.items()
+    }
+    spans = [*pairwise(range(len(lead.cuts) + 2))]
+    for k, (a, b) in enumerate(spans):
+        pieces = {}
+        for role, file in group.items():
+            start, stop = bounds[role][a], bounds[role][b]
+            pieces[role] = (Piece(*file, start.byte, stop.byte, start.line, before=start.sentence),)
+        at, end = bounds[next(iter(group))][a].sentence, bounds[next(iter(group))][b].sentence
+        yield Shard(index + k, first + at, end - at, pieces)
+
+
+def _check_annotators(inputs: ShardedInputs, found: Mapping[str, set[int]]) -> None:
+    """Refuse annotators that nobody is, and several systems in the M2 files of one."""
+    known = found["gold"] if "gold" in found else range(len(inputs.references))
+    check_annotators(inputs.annotators, known, set_name(inputs))
+    for role, systems in found.items():
+        if role.startswith("output:"):
+            check_single_annotator(inputs.roles[role][0], len(systems))

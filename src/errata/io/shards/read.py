@@ -1,0 +1,411 @@
+"""Shards and streams as corpus batches.
+
+A batch is what `read_corpus` and `read_systems` would make of these lines of the whole files: the
+same texts, edits, annotators and checks, with the true files and lines in what is said of them.
+Every batch has a vocabulary of its own, so that memory does not grow with what was read.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from errata.core.errors import DataWarning, InputError
+from errata.data import Corpus, Hypotheses
+from errata.data.tokens import strings
+from errata.io.checks import Finding, raise_first_error, summarise
+from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
+from errata.io.corpus import (
+    check_annotators,
+    gold_findings,
+    keep_annotators_with_counts,
+    parallel_corpus,
+    sentences_without,
+)
+from errata.io.files import checked_spelled, open_bytes, open_range, plain_name, shown_name
+from errata.io.m2 import M2File, read_m2_bytes
+from errata.io.outputs import check_single_annotator, output_of_lines, system_name, systems_of
+from errata.io.shards.inputs import (
+    Piece,
+    Shard,
+    ShardedInputs,
+    check_unchanged,
+    groups_of,
+    set_name,
+)
+from errata.io.shards.plan import (
+    SentenceBlock,
+    Sentences,
+    check_equal_counts,
+    count,
+    refuse_xml,
+    role_is_m2,
+)
+from errata.io.tokenisers import (
+    AS_IS,
+    Tokeniser,
+    dropped_edits_note,
+    tokenise_output,
+    tokenised_counted,
+    tokeniser,
+)
+
+# ---- What is found batch by batch, said once: in the words for the whole file, in bounded
+# memory.
+
+# As many as a summary may name: the first, five more, and whether there are others.
+KEPT = 7
+
+
+class WarningCollector:
+    """Findings of one reading, collected until its end.
+
+    An error is raised where it is met. A finding about a line is kept if it is among the first of
+    its kind in its file. One about a text as a whole (it looks untokenised, say) was made of a
+    batch, and is said if it holds for batches with more than half of the sentences.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], list[Finding]] = {}
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._whole: dict[tuple[str, str], Finding] = {}
+        self._holds: Counter[tuple[str, str]] = Counter()
+        self._sentences: Counter[str] = Counter()
+        self._batch: dict[str, int] = {}
+        self._sums: dict[str, tuple[int, Callable[[int], str]]] = {}
+
+    def note(
+        self, path: str, before: int, sentences: int, findings: Iterable[Finding], guard: bool
+    ) -> None:
+        """Take in findings of a batch: so many sentences of a file, after ``before`` of them."""
+        if self._batch.get(path) != before:
+            self._batch[path] = before
+            self._sentences[path] += sentences
+        for finding in raise_first_error(findings, guard=guard):
+            key = finding.code, finding.path
+            if finding.severity != "warning":
+                continue
+            if finding.line is None:
+                self._whole.setdefault(key, finding)
+                self._holds[key] += sentences
+                continue
+            self._counts[key] += 1
+            kept = self._kept.setdefault(key, [])
+            if len(kept) < KEPT:
+                kept.append(finding)
+
+    def add(self, what: str, number: int, said: Callable[[int], str]) -> None:
+        """Add to a number that is said at the end, unless it is 0."""
+        self._sums[what] = (self._sums.get(what, (0, said))[0] + number, said)
+
+    def tell(self) -> None:
+        """Warn of what was collected."""
+        first = [finding for kept in self._kept.values() for finding in kept]
+        for finding in summarise(first, counts=self._counts):
+            warnings.warn(str(finding), DataWarning, stacklevel=3)
+        for key, finding in self._whole.items():
+            if 2 * self._holds[key] > self._sentences[key[1]]:
+                warnings.warn(str(finding), DataWarning, stacklevel=3)
+        for number, said in self._sums.values():
+            if number:
+                warnings.warn(said(number), DataWarning, stacklevel=3)
+
+
+# ---- One batch: lines of files that belong together, checked and made a corpus with its
+# outputs.
+
+BATCH = 16_384  # sentences that a stream, or a task of a run, holds at a time
+CorpusBatch = tuple[Corpus, list[Hypotheses]]
+
+
+@dataclass(frozen=True)
+class PartReading:
+    """What the batches of one reading share."""
+
+    inputs: ShardedInputs
+    noted: WarningCollector = field(default_factory=WarningCollector)
+    annotators: set[int] = field(default_factory=set)
+    systems: dict[str, set[int]] = field(default_factory=dict)
+
+    @property
+    def cut(self) -> Tokeniser:
+        """What cuts the texts."""
+        return tokeniser(self.inputs.tokens)
+
+    def finish(self, *, everything: bool) -> None:
+        """Say what was found; where ``everything`` was read, refuse annotators that nobody is."""
+        if everything:
+            known = self.annotators | {*range(len(self.inputs.references))}
+            check_annotators(self.inputs.annotators, known, set_name(self.inputs))
+        self.noted.tell()
+
+
+@dataclass(frozen=True)
+class BatchBuilder:
+    """Makes the batch of ``size`` sentences after ``before`` of their files, ``first`` of all.
+
+    ``guard`` refuses texts that look unrelated to their sources, or shifted.
+    """
+
+    reading: PartReading
+    size: int
+    before: int
+    first: int
+    guard: bool
+
+    def note(self, path: str, findings: Iterable[Finding]) -> None:
+        """Take in what was found in a file."""
+        self.reading.noted.note(path, self.before, self.size, findings, self.guard)
+
+    def gold(self, file: M2File, beside: tuple[str, Sequence[str]] | None = None) -> Corpus:
+        """The corpus of M2; ``beside`` is the path of a second copy of its sources, and these."""
+        self.note(file.path, gold_findings(file, self.reading.cut))
+        if beside is not None:
+            path, others = beside
+            found = check_sources(
+                file.corpus.sources, others, path, than=file.path, before=self.before
+            )
+            self.note(path, found)
+        corpus, gone = tokenised_counted(file.corpus, self.reading.cut)
+        self.reading.noted.add("gone", gone, lambda n: dropped_edits_note(corpus.name, n))
+        return self._finished(corpus)
+
+    def parallel(
+        self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
+    ) -> Corpus:
+        """The corpus of texts; ``paths`` are those of the source and of its references.
+
+        None is where a reference is missing.
+        """
+        inputs = self.reading.inputs
+        mark = inputs.missing
+        if any(text is None for texts in sets for text in texts):
+            mark = mark or "\0"  # which no text holds
+        corpus, found = parallel_corpus(
+            sources,
+            [[mark or "" if text is None else text for text in texts] for texts in sets],
+            paths,
+            missing=mark,
+            name=set_name(inputs),
+            cut=self.reading.cut,
+            before=self.before,
+        )
+        for path, findings in zip(paths, found, strict=True):
+            self.note(path, findings)
+        return self._finished(corpus)
+
+    def _finished(self, corpus: Corpus) -> Corpus:
+        kept = self.reading.inputs.annotators
+        if kept:
+            self.reading.annotators.update(corpus.annotators)
+            corpus, bare = keep_annotators_with_counts(corpus, kept)
+            name = corpus.name
+            self.reading.noted.add("bare", bare, lambda n: sentences_without(name, n, kept))
+        return corpus.starting_at(self.first)
+
+    def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
+        """The output of a system as text."""
+        cut = self.reading.cut
+        system = output_of_lines(name, lines, None if cut.name == AS_IS else cut)
+        called = name == system_name(path)
+        named = is_named_source(corpus, system, name, path) if called else []
+        return self._aligned(system, named, path, corpus)
+
+    def edited_output(self, name: str, role: str, file: M2File, corpus: Corpus) -> Hypotheses:
+        """The output of a system as edits."""
+        systems, findings = systems_of(file, file.path, [name])
+        numbers = self.reading.systems.setdefault(role, set())
+        numbers |= {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
+        check_single_annotator(file.path, len(numbers))
+        sources, cut = file.corpus.sources, self.reading.cut
+        if cut.name != AS_IS:
+            systems = [tokenise_output(system, sources, cut) for system in systems]
+            sources = tuple(map(cut, sources))
+        found = check_sources(corpus.sources, sources, file.path, file.lines, before=self.before)
+        self.note(file.path, [*findings, *found])
+        return self._aligned(systems[0], [], file.path, corpus)
+
+    def _aligned(
+        self, system: Hypotheses, found: list[Finding], path: str, corpus: Corpus
+    ) -> Hypotheses:
+        found = check_alignment(corpus, system, path=path, before=self.before) + found
+        self.note(path, found)
+        mark_checked(corpus, system)
+        return system
+
+
+def read_shard(shard: Shard, inputs: ShardedInputs, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
+    """The sentences of a shard, ``batch`` at a time, once its files are the ones planned.
+
+    Warnings are given when the last batch was taken, each once for the shard.
+    """
+    for several in shard.pieces.values():
+        for piece in several:
+            check_unchanged(piece, inputs.storage)
+    if not shard.sentences:
+        return
+    reading = PartReading(inputs)
+    if inputs.parquet is not None:
+        from errata.io.shards.parquet import parquet_batches as batches
+    else:
+        batches = _batches
+    yield from batches(shard.pieces_of(inputs), reading, batch, shard.first)
+    reading.finish(everything=False)
+
+
+def stream_batches(inputs: ShardedInputs, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
+    """The sentences of all files, read side by side as they come; ``-`` is standard input.
+
+    Nothing is counted before: files that belong together and end at different sentences are
+    refused where the shorter ends. Warnings are given when the last batch was taken.
+    """
+    reading = PartReading(inputs)
+    if inputs.parquet is not None:
+        from errata.io.shards.parquet import parquet_batches as batches
+    else:
+        batches = _batches
+    first = 0
+    groups = groups_of(inputs)
+    for group in groups:
+        pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
+        for corpus, systems in batches(pieces, reading, batch, first):
+            yield corpus, systems
+            first += len(corpus)
+    if not first:
+        raise InputError(
+            "the inputs hold no sentence",
+            path=shown_name(next(iter(groups[0].values())).uri),
+            remedy="give at least one sentence",
+        )
+    reading.finish(everything=True)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the files that are read side by side."""
+
+    role: str
+    uri: str
+    stream: Sentences
+
+    @property
+    def path(self) -> str:
+        return shown_name(self.uri)
+
+
+def _batches(
+    pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
+) -> Iterator[CorpusBatch]:
+    """The batches of files that belong together, or of the same stretch of each."""
+    with ExitStack() as stack:
+        sides = {role: _side(role, piece, reading, stack) for role, piece in pieces.items()}
+        lead = next(iter(sides.values()))
+        start = before = pieces[lead.role].before
+        while (taken := lead.stream.take(batch)).data:
+            if before == 0 and lead.role == "gold":
+                refuse_xml(taken.data, lead.uri)
+            if lead.role == "gold" and not taken.data.strip():
+                break  # a file of blank lines
+            size = taken.size
+            # What is left at the end may be too little to refuse a file for.
+            guard = reading.inputs.guard and (before == start or 2 * size >= batch)
+            maker = BatchBuilder(reading, size, before, first + before - start, guard)
+            yield _Some(sides, maker).read(taken)
+            before += size
+        for side in sides.values():
+            if left := side.stream.left():
+                check_equal_counts(
+                    (side.role, side.uri, before + left), (lead.role, lead.uri, before)
+                )
+
+
+def _side(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _Side:
+    if plain_name(piece.uri).endswith(".json"):
+        raise InputError(
+            "a stored run is not read in parts",
+            path=piece.uri,
+            remedy="give the output it was made of, as text or M2",
+        )
+    storage = reading.inputs.storage
+    file = stack.enter_context(
+        open_bytes(piece.uri, bounded=False, storage=storage)
+        if piece.whole
+        else open_range(piece.uri, piece.start, piece.stop, storage=storage)
+    )
+    m2 = role_is_m2(role, piece.uri)
+    sentences = Sentences(file, shown_name(piece.uri), m2=m2, first_line=piece.first_line)
+    return _Side(role, piece.uri, sentences)
+
+
+@dataclass(frozen=True)
+class _Some:
+    """The sentences of one batch in files side by side."""
+
+    sides: Mapping[str, _Side]
+    maker: BatchBuilder
+
+    def read(self, taken: SentenceBlock) -> CorpusBatch:
+        """The batch that begins with these sentences of its first file."""
+        lead = next(iter(self.sides.values()))
+        corpus = self._gold(lead, taken) if lead.role == "gold" else self._parallel(lead, taken)
+        return corpus, [
+            self._output(side, corpus)
+            for role, side in self.sides.items()
+            if role.startswith("output:")
+        ]
+
+    def _gold(self, side: _Side, taken: SentenceBlock) -> Corpus:
+        inputs = self.maker.reading.inputs
+        file = _m2(side, taken, name=set_name(inputs), compatible=inputs.compatible)
+        if (source := self.sides.get("source")) is None:
+            return self.maker.gold(file)
+        return self.maker.gold(file, (source.path, self._lines(source)))
+
+    def _parallel(self, side: _Side, taken: SentenceBlock) -> Corpus:
+        sources, odd = _split(side, taken)
+        self.maker.note(side.path, odd)
+        sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
+        sets = [strings(self._lines(each)) for each in sides]
+        return self.maker.parallel(strings(sources), sets, [each.path for each in (side, *sides)])
+
+    def _output(self, side: _Side, corpus: Corpus) -> Hypotheses:
+        name = side.role.removeprefix("output:")
+        if not side.stream.m2:
+            return self.maker.output(name, self._lines(side), side.path, corpus)
+        taken = side.stream.take(self.maker.size)
+        self._check_size(side, count(taken.data, m2=True))
+        return self.maker.edited_output(name, side.role, _m2(side, taken), corpus)
+
+    def _lines(self, side: _Side) -> Sequence[str]:
+        """As many lines of a text as the batch has sentences."""
+        lines, odd = _split(side, side.stream.take(self.maker.size))
+        self._check_size(side, len(lines))
+        self.maker.note(side.path, odd)
+        return lines
+
+    def _check_size(self, side: _Side, found: int) -> None:
+        if found != self.maker.size:
+            lead = next(iter(self.sides.values()))
+            have, should = self.maker.before + found, self.maker.before + self.maker.size
+            check_equal_counts(
+                (side.role, side.uri, have + side.stream.left()),
+                (lead.role, lead.uri, should + lead.stream.left()),
+            )
+
+
+def _split(side: _Side, taken: SentenceBlock) -> tuple[Sequence[str], list[Finding]]:
+    return checked_spelled(taken.data, side.path, first_line=taken.first_line)
+
+
+def _m2(side: _Side, taken: SentenceBlock, *, name: str = "", compatible: bool = False) -> M2File:
+    return read_m2_bytes(
+        taken.data,
+        side.path,
+        first_line=taken.first_line,
+        name=name,
+        compatible=compatible,
+        threads=1,
+    )

@@ -1,0 +1,245 @@
+"""A folder that several processes write to: on this machine, on a shared disk, in an object store.
+
+A file appears whole or not at all, so that whoever is killed leaves nothing half written, and two
+that write the same file write the same bytes. What is being written waits in a place of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.io.files import file_error
+
+WAITING = ".waiting"  # what is being written, by whoever writes it
+
+
+class Folder(ABC):
+    """Files by their names, which are relative and have ``/`` between their parts."""
+
+    place: str
+
+    @abstractmethod
+    def read(self, name: str) -> bytes:
+        """The content of a file; FileNotFoundError where there is none."""
+
+    @abstractmethod
+    def opened(self, name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+        """A file to be read piece by piece; FileNotFoundError where there is none."""
+
+    @abstractmethod
+    def sizes(self, under: str = "") -> dict[str, int]:
+        """Every file below a name, with its size; nothing of what is being written."""
+
+    @abstractmethod
+    def remove(self, name: str) -> None:
+        """Take a file away, or all below a name; it need not be there."""
+
+    @abstractmethod
+    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+        """Let a file that was written in `waiting` appear under its name.
+
+        With ``lasting`` it outlasts a power cut; other files are checked by whoever reads them.
+        """
+
+    @abstractmethod
+    def waiting(self) -> contextlib.AbstractContextManager[Path]:
+        """A folder on this machine for files that are being written; gone at its end."""
+
+    def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
+        """Write a file whole, over what is there."""
+        with self.waiting() as beside, _our_words("write", f"{self.place}/{name}"):
+            written = beside / "content"
+            written.write_bytes(data)
+            self.put(written, name, lasting=lasting)
+
+
+@contextmanager
+def _our_words(verb: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and verb != "write":
+            raise  # which says that there is none
+        raise file_error(verb, error, name) from None
+
+
+@dataclass(frozen=True)
+class LocalFolder(Folder):
+    """A folder on a disk of this machine, or on one that several machines share."""
+
+    place: str
+
+    def _path(self, name: str) -> Path:
+        return Path(self.place, *name.split("/"))
+
+    def read(self, name: str) -> bytes:
+        """The content of a file."""
+        with _our_words("read", f"{self.place}/{name}"):
+            return self._path(name).read_bytes()
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[IO[bytes]]:
+        """A file to be read piece by piece."""
+        with _our_words("read", f"{self.place}/{name}"), self._path(name).open("rb") as file:
+            yield file
+
+    def sizes(self, under: str = "") -> dict[str, int]:
+        """Every file below a name, with its size."""
+        found: dict[str, int] = {}
+        start = self._path(under) if under else Path(self.place)
+        with _our_words("read", str(start)), contextlib.suppress(FileNotFoundError):
+            if start.is_file():
+                return {under: start.stat().st_size}
+            for folder, inside, files in os.walk(start):
+                inside[:] = sorted(name for name in inside if not name.startswith("."))
+                for name in sorted(files):
+                    path = Path(folder, name)
+                    with contextlib.suppress(FileNotFoundError):  # taken away meanwhile
+                        found[path.relative_to(self.place).as_posix()] = path.stat().st_size
+        return found
+
+    def remove(self, name: str) -> None:
+        """Take away a file, or a folder with all in it."""
+        path = self._path(name)
+        with _our_words("remove", str(path)), contextlib.suppress(FileNotFoundError):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+
+    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+        """Rename a file into its place."""
+        path = self._path(name)
+        with _our_words("write", str(path)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if lasting:
+                _flush(written)
+            os.replace(written, path)
+            if lasting:
+                _flush(path.parent)
+
+    @contextmanager
+    def waiting(self) -> Iterator[Path]:
+        """A folder beside the files, on the same disk."""
+        path = Path(self.place, WAITING, secrets.token_hex(8))
+        with _our_words("write", str(path)):
+            _make(path)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # others are writing
+                path.parent.rmdir()
+
+
+def _make(path: Path) -> None:
+    """Make a folder in one that others make too, and take away when they find it empty."""
+    for _ in range(1000):
+        with contextlib.suppress(FileNotFoundError, FileExistsError):  # taken away meanwhile
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+            return
+    path.mkdir(parents=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():  # some file systems flush no folders
+            raise
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True)
+class StoreFolder(Folder):
+    """A place that fsspec knows, as ``s3://bucket/run``: one put makes a file appear."""
+
+    place: str
+    storage: Mapping[str, Any] = field(default_factory=dict)
+
+    def _system(self) -> tuple[Any, str]:
+        try:
+            import fsspec
+        except ImportError:
+            raise MissingExtraError("fsspec", install_extra("scale")) from None
+        try:
+            system, root = fsspec.core.url_to_fs(self.place, **self.storage)
+        except (ImportError, ValueError) as error:
+            raise InputError(
+                str(error), path=self.place, remedy="install what reads it, or name a folder"
+            ) from None
+        system.invalidate_cache()
+        return system, root.rstrip("/")
+
+    def read(self, name: str) -> bytes:
+        """The content of a file."""
+        system, root = self._system()
+        with _our_words("read", f"{self.place}/{name}"):
+            data: bytes = system.cat_file(f"{root}/{name}")
+            return data
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[IO[bytes]]:
+        """A file to be read piece by piece."""
+        system, root = self._system()
+        with _our_words("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
+            yield file
+
+    def sizes(self, under: str = "") -> dict[str, int]:
+        """Every file below a name, with its size."""
+        system, root = self._system()
+        with _our_words("read", self.place), contextlib.suppress(FileNotFoundError):
+            found = system.find(f"{root}/{under}" if under else root, detail=True)
+            start = root.lstrip("/") + "/"
+            return {
+                path.lstrip("/").removeprefix(start): int(about["size"])
+                for path, about in sorted(found.items())
+            }
+        return {}
+
+    def remove(self, name: str) -> None:
+        """Take away a file, or all below a name."""
+        system, root = self._system()
+        with _our_words("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
+            system.rm(f"{root}/{name}", recursive=True)
+
+    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+        """Send a file in one piece; the store keeps it."""
+        system, root = self._system()
+        with _our_words("write", f"{self.place}/{name}"):
+            parent = f"{root}/{name}".rpartition("/")[0]
+            with contextlib.suppress(OSError, NotImplementedError):  # stores have no folders
+                system.makedirs(parent, exist_ok=True)
+            system.put_file(str(written), f"{root}/{name}")
+
+    @contextmanager
+    def waiting(self) -> Iterator[Path]:
+        """A temporary folder of this machine."""
+        with tempfile.TemporaryDirectory(prefix="errata-") as path:
+            yield Path(path)
+
+
+def open_folder(place: str, storage: Mapping[str, Any] | None = None) -> Folder:
+    """The folder that a path or an address (``s3://bucket/run``) names.
+
+    >>> open_folder("runs/one")
+    LocalFolder(place='runs/one')
+    """
+    if "://" in place:
+        return StoreFolder(place.rstrip("/"), dict(storage or {}))
+    return LocalFolder(place)

@@ -1,0 +1,285 @@
+"""Stored runs: what a system put out and scored on a day, in a small JSON file.
+
+A run holds the sentences that the system changed, not only its figures: a later run is compared
+with it sentence by sentence, in paired tests, as if the old output were still there. Baselines of
+the gate, the trend of a report and the history of a leaderboard are files of this kind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from errata import __version__
+from errata.core.errors import InputError
+from errata.data import Corpus, Edit, Hypotheses, Scores
+from errata.io.atomic import renew_bytes, write_bytes
+from errata.io.files import PathLike, decode, read_bytes, shown_name
+from errata.io.records import decode_json
+
+VERSION = 1
+KIND = "errata run"
+
+
+class RunFigure(NamedTuple):
+    """A score of a run; without an interval, its bounds are None."""
+
+    label: str
+    headline: str
+    signature: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One system on one corpus on one day.
+
+    ``corpus`` are the digests of what it was scored against, by name (`corpus_digests`);
+    ``changed`` the sentences that differ from their sources, counted from 0; ``edits`` those that
+    came with the output, where it came as M2.
+    """
+
+    system: str
+    when: str
+    sentences: int
+    corpus: Mapping[str, str]
+    figures: tuple[RunFigure, ...]
+    changed: Mapping[int, str]
+    edits: Mapping[int, tuple[Edit, ...]] | None = None
+    remark: str = ""
+    errata: str = __version__
+    path: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("corpus", "changed", *(["edits"] if self.edits is not None else [])):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def output(self, corpus: Corpus, *, name: str | None = None) -> Hypotheses:
+        """The output of that day; refused where the sources are not the same any more.
+
+        >>> corpus = Corpus.from_texts(["He go home", "Fine ."], [["He goes home", "Fine ."]])
+        >>> out = Hypotheses("ours", ("He goes home", "Fine ."))
+        >>> run = make_run(corpus, out, (), when="2026-01-01T00:00:00Z")
+        >>> dict(run.changed), run.output(corpus) == out
+        ({0: 'He goes home'}, True)
+        """
+        self.check(corpus, "sources")
+        texts = list(corpus.sources)
+        for i, text in self.changed.items():
+            texts[i] = text
+        edits = self.edits
+        return Hypotheses(
+            name or self.system,
+            tuple(texts),
+            None if edits is None else tuple(edits.get(i, ()) for i in range(self.sentences)),
+        )
+
+    def check(self, corpus: Corpus, *what: str) -> None:
+        """Refuse another corpus than that of the run: ``sources``, ``references``, ``tokens``."""
+        now = corpus_digests(corpus)
+        for name in what or tuple(now):
+            if self.corpus.get(name) != now[name]:
+                raise InputError(
+                    f"the run was made with other {name} than those given",
+                    path=self.path or None,
+                    remedy="give the files it was made with, or store the run anew "
+                    "(--update-baseline)",
+                )
+
+
+def corpus_digests(corpus: Corpus) -> dict[str, str]:
+    """What tells one corpus from another: digests of its sources and references, and its tokens.
+
+    Outputs are cut into tokens as the corpus is, which its sources need not show.
+    """
+    sources = "\n".join(corpus.sources)
+    references = repr(corpus.references) if any(corpus.references) else ""
+    return {"sources": _digest(sources), "references": _digest(references), "tokens": corpus.tokens}
+
+
+def _digest(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def utc_time(seconds: float | None = None) -> str:
+    """A moment as runs write it; now, or what ``SOURCE_DATE_EPOCH`` says it is.
+
+    >>> utc_time(0)
+    '1970-01-01T00:00:00Z'
+    """
+    if seconds is None:
+        given = os.environ.get("SOURCE_DATE_EPOCH", "")
+        seconds = float(given) if given.isdigit() else time.time()
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def make_run(
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    results: Sequence[Scores],
+    *,
+    confidence: float = 0.95,
+    when: str | None = None,
+    remark: str = "",
+) -> StoredRun:
+    """The run of a system: its output beside its sources, and its scores by each metric."""
+    pairs = zip(corpus.sources, hypotheses.sentences, strict=True)
+    figures = []
+    for scores in results:
+        s = scores.systems.index(hypotheses.system)
+        bounds = (_number(bound) for bound in scores.interval(confidence)[s])
+        value = _number(scores.values[s])
+        figures.append(RunFigure(scores.label, scores.headline, scores.signature, value, *bounds))
+    edits = None
+    if hypotheses.edits is not None:
+        edits = {i: found for i, found in enumerate(hypotheses.edits) if found}
+    return StoredRun(
+        hypotheses.system,
+        when or utc_time(),
+        len(corpus),
+        corpus_digests(corpus),
+        tuple(figures),
+        {i: output for i, (source, output) in enumerate(pairs) if source != output},
+        edits,
+        remark,
+    )
+
+
+def _number(value: float) -> float | None:
+    return None if value != value else float(value)
+
+
+def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
+    """Write a run: one line per figure and per changed sentence, so that a diff can be read.
+
+    With ``renew`` it takes the place of a run that was read in the same command.
+    """
+    data: dict[str, Any] = {
+        KIND: VERSION,
+        "system": run.system,
+        "when": run.when,
+        "errata": run.errata,
+        "remark": run.remark,
+        "sentences": run.sentences,
+        "corpus": dict(run.corpus),
+        "figures": [figure._asdict() for figure in run.figures],
+        "changed": {str(i + 1): text for i, text in run.changed.items()},
+    }
+    if run.edits is not None:
+        data["edits"] = {
+            str(i + 1): [[e.start, e.end, e.replacement, e.kind] for e in edits]
+            for i, edits in run.edits.items()
+        }
+    lines = []
+    for key, value in data.items():
+        if key in ("figures", "changed", "edits") and value:
+            shut = "[]" if isinstance(value, list) else "{}"
+            inner = value if isinstance(value, list) else value.items()
+            items = (
+                _compact(item)
+                if isinstance(value, list)
+                else f"{_compact(item[0])}: {_compact(item[1])}"
+                for item in inner
+            )
+            lines.append(f"{_compact(key)}: {shut[0]}\n  " + ",\n  ".join(items) + f"\n {shut[1]}")
+        else:
+            lines.append(f"{_compact(key)}: {_compact(value)}")
+    data_bytes = ("{\n " + ",\n ".join(lines) + "\n}\n").encode("utf-8")
+    (renew_bytes if renew else write_bytes)(data_bytes, path)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_run(path: PathLike) -> StoredRun:
+    """Read a stored run; whatever is not as it should be is named."""
+    name = shown_name(path)
+
+    def wrong(what: str) -> InputError:
+        return InputError(
+            f"this is no stored run: {what}",
+            path=name,
+            remedy="errata compare --update-baseline FILE writes one",
+        )
+
+    try:
+        data = decode_json(decode(read_bytes(path), name))
+    except ValueError as error:
+        raise wrong(str(error)) from None
+    if not isinstance(data, dict) or data.get(KIND) != VERSION:
+        raise wrong(f'it has no "{KIND}": {VERSION}')
+    try:
+        return _run(data, name)
+    except InputError as error:
+        raise wrong(error.problem) from None
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise wrong(f"{type(error).__name__} {str(error)[:80]}") from None
+
+
+def _run(data: dict[str, Any], path: str) -> StoredRun:
+    size = data["sentences"]
+    if type(size) is not int or size < 0:
+        raise ValueError(f"sentences is {size!r}")
+    for key in ("system", "when", "errata", "remark"):
+        if not isinstance(data[key], str):
+            raise ValueError(f"{key} is no text")
+
+    def place(number: str) -> int:
+        if not (number.isascii() and number.isdigit() and 1 <= int(number) <= size):
+            raise ValueError(f"there is no sentence {number[:20]!r} of {size}")
+        return int(number) - 1
+
+    changed = {place(key): text for key, text in data["changed"].items()}
+    if not all(isinstance(text, str) for text in changed.values()):
+        raise ValueError("a changed sentence is no text")
+    edits = None
+    if "edits" in data:
+        edits = {
+            place(key): tuple(Edit(int(a), int(b), str(text), str(kind)) for a, b, text, kind in e)
+            for key, e in data["edits"].items()
+        }
+    return StoredRun(
+        data["system"],
+        data["when"],
+        size,
+        {str(key): str(digest) for key, digest in data["corpus"].items()},
+        tuple(_figure(figure) for figure in data["figures"]),
+        changed,
+        edits,
+        data["remark"],
+        data["errata"],
+        path,
+    )
+
+
+def _figure(data: Any) -> RunFigure:
+    figure = RunFigure(**data)
+    for text in figure[:3]:
+        if not isinstance(text, str):
+            raise ValueError("a figure without a name")
+    for number in figure[3:]:
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+            raise ValueError(f"{figure.label} is {number!r}")
+    return figure
+
+
+def read_runs(folder: PathLike) -> tuple[StoredRun, ...]:
+    """All runs of a folder (``*.json``), the oldest first."""
+    found = sorted(Path(os.fspath(folder)).glob("*.json"))
+    if not found:
+        raise InputError(
+            "there is no stored run here (*.json)",
+            path=shown_name(folder),
+            remedy="errata compare --update-baseline FOLDER/NAME.json stores one",
+        )
+    return tuple(sorted((read_run(path) for path in found), key=lambda run: (run.when, run.path)))

@@ -1,0 +1,246 @@
+"""Texts cut into tokens: by characters, or by a tokeniser that is kept well elsewhere.
+
+Every metric compares tokens, and takes what whitespace separates for them. A text that is printed
+as people write it, or in a script without spaces, is cut here first: sources, references and
+outputs alike. The tokeniser and its version are part of the signature.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib.metadata import version
+from itertools import accumulate
+from typing import Any
+
+from errata.core.errors import DataWarning, InputError, MissingExtraError, install_extra
+from errata.core.parameters import suggest_name
+from errata.core.stats import plural
+from errata.data import Corpus, Edit, Hypotheses, Reference
+
+AS_IS = "as_is"
+INSTALL = install_extra("tokenise")
+KNOWN = (AS_IS, "characters", "spacy:LANGUAGE", "moses:LANGUAGE")
+JOINERS = "\u200d\u200c"  # keep what stands on both sides together
+
+
+@dataclass(frozen=True)
+class Tokeniser:
+    """A way to cut texts: its ``name`` as it is asked for, and the ``version`` that cuts.
+
+    >>> tokeniser("characters")("他昨天 去了")
+    '他 昨 天 去 了'
+    """
+
+    name: str
+    version: str
+    split: Callable[[str], list[str]]
+
+    def __call__(self, text: str) -> str:
+        """The text with one space between its tokens."""
+        return " ".join(self.split(text))
+
+    @property
+    def signature(self) -> str:
+        """What decided the tokens."""
+        return self.name + (f"@{self.version}" if self.version else "")
+
+
+@lru_cache
+def tokeniser(name: str) -> Tokeniser:
+    """The tokeniser ``as_is``, ``characters``, ``spacy:LANGUAGE`` or ``moses:LANGUAGE``.
+
+    ``spacy:en`` is the blank pipeline of that language in spaCy: rules, no model. ``moses:de`` is
+    Moses' tokeniser as sacremoses has it, without escapes. Languages are ISO 639 codes. A version
+    may follow, as in a signature (``spacy:en@3.8.2``), and must be the one installed.
+    """
+    name, _, wanted = name.partition("@")
+    found = _tokeniser(name)
+    if wanted not in ("", found.version):
+        raise InputError(
+            f"{name} is there in version {found.version or 'none'}, not in {wanted}",
+            remedy=f"install that version, or leave out @{wanted}",
+        )
+    return found
+
+
+def _tokeniser(name: str) -> Tokeniser:
+    kind, colon, language = name.partition(":")
+    if name == AS_IS:
+        return Tokeniser(name, "", str.split)
+    if name == "characters":
+        return Tokeniser(name, "", characters)
+    if kind in ("spacy", "moses") and colon:
+        if language:
+            return _spacy(name, language) if kind == "spacy" else _moses(name, language)
+        raise InputError(f"{name} of which language?", remedy=f"write {kind}:en, say")
+    raise InputError(
+        f"there is no way {name!r} to cut texts into tokens",
+        remedy=f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}",
+    )
+
+
+def characters(text: str) -> list[str]:
+    """Every character but white space, accents and other marks with what they stand on.
+
+    >>> characters("iOS 了。")
+    ['i', 'O', 'S', '了', '。']
+    """
+    found: list[str] = []
+    for word in text.split():
+        start = len(found)  # a mark at the start of a word has nothing to stand on
+        for character in word:
+            mark = unicodedata.category(character)[0] == "M" or character in JOINERS
+            if len(found) > start and (mark or found[-1][-1] == JOINERS[0]):
+                found[-1] += character
+            else:
+                found.append(character)
+    return found
+
+
+def _spacy(name: str, language: str) -> Tokeniser:
+    try:
+        import spacy
+    except ImportError:
+        raise MissingExtraError("spaCy", INSTALL) from None
+    try:
+        pipeline = spacy.blank(language)
+    except ImportError as error:  # no such language, or one whose segmenter is not installed
+        said = str(error).strip().splitlines()[-1].strip()
+        raise InputError(
+            f"spaCy cannot cut {language!r}: {said}",
+            remedy="write a language code such as en or de, or install what spaCy asks for; "
+            "characters need nothing",
+        ) from None
+
+    def split(text: str) -> list[str]:
+        return [token.text for token in pipeline.make_doc(text) if not token.is_space]
+
+    return Tokeniser(name, version("spacy"), split)
+
+
+def _moses(name: str, language: str) -> Tokeniser:
+    try:
+        from sacremoses import MosesTokenizer
+        from sacremoses.corpus import NonbreakingPrefixes
+    except ImportError:
+        raise MissingExtraError("sacremoses", INSTALL) from None
+    known = NonbreakingPrefixes().available_langs
+    if language not in known:  # the tokeniser would take the abbreviations of all languages
+        codes = sorted(code for code in known if len(code) == 2)
+        raise InputError(
+            f"Moses has no rules for the language {language!r}",
+            remedy=f"{suggest_name(language, codes)}known: {', '.join(codes)}",
+        )
+    moses: Any = MosesTokenizer(lang=language)
+
+    def split(text: str) -> list[str]:
+        return [str(token) for token in moses.tokenize(text, escape=False)]
+
+    return Tokeniser(name, version("sacremoses"), split)
+
+
+def tokenise_corpus(corpus: Corpus, cut: Tokeniser) -> Corpus:
+    """A corpus with sources and references cut; what it is cut by is kept with it.
+
+    Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
+    characters that they change; another tokeniser may join what an edit divides, and is refused.
+    """
+    result, gone = tokenised_counted(corpus, cut)
+    if gone:
+        warnings.warn(dropped_edits_note(corpus.name, gone), DataWarning, stacklevel=3)
+    return result
+
+
+def tokenised_counted(corpus: Corpus, cut: Tokeniser) -> tuple[Corpus, int]:
+    """The same, with the number of edits that change spaces only and are none in characters."""
+    if cut.name == AS_IS:
+        return corpus, 0
+    if any(r.edits is not None for references in corpus.references for r in references):
+        _require_characters(cut, "gold edits stand on the tokens of their file")
+    references = tuple(
+        tuple(_reference(reference, source, cut) for reference in references)
+        for source, references in zip(corpus.sources, corpus.references, strict=True)
+    )
+    gone = _number_of_edits(corpus.references) - _number_of_edits(references)
+    sources = tuple(map(cut, corpus.sources))
+    return replace(corpus, sources=sources, references=references, tokens=cut.signature), gone
+
+
+def dropped_edits_note(name: str, gone: int) -> str:
+    """What is said of a corpus that lost edits when it was cut into characters."""
+    return (
+        f"{name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
+        f"spaces only, and {'is' if gone == 1 else 'are'} none in characters"
+    )
+
+
+def _number_of_edits(references: Sequence[Sequence[Reference]]) -> int:
+    return sum(len(reference.edits or ()) for several in references for reference in several)
+
+
+def _reference(reference: Reference, source: str, cut: Tokeniser) -> Reference:
+    text = None if reference.text is None else cut(reference.text)
+    edits = None if reference.edits is None else _edits(reference.edits, source, cut)
+    return replace(reference, text=text, edits=edits)
+
+
+def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) -> Hypotheses:
+    """The same for the output of a system; ``sources`` are those its edits stand on, uncut."""
+    if cut.name == AS_IS:
+        return output
+    edits = None
+    if output.edits is not None:
+        _require_characters(cut, "the edits of a system stand on the tokens of their file")
+        edits = tuple(
+            _edits(several, source, cut)
+            for several, source in zip(output.edits, sources, strict=True)
+        )
+    return Hypotheses(output.system, tuple(map(cut, output.sentences)), edits)
+
+
+def _require_characters(cut: Tokeniser, why: str) -> None:
+    if cut.name != "characters":
+        raise InputError(
+            f"{why}, and cannot be cut by {cut.name}",
+            remedy="give texts (--source and --refs, errata convert makes them), or --tokens "
+            "characters",
+        )
+
+
+def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
+    """Edits on tokens as edits on their characters, without those they leave as they were.
+
+    An edit of spaces alone is none on characters, and is left out.
+    """
+    starts = (0, *accumulate(len(cut.split(token)) for token in source.split()))
+    letters = cut.split(source)
+    found = []
+    for edit in edits:
+        start, end = starts[edit.start], starts[edit.end]
+        old = letters[start:end]
+        new = [cut.split(text) for text in (edit.replacement, *edit.alternatives)]
+        if all(text == old for text in new) and old:
+            continue
+        lead = _shared(old, *new)
+        trail = _shared(*(text[lead:][::-1] for text in (old, *new)))
+        texts = [" ".join(text[lead : len(text) - trail]) for text in new]
+        found.append(
+            replace(
+                edit,
+                start=start + lead,
+                end=end - trail,
+                replacement=texts[0],
+                alternatives=tuple(texts[1:]),
+            )
+        )
+    return tuple(found)
+
+
+def _shared(*texts: Sequence[str]) -> int:
+    """How many tokens all of these begin with."""
+    shortest = min(map(len, texts))
+    return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)

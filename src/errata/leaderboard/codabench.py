@@ -1,0 +1,244 @@
+"""Codabench bundle.
+
+The bundle is a ZIP archive with ``competition.yaml``, the test sets as reference data, the sources
+as public data, and a scoring program that reads ``input/ref`` and ``input/res`` and writes
+``output/scores.json`` (https://docs.codabench.org, "Yaml Structure").
+The reference data are a board of their own, so that what scores here scores there.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping
+from importlib import resources
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from errata import __version__
+from errata.core.errors import InputError
+from errata.io.corpus import read_corpus
+from errata.io.files import read_bytes
+from errata.io.outputs import read_hypotheses
+from errata.leaderboard.files import OUTPUTS, Board, read_board
+from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
+from errata.tables.html_table import package_text, render_template
+
+# ---- Errata itself as a wheel, made from the files that are installed.
+
+DISTRIBUTION = "errata-gec"
+NOT_CARRIED = (".so", ".pyd", ".c", ".pyc")
+
+
+def own_wheel() -> tuple[str, dict[str, bytes]]:
+    """Return the file name of the wheel and its files, in order."""
+    stem = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
+    wheel = "Wheel-Version: 1.0\nGenerator: errata\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    carried = _package_files(resources.files("errata"), "errata")
+    carried[f"{stem}.dist-info/METADATA"] = _metadata()
+    carried[f"{stem}.dist-info/WHEEL"] = wheel.encode()
+    record = [f"{name},{_digest(data)},{len(data)}" for name, data in carried.items()]
+    record.append(f"{stem}.dist-info/RECORD,,")
+    carried[f"{stem}.dist-info/RECORD"] = ("\n".join(record) + "\n").encode()
+    return f"{stem}-py3-none-any.whl", carried
+
+
+def _metadata() -> bytes:
+    """Return the metadata of the installed distribution, which name what it depends on."""
+    try:
+        text = distribution(DISTRIBUTION).read_text("METADATA")
+    except PackageNotFoundError:
+        text = None
+    if text is None:
+        raise InputError(
+            f"{DISTRIBUTION} is not installed as a package, so a bundle cannot carry it",
+            remedy="run pip install on the checkout (make demo does), then try again",
+        )
+    return text.encode("utf-8")
+
+
+def _package_files(folder: Traversable, name: str) -> dict[str, bytes]:
+    """Return the contents of all files of a package by their path, sorted."""
+    found: dict[str, bytes] = {}
+    for entry in sorted(folder.iterdir(), key=lambda each: each.name):
+        path = f"{name}/{entry.name}"
+        if entry.is_dir():
+            if entry.name != "__pycache__":
+                found |= _package_files(entry, path)
+        elif not entry.name.endswith(NOT_CARRIED):
+            found[path] = entry.read_bytes()
+    return found
+
+
+def _digest(data: bytes) -> str:
+    """Return a digest as RECORD wants it."""
+    encoded = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+    return "sha256=" + encoded.rstrip(b"=").decode()
+
+
+HERE = "errata.leaderboard"
+DOCKER_IMAGE = "python:3.12"
+START = "2026-01-01 00:00"
+WHEN = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the same board, the same bytes
+
+
+def codabench_bundle(board: Board) -> bytes:
+    """The bundle of a board: the same bytes every time for the same files."""
+    sets = [each.name for each in board.sets]
+    given = board.codabench
+    columns = [(_key(board, s, m), _title(board, s, m)) for s in sets for m in board.metrics]
+    about = given.get("description") or board.about or board.title
+    competition = render_template(
+        HERE,
+        "templates/competition.yaml.j2",
+        version=__version__,
+        title=board.title,
+        description=about,
+        docker_image=given.get("docker_image", DOCKER_IMAGE),
+        start=given.get("start", START),
+        end=given.get("end", ""),
+        sets=sets,
+        columns=columns,
+    )
+    reference, sources = _reference_data(board)
+    wheel, wheel_files = own_wheel()
+    program = {
+        "metadata.yaml": b"command: python3 /app/program/scoring.py /app/input /app/output\n",
+        "scoring.py": package_text(HERE, "scoring_program.py").encode(),
+        wheel: _archive(wheel_files),
+    }
+    return _archive(
+        {
+            "competition.yaml": competition.encode("utf-8"),
+            "logo.png": _logo(),
+            "overview.md": f"# {board.title}\n\n{about}\n".encode(),
+            "submission.md": _submission(sets).encode(),
+            "terms.md": f"{given.get('terms', 'No further terms.')}\n".encode(),
+            "reference_data.zip": _archive(reference),
+            "public_data.zip": _archive(sources),
+            "scoring_program.zip": _archive(program),
+        }
+    )
+
+
+def mounted_scores(reference: Path, result: Path) -> dict[str, float]:
+    """The scores of a submission in ``result`` by the board in ``reference``, column by column.
+
+    A submission is ``output.txt``, or ``SET.txt`` for each test set; it is refused as a whole
+    where one is missing or does not fit, so that no column stands empty.
+    """
+    board = read_board(reference)
+    scores = {}
+    for files in board.sets:
+        corpus = files.read(tokens=board.tokens).corpus
+        stems = [files.name, *(["output"] if len(board.sets) == 1 else [])]
+        names = [f"{stem}{ending}" for stem in stems for ending in OUTPUTS]
+        output = next((result / name for name in names if (result / name).is_file()), None)
+        if output is None:
+            there = ", ".join(sorted(path.name for path in result.iterdir())[:8]) or "nothing"
+            raise InputError(
+                f"there is no output on {files.name}: the submission has {there}",
+                remedy=f"put {' or '.join(names[::2])} into the archive, not in a folder",
+            )
+        hypotheses = read_hypotheses(str(output), name="submission", corpus=corpus)
+        for text in board.metrics:
+            found = evaluate(text, corpus, hypotheses, resamples=0)
+            scores[_key(board, files.name, text)] = found["submission"]
+    return scores
+
+
+def _key(board: Board, set_name: str, metric: str) -> str:
+    """The key of a column: letters, digits and underscores."""
+    label = parse(metric).label
+    whole = label if len(board.sets) == 1 else f"{set_name} {label}"
+    return re.sub(r"[^A-Za-z0-9]+", "_", whole).strip("_")
+
+
+def _title(board: Board, set_name: str, metric: str) -> str:
+    label = parse(metric).label
+    return label if len(board.sets) == 1 else f"{set_name}, {label}"
+
+
+def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """A board with its files beside it, and the sources for those who take part."""
+    lines = [
+        f"title = {_toml(board.title)}",
+        f"metrics = [{', '.join(map(_toml, board.metrics))}]",
+        f"tokens = {_toml(board.tokens)}",
+    ]
+    reference: dict[str, bytes] = {}
+    sources: dict[str, bytes] = {}
+    for k, files in enumerate(board.sets):
+        if files.skipped is not None:
+            raise InputError(
+                f"{files.name} leaves sentences out, which a bundle cannot do",
+                path=board.path,
+                remedy="write the test set without them (errata convert --skip-sentences)",
+            )
+        named = {"gold": files.gold} if files.gold else {"source": files.source}
+        lines.append(f"[sets.{_toml(files.name)}]")
+        for role, path in named.items():
+            if path is not None:
+                ending = "m2" if role == "gold" else "txt"
+                reference[f"set{k}/{role}.{ending}"] = read_bytes(path)
+                lines.append(f"{role} = {_toml(f'set{k}/{role}.{ending}')}")
+        if not files.gold:
+            texts = [f"set{k}/ref{n}.txt" for n in range(len(files.references))]
+            for text, path in zip(texts, files.references, strict=True):
+                reference[text] = read_bytes(path)
+            lines.append(f"references = [{', '.join(map(_toml, texts))}]")
+        corpus = read_corpus(gold=files.gold, source=files.source, references=files.references)
+        sources[f"{files.name}.txt"] = "".join(f"{s}\n" for s in corpus.sources).encode("utf-8")
+    reference["board.toml"] = ("\n".join(lines) + "\n").encode("utf-8")
+    return reference, sources
+
+
+def _toml(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _submission(sets: list[str]) -> str:
+    files = ["output.txt"] if len(sets) == 1 else [f"{name}.txt" for name in sets]
+    return (
+        f"# Take part\n\nSubmit a ZIP archive with {', '.join(f'`{file}`' for file in files)}, not "
+        "in a folder: one corrected sentence a line, in the order of the public data.\n"
+    )
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, WHEN)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, data)
+    return stream.getvalue()
+
+
+def _logo(size: int = 256) -> bytes:
+    """A picture, which the platform asks for: three bars of a leaderboard."""
+    white, blue = b"\xff\xff\xff", b"\x2b\x5c\x9e"
+    heights = (0.55, 0.85, 0.4)
+    rows = []
+    for y in range(size):
+        row = bytearray(b"\0")  # no filter
+        for x in range(size):
+            bar, within = divmod(x * 100 // size, 34)
+            inside = 5 <= within < 29 and (size - y) / size < heights[min(bar, 2)]
+            row += blue if inside and y < size * 0.92 else white
+        rows.append(bytes(row))
+    head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )

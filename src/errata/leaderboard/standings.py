@@ -1,0 +1,511 @@
+"""Check, score and rank submissions; history; tables.
+
+What takes time is counting; scores, intervals and clusters follow from counts. So the counts of
+each output are kept by a digest of output, corpus and metric, and a second run counts only what is
+new. A metric that weighs by what all systems do (difficulty) is counted anew when any is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from errata import __version__
+from errata.core.cache import BlobCache
+from errata.core.errors import DataWarning, InputError
+from errata.core.registry import origin, plugin_errors
+from errata.core.stats import Floats, Progress, plural
+from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
+from errata.datasets.evaluation_sets import EvaluationFiles
+from errata.human.ranking import Ranking, cluster
+from errata.io.atomic import file_set
+from errata.io.checks import Finding, summarise
+from errata.io.corpus import check_files
+from errata.io.outputs import read_hypotheses
+from errata.io.stored_runs import StoredRun, corpus_digests, make_run, read_runs, write_run
+from errata.leaderboard.files import (
+    Board,
+    Submission,
+    card_of,
+    file_stem,
+    submission_folders,
+    submission_name,
+)
+from errata.metrics import parse
+from errata.metrics.base import Metric
+from errata.scoring.contract import check_inputs
+from errata.scoring.evaluate import scores_of
+from errata.scoring.tables import summary_table, unique_labels
+from errata.tables.cells import Cell, Ranks, unit
+from errata.tables.table import Table, joined_signatures, signed
+
+REVISION = "board counts 1"
+
+
+@dataclass(frozen=True)
+class CheckedSubmission:
+    """A submission, or what is left of one, and what was found in it."""
+
+    name: str
+    findings: tuple[Finding, ...]
+    submission: Submission | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be scored: there is a card, and no finding is an error."""
+        return self.submission is not None and not any(
+            finding.severity == "error" for finding in self.findings
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RankedSet:
+    """A test set with its systems, what each metric says of them, and which had to be counted."""
+
+    name: str
+    corpus: Corpus
+    systems: tuple[Hypotheses, ...]
+    results: tuple[Scores, ...]
+    rankings: tuple[Ranking, ...]
+    new: tuple[str, ...]
+    submissions: Mapping[str, Submission] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class BoardResult:
+    """Where a board stands: every submission as it was checked, every test set ranked."""
+
+    board: Board
+    checked: tuple[CheckedSubmission, ...]
+    sets: tuple[RankedSet, ...]
+
+    @property
+    def refused(self) -> tuple[CheckedSubmission, ...]:
+        """The submissions that were not scored."""
+        return tuple(each for each in self.checked if not each.fits)
+
+    @property
+    def new(self) -> tuple[str, ...]:
+        """The systems that were scored in this run, and not taken from an earlier one."""
+        return tuple(dict.fromkeys(name for each in self.sets for name in each.new))
+
+
+def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSubmission, ...]:
+    """Submissions with all that the guard finds: card, lengths, lines out of place, characters.
+
+    Of those on the board that have one system's name, all but the first (by their folders' names)
+    are refused; one from elsewhere must have a name that no other has.
+    """
+    owners: dict[str, str] = {}
+    others = submission_folders(board) if (board.folder / "submissions").is_dir() else []
+    for folder in others:
+        with contextlib.suppress(InputError):
+            owners.setdefault(card_of(board, folder).card.system, submission_name(folder))
+    found = []
+    for checked in _checked(board, folders):
+        if checked.submission is not None:
+            system, place = checked.submission.card.system, checked.submission.folder
+            owner = owners.setdefault(system, checked.name)
+            if owner != checked.name:
+                twin = Finding(
+                    "error",
+                    str(place / "card.toml"),
+                    None,
+                    f"{owner} has a system {system!r} too",
+                    "name them apart",
+                    "namesake",
+                )
+                checked = replace(checked, findings=(twin, *checked.findings))
+        found.append(checked)
+    return tuple(found)
+
+
+def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
+    """Submissions with what was found in their cards and outputs; a test set is read once."""
+    found: list[CheckedSubmission] = []
+    for folder in folders:
+        name = submission_name(folder)
+        try:
+            found.append(CheckedSubmission(name, (), card_of(board, folder)))
+        except InputError as error:
+            found.append(CheckedSubmission(name, (_finding(error, folder),)))
+    for files in board.sets:
+        outputs = {
+            k: each.submission.outputs[files.name]
+            for k, each in enumerate(found)
+            if each.submission is not None and files.name in each.submission.outputs
+        }
+        by_path = check_outputs(files, list(outputs.values()), board.tokens)
+        for k, each in enumerate(found):
+            if k in outputs:
+                more = by_path.get(str(outputs[k]), [])
+            else:
+                more = [] if each.submission is None else [_no_output(each.submission, files.name)]
+            found[k] = replace(each, findings=(*each.findings, *more))
+    return found
+
+
+def _no_output(submission: Submission, name: str) -> Finding:
+    return Finding(
+        "note",
+        str(submission.folder),
+        None,
+        f"there is no output on {name}",
+        f"put {name}.txt beside the card to be ranked there",
+        "no-output",
+    )
+
+
+def check_outputs(
+    files: EvaluationFiles, outputs: Sequence[Path], tokens: str
+) -> dict[str, list[Finding]]:
+    """What is wrong with outputs, by file; a test set that cannot be read is an error of its own.
+
+    What the checks let through is read as it will be for scoring, so that one output which cannot
+    be (edits of several systems, say) is refused and does not stop the others.
+    """
+    checked = check_files(
+        [f"{k}={output}" for k, output in enumerate(outputs)],
+        gold=files.gold,
+        source=files.source if files.gold is None else None,
+        references=files.references if files.gold is None else (),
+        skipped=files.skipped,
+    )
+    by_path: dict[str, list[Finding]] = {}
+    for finding in checked.findings:
+        by_path.setdefault(finding.path, []).append(finding)
+    corpus = files.read(tokens=tokens).corpus
+    for output in outputs:
+        own = by_path.setdefault(str(output), [])
+        if not any(finding.severity == "error" for finding in own):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)  # they are among the findings
+                try:
+                    read_hypotheses(str(output), name="submission", corpus=corpus)
+                except InputError as error:
+                    own.insert(0, _finding(error, output, "output"))
+    return by_path
+
+
+def _finding(error: InputError, place: Path, code: str = "card") -> Finding:
+    return Finding(
+        "error", error.path or str(place), error.line, error.problem, error.remedy or "", code
+    )
+
+
+def read_standing(
+    board: Board,
+    kept: BlobCache,
+    *,
+    threads: int | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> BoardResult:
+    """Check every submission, count what is new, and rank what fits on every test set."""
+    metrics = [parse(text) for text in board.metrics]
+    checked = check_submissions(board, submission_folders(board))
+    fit = [each.submission for each in checked if each.fits and each.submission is not None]
+    sets = []
+    for files in board.sets:
+        corpus = files.read(tokens=board.tokens).corpus
+        there = [each for each in fit if files.name in each.outputs]
+        if not there:
+            continue
+        systems = [
+            read_hypotheses(str(each.outputs[files.name]), name=each.card.system, corpus=corpus)
+            for each in there
+        ]
+        ranked = rank_set(
+            files.name, metrics, corpus, systems, board, kept, threads=threads, progress=progress
+        )
+        sets.append(replace(ranked, submissions={each.card.system: each for each in there}))
+    if not sets:
+        raise InputError(
+            f"no submission can be scored: {sum(not each.fits for each in checked)} of "
+            f"{len(checked)} were refused",
+            path=str(board.folder / "submissions"),
+            remedy="errata board FOLDER --check SUBMISSION says why",
+        )
+    return BoardResult(board, checked, tuple(sets))
+
+
+def rank_set(
+    name: str,
+    metrics: Sequence[Metric],
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    board: Board,
+    kept: BlobCache,
+    *,
+    threads: int | None = None,
+    progress: Callable[[str], Progress] | None = None,
+) -> RankedSet:
+    """Score systems with each metric, from kept counts where there are any, and cluster them."""
+    for error in duplicate_name_errors([each.system for each in systems]):
+        raise error
+    results, new = [], set[str]()
+    for metric in metrics:
+        check_inputs(metric, corpus, systems)
+        counts, counted = _counts(
+            metric, corpus, systems, kept, threads, progress(metric.name) if progress else None
+        )
+        new |= counted
+        results.append(
+            scores_of(metric, corpus, systems, counts, resamples=board.resamples, rng=board.seed)
+        )
+    return RankedSet(
+        name,
+        corpus,
+        tuple(systems),
+        tuple(results),
+        tuple(cluster(scores, confidence=board.confidence) for scores in results),
+        tuple(each.system for each in systems if each.system in new),
+    )
+
+
+def _counts(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    kept: BlobCache,
+    threads: int | None,
+    progress: Progress | None,
+) -> tuple[list[Floats], set[str]]:
+    """The counts of every system, and the names of those that had to be counted."""
+    together = metric.context(corpus, systems)
+    # What weighs by all systems says of one alone something else, and is counted for all or none.
+    joint = any(metric.context(corpus, [each]) != together for each in systems)
+    keys = _keys(metric, corpus, systems, together, joint)
+    found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
+    lost = [k for k, key in enumerate(keys) if found.get(key) is None]
+    if joint and lost:
+        lost = list(range(len(keys)))
+    missing = [systems[k] for k in lost]
+    if missing:
+        with plugin_errors(metric):
+            counted = metric.count_all(corpus, missing, threads=threads, progress=progress)
+        fresh = dict(zip([keys[k] for k in lost], counted, strict=True))
+        kept.put(REVISION, {key: _blob(array) for key, array in fresh.items()})
+        found.update(fresh)
+    arrays = [array for key in keys if (array := found[key]) is not None]
+    return arrays, {each.system for each in missing}
+
+
+def _keys(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    together: tuple[str, ...],
+    joint: bool,
+) -> list[str]:
+    """What the counts of each system follow from: output, corpus, metric and version.
+
+    Of a metric that is ``joint``, from all outputs.
+    """
+    digests = [_digest(repr((each.sentences, each.edits))) for each in systems]
+    return [
+        repr(
+            (
+                repr(metric),
+                origin(type(metric)),
+                together,
+                sorted(corpus_digests(corpus).items()),
+                own,
+                tuple(digests) if joint else (),
+                __version__,
+            )
+        )
+        for own in digests
+    ]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _blob(array: Floats) -> bytes:
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _array(data: bytes) -> Floats | None:
+    """Counts as they were kept; None where the file was damaged."""
+    try:
+        found: Floats = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        return None
+    return found if found.dtype == np.float64 and found.ndim == 3 else None
+
+
+# ---- A leaderboard as tables: the ranking, what was found in submissions, and what was scored
+# when.
+
+
+def board_table(ranked: RankedSet, *, groups: bool) -> Table:
+    """Systems in the order of the first metric, a line where its clusters end, every metric."""
+    first, results = ranked.rankings[0], ranked.results
+    summary = summary_table(results, confidence=first.confidence, notes=True)
+    figures = {row[0]: row[1:] for row in summary.rows}
+    rows: list[tuple[Cell, ...]] = []
+    for position, system in enumerate(first.systems):
+        card = ranked.submissions[system].card
+        rows.append(
+            (
+                int(first.cluster[position]),
+                Ranks(int(first.low[position]), int(first.high[position])),
+                system,
+                *figures[system],
+                *((card.group,) if groups else ()),
+                card.date,
+            )
+        )
+    ends = [k for k in range(len(rows) - 1) if first.cluster[k] != first.cluster[k + 1]]
+    by = unique_labels(results)[0].label
+    group = ("group",) if groups else ()
+    return replace(
+        summary,
+        columns=("cluster", "range", "system", *summary.columns[1:], *group, "date"),
+        rows=tuple(rows),
+        title=f"{ranked.name}: {len(rows)} {plural('system', len(rows))}, clusters by {by}"
+        + unit(results),
+        name=f"board_{ranked.name}",
+        rules=frozenset(ends),
+    )
+
+
+def submission_table(standing: BoardResult) -> Table:
+    """Every submission: whether it was scored, in this run or before, and what was found in it."""
+    new = standing.new
+    rows: list[tuple[Cell, ...]] = []
+    for each in standing.checked:
+        card = None if each.submission is None else each.submission.card
+        counts = [
+            sum(finding.severity == severity for finding in each.findings)
+            for severity in ("error", "warning")
+        ]
+        system = None if card is None else card.system
+        state = "refused" if not each.fits else "scored now" if system in new else "as before"
+        rows.append((each.name, system, state, *counts))
+    return Table(
+        ("submission", "system", "state", "errors", "warnings"),
+        tuple(rows),
+        title="Submissions",
+        name="submissions",
+        signature=signed("board", f"submissions:{len(rows)}"),
+    )
+
+
+def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
+    """What the guard found, the fourth and later of a kind counted."""
+    return Table(
+        ("submission", "severity", "file", "line", "problem", "remedy"),
+        tuple(
+            (
+                each.name,
+                finding.severity,
+                finding.path.replace("\\", "/").rpartition("/")[2],
+                finding.line,
+                finding.problem,
+                finding.remedy,
+            )
+            for each in checked
+            for finding in summarise(each.findings)
+        ),
+        title="Findings",
+        name="findings",
+        signature=signed("board", "check"),
+        widths={"problem": 40, "remedy": 30},
+    )
+
+
+def history_table(runs: Sequence[StoredRun]) -> Table:
+    """Every run, the newest first: what each metric said of the output of that day."""
+    labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
+    rows: list[tuple[Cell, ...]] = []
+    for run in reversed(runs):
+        by_label = {figure.label: figure.value for figure in run.figures}
+        rows.append((run.when[:10], run.system, *(by_label.get(label) for label in labels)))
+    return Table(
+        ("scored on", "system", *labels),
+        tuple(rows),
+        title="Every run",
+        name="history",
+        signature=joined_signatures(f.signature for run in runs for f in run.figures),
+    )
+
+
+# ---- The history of a leaderboard: a stored run for every output that was new, oldest first.
+
+
+def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
+    """The stored runs of every test set, oldest first.
+
+    One that says what its system's last one said is left out: two processes, or two branches that
+    were merged, may both have stored it.
+    """
+    found = {}
+    for ranked in standing.sets:
+        folder = _folder(standing, ranked)
+        there = folder.is_dir() and any(folder.glob("*.json"))
+        told: list[StoredRun] = []
+        for run in read_runs(folder) if there else ():
+            if not _known(run, told):
+                told.append(run)
+        found[ranked.name] = tuple(told)
+    return found
+
+
+def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, ...]:
+    """Store a run for every output, test set or metric that no run has yet; their names."""
+    before = board_runs(standing)
+    stored = []
+    for ranked in standing.sets:
+        folder = _folder(standing, ranked)
+        for hypotheses in ranked.systems:
+            run = make_run(
+                ranked.corpus,
+                hypotheses,
+                ranked.results,
+                confidence=standing.board.confidence,
+                when=when,
+            )
+            if _known(run, before[ranked.name]):
+                continue
+            folder.mkdir(parents=True, exist_ok=True)
+            name = file_stem(ranked.submissions[hypotheses.system].name)
+            day = run.when.replace(":", "").replace("-", "")
+            with file_set(force=True):  # at once, whatever the command keeps back
+                write_run(_free(folder, f"{name}-{day}"), run)
+            stored.append(hypotheses.system)
+    return tuple(dict.fromkeys(stored))
+
+
+def _folder(standing: BoardResult, ranked: RankedSet) -> Path:
+    return standing.board.folder / "runs" / file_stem(ranked.name)
+
+
+def _known(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
+    """Whether the last run of the system is the same but for the day."""
+    own = [each for each in runs if each.system == run.system]
+    return bool(own) and (
+        own[-1].changed == run.changed
+        and own[-1].edits == run.edits
+        and own[-1].corpus == run.corpus
+        and [f.signature for f in own[-1].figures] == [f.signature for f in run.figures]
+    )
+
+
+def _free(folder: Path, stem: str) -> Path:
+    """A name that no file has yet: two runs of one second are told apart."""
+    path, nth = folder / f"{stem}.json", 1
+    while path.exists():
+        nth += 1
+        path = folder / f"{stem}-{nth}.json"
+    return path

@@ -1,0 +1,372 @@
+"""Front page, system pages, site writer."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from errata.core.errors import InputError, escape_controls
+from errata.core.stats import Estimate, Interval
+from errata.data import Hypotheses, Scores
+from errata.human.tables import ranking_table
+from errata.io.atomic import file_set, write_bytes
+from errata.io.corpus import CheckReport
+from errata.io.files import PathLike, file_error
+from errata.io.stored_runs import StoredRun
+from errata.leaderboard.files import Board, Card, file_stem
+from errata.leaderboard.standings import (
+    BoardResult,
+    CheckedSubmission,
+    RankedSet,
+    board_table,
+    finding_table,
+    history_table,
+    submission_table,
+)
+from errata.plots.svg import Chart, TrendLine, chart_html, trend_chart
+from errata.reports.page import Section, page
+from errata.reports.report import make_report
+from errata.reports.results import ReportInputs
+from errata.reports.sections.leaderboard import forest_of
+from errata.scoring.tables import metric_heading, unique_labels
+from errata.tables.cells import as_text, score_format, score_formats, unit
+from errata.tables.html_table import package_text, render_template, table_html
+from errata.tables.table import Table
+
+# ---- A site whose pages are made anew every time: written together, and no old one left.
+
+MADE = b'<meta name="generator" content="errata'
+HEAD = 20_000  # bytes of a page in which it says what made it
+
+
+def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
+    """Write pages by their addresses in a folder; the addresses of old ones that were removed.
+
+    Only what Errata made is replaced, and removed only in the folders of the site that hold pages
+    by name: a report that somebody put beside the front page stays.
+    """
+    place = Path(folder)
+    for address in pages:
+        if (place / address).exists() and not _ours(place / address):
+            raise InputError(
+                "this page was not made by Errata, and is not overwritten",
+                path=str(place / address),
+                remedy="name another folder with --site",
+            )
+    try:
+        for address in pages:
+            (place / address).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_error("write", error, str(place)) from None
+    with file_set(force=True):
+        for address, text in pages.items():
+            write_bytes(text.encode("utf-8"), place / address)
+    removed = []
+    folders = sorted({(place / address).parent for address in pages} - {place})
+    for path in (path for folder in folders for path in sorted(folder.glob("*.html"))):
+        address = path.relative_to(place).as_posix()
+        if address not in pages and _ours(path):
+            path.unlink()
+            removed.append(address)
+    return tuple(removed)
+
+
+def _ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return MADE in file.read(HEAD)
+    except OSError as error:
+        raise file_error("read", error, str(path)) from None
+
+
+HERE = "errata.leaderboard"
+SHOWN_IN_HISTORY = 6  # lines in a chart that can still be told apart
+
+
+def style() -> str:
+    """The style that pages of a board have beside that of every page."""
+    return package_text(HERE, "templates/board.css")
+
+
+def page_names(standing: BoardResult) -> dict[str, dict[str, str]]:
+    """The address of each system's page, as seen from the front page, by test set and system.
+
+    On the first of its test sets it is called like its folder, on others like both.
+    """
+    taken = {each.name for each in standing.checked}
+    found: dict[str, dict[str, str]] = {}
+    seen: set[str] = set()
+    for ranked in standing.sets:
+        found[ranked.name] = {}
+        for system, submission in ranked.submissions.items():
+            name = submission.name
+            while name in taken and submission.name in seen:
+                name += f".{ranked.name}"
+            seen.add(submission.name)
+            taken.add(name)
+            found[ranked.name][system] = f"systems/{file_stem(name)}.html"
+    return found
+
+
+def card_html(card: Card) -> str:
+    """What a card says, as a list of terms; only texts that are there, only addresses that are."""
+    facts = {
+        "Group": card.group,
+        "Description": card.description,
+        "Model": card.model,
+        "Data": card.data,
+        "Licence": card.licence,
+    }
+    links = {"Link": card.link, "Paper": card.paper}
+    return render_template(
+        HERE,
+        "templates/card.html.j2",
+        card=card,
+        facts=[(name, escape_controls(text)) for name, text in facts.items() if text],
+        links=[(name, escape_controls(text)) for name, text in links.items() if text],
+    )
+
+
+def answer_section(standing: BoardResult) -> Section:
+    """Who leads on each test set, by which metric, and who cannot be told from the leader."""
+    said = []
+    for ranked in standing.sets:
+        first = ranked.rankings[0]
+        scores = first.scores
+        best = first.order[0]
+        spec = score_format(scores, scores.headline)
+        bounds = Interval(*scores.interval(first.confidence)[best].tolist())
+        value = as_text(float(scores.values[best]), spec)
+        percent = " percent" if spec.endswith("p") else ""
+        tied = [first.systems[k] for k in range(1, len(first.order)) if first.cluster[k] == 1]
+        alone = (
+            "No other system is in its cluster."
+            if not tied
+            else f"Not told apart from it: {', '.join(tied)}."
+        )
+        said.append(
+            f"On {ranked.name} ({len(ranked.corpus)} sentences), {first.systems[0]} leads by "
+            f"{scores.label}: {value}{percent} ({as_text(bounds, spec)}). {alone}"
+        )
+    refused = len(standing.refused)
+    if refused:
+        said.append(
+            f"{refused} of {len(standing.checked)} submissions were refused; see the checks below."
+        )
+    body = "\n".join(f"<p>{html.escape(escape_controls(text))}</p>" for text in said)
+    return Section("answer", "Where it stands", body, styles=(style(),))
+
+
+def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[str, str]) -> Section:
+    """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
+    table = board_table(ranked, groups=bool(board.groups))
+    details = [ranking_table(ranking) for ranking in ranked.rankings]
+    chart = forest_of(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
+    results = unique_labels(ranked.results)
+    best = [metric_heading(scores) for scores in results]
+    parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
+    for scores, detail in zip(results, details, strict=True):
+        named = _called(detail, f"{ranked.name}, {scores.label}: clusters and parts")
+        named = _as_shown(named, scores)
+        parts.append(table_html(named, f"{key}-{scores.label}", folded=True, links=links))
+    title = "Leaderboard" if len(board.sets) == 1 else f"Leaderboard: {ranked.name}"
+    return Section(
+        key,
+        title,
+        "\n".join(parts),
+        lead="Systems between two lines cannot be told apart by these sentences.",
+        tables=(table, *details),
+    )
+
+
+def _as_shown(table: Table, scores: Scores) -> Table:
+    """A ranking with the digits, or the percent, that scores of this metric are shown with."""
+    formats = score_formats(scores, (scores.headline, *scores.parts), 2)
+    intervals = [name for name in table.columns if name.endswith(" interval")]
+    own = formats | dict.fromkeys(intervals, formats[scores.headline])
+    return replace(table, formats={**table.formats, **own}, title=table.title + unit([scores]))
+
+
+def _called(table: Table, title: str) -> Table:
+    return replace(table, title=title)
+
+
+def history_section(
+    standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]
+) -> Section | None:
+    """How scores moved from run to run, on every test set."""
+    parts, tables = [], []
+    for ranked in standing.sets:
+        name, several = ranked.name, runs.get(ranked.name, ())
+        if not several:
+            continue
+        results = unique_labels(ranked.results)
+        parts.append(chart_html(_trend(name, results[0], several)))
+        formats = {scores.label: score_format(scores, scores.headline) for scores in results}
+        title = f"{name}: every run, the newest first{unit(results)}"
+        table = replace(_called(history_table(several), title), formats=formats)
+        tables.append(table)
+        parts.append(table_html(table, f"history-{name}", folded=len(several) > 12))
+    if not parts:
+        return None
+    lead = "A run is stored whenever an output, the test set or what scores them is new."
+    return Section("history", "History", "\n".join(parts), lead=lead, tables=tables)
+
+
+def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
+    label = scores.label
+    by = 100 if score_format(scores, scores.headline).endswith("p") else 1
+    moments = list(dict.fromkeys(run.when[:10] for run in runs))
+    lines: dict[str, list[Estimate | None]] = {}
+    for run in runs:
+        figure = next((f for f in run.figures if f.label == label and f.value is not None), None)
+        if figure is not None and figure.value is not None:
+            low, high = (math.nan if v is None else by * v for v in (figure.low, figure.high))
+            line = lines.setdefault(run.system, [None] * len(moments))
+            line[moments.index(run.when[:10])] = Estimate(by * figure.value, low, high)
+    for line in lines.values():  # what was not handed in anew stands as it did
+        for k in range(1, len(line)):
+            before = line[k - 1]
+            if line[k] is None and before is not None:
+                line[k] = Estimate(before.value, math.nan, math.nan)
+    newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
+    tracks = [TrendLine(system, values) for system, values in newest]
+    which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
+    return trend_chart(
+        f"history-{name}-chart", f"{name}: {label} by day{which}{unit([scores])}", moments, tracks
+    )
+
+
+def _last(values: Sequence[Estimate | None]) -> float:
+    return next((v.value for v in reversed(values) if v is not None), float("-inf"))
+
+
+def system_section(standing: BoardResult) -> Section:
+    """Every system that was scored: its card, and the way to its page."""
+    names = page_names(standing)
+    items = []
+    for each in standing.checked:
+        if each.fits and each.submission is not None:
+            system = each.submission.card.system
+            name = html.escape(escape_controls(system))
+            where = html.escape(next(of[system] for of in names.values() if system in of))
+            items.append(
+                f'<li><h3><a href="{where}" dir="auto">{name}</a></h3>\n'
+                f"{card_html(each.submission.card)}</li>"
+            )
+    return Section("systems", "Systems", f'<ul class="systems">{"".join(items)}</ul>')
+
+
+def check_section(standing: BoardResult) -> Section:
+    """What the guard said of every submission."""
+    tables = [submission_table(standing)]
+    if any(each.findings for each in standing.checked):
+        tables.append(finding_table(standing.checked))
+    body = "\n".join(table_html(table, table.name) for table in tables)
+    return Section("checks", "Checks of submissions", body, tables=tables)
+
+
+def take_part_section(board: Board) -> Section:
+    """How to hand in a submission, and how to check it before."""
+    sets = [each.name for each in board.sets]
+    files = ["output.txt"] if len(sets) == 1 else [f"{name}.txt" for name in sets]
+    group = f'group = "{board.groups[0]}"\n' if board.groups else ""
+    card = (
+        "# submissions/ours/card.toml\n"
+        'system = "Ours"\nauthors = ["A. Author", "B. Author"]\ndate = 2026-11-16\n'
+        f'{group}description = "What it is"\nlink = "https://example.org/ours"\n'
+        'licence = "MIT"\n'
+    )
+    listed = html.escape(escape_controls(", ".join(files)))
+    body = (
+        f"<p>A submission is a folder with a card and {listed}: one "
+        "corrected sentence a line, in the order of the test set.</p>\n"
+        f'<pre class="example" tabindex="0"><code>{html.escape(card)}</code></pre>\n'
+        "<p>What would be refused, and why, is said by:</p>\n"
+        '<pre class="example" tabindex="0"><code>errata board FOLDER --check submissions/ours'
+        "</code></pre>"
+    )
+    return Section("take-part", "Take part", body)
+
+
+# ---- The pages of a leaderboard: a front page, and a report of every system.
+
+FRONT = "index.html"
+
+
+def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) -> dict[str, str]:
+    """Every page by its address in the site; ``runs`` are those of each test set, oldest first."""
+    board = standing.board
+    links = page_names(standing)
+    sections = [answer_section(standing)]
+    sections += [
+        ranking_section(ranked, board, f"board-{k + 1}", links[ranked.name])
+        for k, ranked in enumerate(standing.sets)
+    ]
+    history = history_section(standing, runs)
+    sections += [history] if history is not None else []
+    sections += [system_section(standing), check_section(standing), take_part_section(board)]
+    pages = {FRONT: page(board.title, sections, about=board.about)}
+    for each in standing.checked:
+        if each.fits and each.submission is not None:
+            system = each.submission.card.system
+            there = [ranked for ranked in standing.sets if system in ranked.submissions]
+            names = {ranked.name: links[ranked.name][system] for ranked in there}
+            for ranked in there:
+                pages[names[ranked.name]] = _system_page(
+                    standing, each, ranked, names, runs.get(ranked.name, ())
+                )
+    return pages
+
+
+def _system_page(
+    standing: BoardResult,
+    checked: CheckedSubmission,
+    ranked: RankedSet,
+    names: Mapping[str, str],
+    runs: Sequence[StoredRun],
+) -> str:
+    """The report of a system on a test set, beside the best of the others, under its card."""
+    assert checked.submission is not None
+    card, board = checked.submission.card, standing.board
+    others = [name for name in ranked.rankings[0].systems if name != card.system]
+    by_name = {each.system: each for each in ranked.systems}
+    shown: list[Hypotheses] = [by_name[name] for name in (card.system, *others[:1])]
+    made = make_report(
+        ReportInputs(
+            corpus=ranked.corpus,
+            systems=tuple(shown),
+            scores=ranked.results,
+            base=others[0] if others else None,
+            runs=tuple(run for run in runs if run.system == card.system),
+            checked=CheckReport(checked.findings, ()),
+            command=f"errata board {board.folder.name}",
+            resamples=board.resamples,
+            confidence=board.confidence,
+            seed=board.seed,
+        )
+    )
+    top = Section(
+        "card", "Submission", _top(standing, ranked, names, card_html(card)), styles=[style()]
+    )
+    beside = f", beside {others[0]}" if others else ""
+    about = f"{board.title}: {ranked.name}{beside}"
+    return page(card.system, [top, *made.sections], about=about)
+
+
+def _top(standing: BoardResult, ranked: RankedSet, names: Mapping[str, str], card: str) -> str:
+    """The way back, the card, and the ways to the reports on other test sets."""
+    back = html.escape(escape_controls(standing.board.title))
+    parts = [f'<p><a href="../{FRONT}">Back to {back}</a></p>', card]
+    others = [
+        f'<a href="{html.escape(PurePosixPath(where).name)}">'
+        f"{html.escape(escape_controls(name))}</a>"
+        for name, where in names.items()
+        if name != ranked.name
+    ]
+    if others:
+        parts.append(f"<p>This system on other test sets: {', '.join(others)}</p>")
+    return "\n".join(parts)

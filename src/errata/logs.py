@@ -1,0 +1,274 @@
+"""Edits a deployed system made, counted without references; tables.
+
+Logs hold sources and outputs, sometimes whether people accepted a change, and which sentences were
+known to be clean. Everything here is counted in integers that add up, so that logs of any length
+are counted part by part, in any order, on any number of machines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from errata.core.errors import InputError
+from errata.core.stats import Estimate, Interval, wilson
+from errata.edits import extract_all
+from errata.io.slices import MOST_VALUES
+from errata.tables.cells import Cell
+from errata.tables.table import Table
+
+EVERYTHING = ("", "all")  # the part that holds every sentence
+# What is counted of a part, and of each kind of edit in it ("" stands for all kinds together).
+FIGURES = ("sentences", "changed", "edits", "squares", "clean", "alarms", "answered", "accepted")
+_Key = tuple[str, str, str, str]  # column, value, kind, figure
+
+
+@dataclass(frozen=True)
+class LogCounts:
+    """Counts of logs that can be added: by column and value, kind of edit, and figure.
+
+    >>> one = count_logs(["He go ."], ["He goes ."], accepted=[True])
+    >>> (one + one).part().changed
+    2
+    """
+
+    counts: Mapping[_Key, int]
+    extractor: str = "aligned"
+
+    def __add__(self, other: LogCounts) -> LogCounts:
+        if self.extractor != other.extractor:
+            raise InputError(
+                f"edits found by {self.extractor} and by {other.extractor} do not add up",
+                remedy="count all logs with one extractor",
+            )
+        total = Counter(self.counts)
+        total.update(other.counts)
+        result = LogCounts(dict(total), self.extractor)
+        for column in {key[0] for key in total}:
+            if len(result.values(column)) > MOST_VALUES:
+                raise InputError(
+                    f"the column {column!r} has more than {MOST_VALUES} different values, "
+                    "and a slice is to be more than a few sentences",
+                    remedy="leave it out, or group its values",
+                )
+        return result
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were sliced by."""
+        return tuple(sorted({key[0] for key in self.counts} - {EVERYTHING[0]}))
+
+    def values(self, column: str) -> tuple[str, ...]:
+        """The values of a column, in order."""
+        return tuple(sorted({key[1] for key in self.counts if key[0] == column}))
+
+    def part(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> LogPart:
+        """The counts of the sentences with this value, or of all."""
+        return self._figures(column, value, "")
+
+    def kinds(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> dict[str, LogPart]:
+        """The same for each kind of edit, the frequent ones first.
+
+        ``changed``, ``clean``... count sentences with such an edit; ``alarms`` those marked clean.
+        """
+        names = {key[2] for key in self.counts if key[:2] == (column, value)} - {""}
+        found = {name: self._figures(column, value, name) for name in names}
+        return dict(sorted(found.items(), key=lambda each: (-each[1].edits, each[0])))
+
+    def _figures(self, column: str, value: str, kind: str) -> LogPart:
+        every = {"sentences": "", "clean": ""}  # these are of the part, whatever the kind
+        return LogPart(
+            *(
+                self.counts.get((column, value, every.get(figure, kind), figure), 0)
+                for figure in FIGURES
+            )
+        )
+
+
+class LogPart(NamedTuple):
+    """Counts of a part of logs, or of one kind of edit in it.
+
+    Of ``sentences``, ``changed`` were changed, by ``edits`` (``squares`` is the sum of the squares
+    of their number per sentence). Of those marked ``clean``, ``alarms`` were changed. Of the
+    changed, ``answered`` say whether the change was accepted, and ``accepted`` were.
+    """
+
+    sentences: int
+    changed: int
+    edits: int
+    squares: int
+    clean: int
+    alarms: int
+    answered: int
+    accepted: int
+
+
+def count_logs(
+    sources: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    accepted: Sequence[bool | None] | None = None,
+    clean: Sequence[bool | None] | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
+    extractor: str = "aligned",
+) -> LogCounts:
+    """Count sentences, their changes, and what is known of them; None where nothing is.
+
+    ``accepted`` says of a change whether somebody took it; it says nothing of a sentence that was
+    left alone. ``clean`` marks sentences without errors: any change of them is a false alarm.
+    """
+    for name, values in (("accepted", accepted), ("clean", clean), *(slices or {}).items()):
+        if values is not None and len(values) != len(sources):
+            raise InputError(f"{len(values)} values of {name!r} for {len(sources)} sentences")
+    every = extract_all(sources, outputs, extractor=extractor)
+    counts: Counter[_Key] = Counter()
+    for i, edits in enumerate(every):
+        changed = sources[i].split() != outputs[i].split()
+        is_clean = clean is not None and clean[i] is True
+        answer = accepted[i] if accepted is not None and changed else None
+        kinds = Counter(edit.kind for edit in edits)
+        parts = [EVERYTHING, *((name, values[i]) for name, values in (slices or {}).items())]
+        for column, value in parts:
+            counts[column, value, "", "sentences"] += 1
+            counts[column, value, "", "clean"] += is_clean
+            several = {"": len(edits), **kinds} if changed else {}
+            for kind, number in several.items():
+                for figure, more in _figures(number, is_clean, answer):
+                    counts[column, value, kind, figure] += more
+    return LogCounts(dict(counts), extractor)
+
+
+def _figures(edits: int, clean: bool, answer: bool | None) -> Iterator[tuple[str, int]]:
+    yield "changed", 1
+    yield "edits", edits
+    yield "squares", edits * edits
+    yield "alarms", int(clean)
+    yield "answered", int(answer is not None)
+    yield "accepted", int(answer is True)
+
+
+def edits_per_sentence(part: LogPart, confidence: float = 0.95) -> Estimate:
+    """Edits per sentence with an interval: normal, with the variance between sentences.
+
+    >>> part = count_logs(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).part()
+    >>> [round(x, 2) for x in edits_per_sentence(part)]
+    [0.5, 0.01, 0.99]
+    """
+    n = part.sentences
+    if not n:
+        return Estimate(float("nan"), 0.0, float("inf"))
+    from scipy.special import ndtri
+
+    mean = part.edits / n
+    variance = (part.squares * n - part.edits * part.edits) / (n * n)
+    half = float(ndtri((1 + confidence) / 2)) * float(np.sqrt(variance / n))
+    return Estimate(mean, max(mean - half, 0.0), mean + half)
+
+
+# ---- What was counted of logs, as tables: overall, by kind of edit, and by slice.
+
+SHARE = ".1%"
+SHARES = ("change rate", "false alarm rate", "accepted share")
+_Part = tuple[str, str]  # a column and its value
+
+
+def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = "") -> list[Table]:
+    """All sentences, each kind of edit, each slice, and each kind in each slice."""
+    overall = Table(
+        ("figure", "value", "interval"),
+        tuple(_overall(counts.part(), confidence)),
+        title="Logs",
+        name="logs",
+        caption=f"{confidence * 100:g} % intervals: Wilson's for shares of sentences; normal, with "
+        "the variance between sentences, for edits per sentence",
+        signature=signature,
+        row_formats=dict.fromkeys(SHARES, SHARE) | {"edits per sentence": ".3f"},
+    )
+    tables = [overall, _kinds(counts, [EVERYTHING], confidence, signature)]
+    parts = [(column, value) for column in counts.columns for value in counts.values(column)]
+    if parts:
+        tables.append(_slices(counts, parts, confidence, signature))
+        tables.append(_kinds(counts, parts, confidence, signature))
+    return tables
+
+
+def _overall(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
+    yield "sentences", part.sentences, None
+    yield "changed", part.changed, None
+    yield "change rate", *_share(part.changed, part.sentences, confidence)
+    yield "edits", part.edits, None
+    if part.sentences:
+        yield "edits per sentence", *_apart(edits_per_sentence(part, confidence))
+    if part.clean:
+        yield "marked clean", part.clean, None
+        yield "false alarms", part.alarms, None
+        yield "false alarm rate", *_share(part.alarms, part.clean, confidence)
+    if part.answered:
+        yield "answered", part.answered, None
+        yield "accepted", part.accepted, None
+        yield "accepted share", *_share(part.accepted, part.answered, confidence)
+
+
+def _apart(found: Estimate) -> tuple[Cell, Cell]:
+    """A number and its interval, of which it need not be the middle."""
+    return found.value, Interval(found.low, found.high)
+
+
+def _share(found: int, of: int, confidence: float) -> tuple[Cell, Cell]:
+    """A share with its interval, and nothing where there is nothing to share."""
+    return _apart(wilson(found, of, confidence)) if of else (None, None)
+
+
+def _shares(part: LogPart, confidence: float) -> tuple[Cell, ...]:
+    return (
+        *_share(part.changed, part.sentences, confidence),
+        *_share(part.alarms, part.clean, confidence),
+        part.answered or None,
+        *_share(part.accepted, part.answered, confidence),
+    )
+
+
+def _kinds(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
+    """A row per kind of edit in each of the parts; rates are of sentences with such an edit."""
+    sliced = parts != [EVERYTHING]
+    rows = [
+        (*((column, value) * sliced), kind or "-", part.edits, *_shares(part, confidence))
+        for column, value in parts
+        for kind, part in counts.kinds(column, value).items()
+    ]
+    columns = (*(("column", "slice") * sliced), "kind", "edits")
+    title = "By slice and kind of edit" if sliced else "By kind of edit"
+    return _table(
+        columns, rows, title, "logs_by_slice_and_kind" if sliced else "logs_by_kind", signature
+    )
+
+
+def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
+    rows = []
+    for column, value in parts:
+        part = counts.part(column, value)
+        rows.append((column, value, part.sentences, *_shares(part, confidence)))
+    return _table(("column", "slice", "sentences"), rows, "By slice", "logs_by_slice", signature)
+
+
+def _table(
+    columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
+) -> Table:
+    """A table that goes on with shares, without those of which the logs say nothing."""
+    heads = [(share, f"{share} interval") for share in SHARES]
+    ends = (*heads[0], *heads[1], "answered", *heads[2])
+    table = Table(
+        (*columns, *ends),
+        tuple(rows),
+        title=title,
+        name=name,
+        signature=signature,
+        formats={name: SHARE for head in heads for name in head},
+    )
+    for end in ends:
+        table = table.without_empty(end)
+    return table

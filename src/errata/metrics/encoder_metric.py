@@ -1,0 +1,219 @@
+"""Base of encoder metrics; change weights by BERTScore."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from errata.core.parallel import chunks
+from errata.core.stats import Floats, Progress
+from errata.data import Corpus, Edit, Hypotheses, apply_edits
+from errata.edits import corrected_sentence
+from errata.metrics.base import Columns, Counted, Metric, count_each, fixed_point
+from errata.metrics.fluency import stripped
+from errata.models import CachedModel, Options
+from errata.models.encoder import is_pair, join_pair, without_breaks
+
+
+class EncoderRequest(NamedTuple):
+    """A model with the texts it is to read; the last number of its rows counts tokens cut off."""
+
+    role: str
+    model: CachedModel
+    texts: list[str]
+
+
+class EncoderMetric(Metric):
+    """A metric whose numbers are those of models, for every distinct text of all systems once.
+
+    Its fields are among ``revision``, ``dtype``, ``device``, ``batch_size`` and ``max_length``.
+    """
+
+    dtype: str
+    device: str
+    batch_size: int
+    max_length: int
+
+    @abstractmethod
+    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+        """What is asked of which model; nothing is loaded for it."""
+
+    def _options(self, revision: str = "") -> Options:
+        return Options(revision, self.dtype, self.device, self.batch_size)
+
+    def count_all(
+        self,
+        corpus: Corpus,
+        systems: Sequence[Hypotheses],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Floats]:
+        """Every distinct text goes through the models once, all systems together."""
+        for _, model, texts in self.asked(corpus, systems):
+            model.rows(texts, progress)
+        return count_each(self.count, corpus, systems, threads=threads, progress=progress)
+
+    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """The exact models."""
+        return tuple(f"{role}:{model.revision}" for role, model, _ in self.asked(corpus, systems))
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """How many texts were too long for a model, and lost their ends.
+
+        A text that several systems wrote for one sentence counts once, in other sentences again.
+        """
+        said = []
+        for at, (role, model, texts) in enumerate(self.asked(corpus, systems)):
+            cut = dict(zip(texts, model.rows(texts)[:, -1].astype(int).tolist(), strict=True))
+            if not any(cut.values()):
+                continue
+            alone = (
+                self.asked(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
+                for i in range(len(corpus))
+            )
+            lost = [cut[text] for own in alone for text in own if cut[text] > 0]
+            what = " of texts" if is_pair(texts[0]) else ""
+            one, several = (f"pair{what}", f"pairs{what}") if what else ("text", "texts")
+            why = (
+                f"longer than {self.max_length} tokens (max_length) or than the model takes, and "
+                "{1:,} tokens not read"
+            )
+            said.append(
+                Counted(
+                    f"{role}: {{0:,}} {one} was {why}",
+                    f"{role}: {{0:,}} {several} were {why}",
+                    *(len(lost), sum(lost)),
+                )
+            )
+        return tuple(said)
+
+
+class ReferenceFreeMetric(EncoderMetric):
+    """An encoder metric that looks at source and output alone."""
+
+    @property
+    def columns(self) -> Columns:
+        """None: there are no references."""
+        return "none"
+
+    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+        """How many texts were cut, and how many outputs are empty: a model rates those too."""
+        empty = sum(not text for each in systems for text in stripped(each.sentences))
+        said = super().notes(corpus, systems)
+        if empty:
+            rated = "rated like any other text"
+            said += (
+                Counted(f"{{0:,}} empty output, {rated}", f"{{0:,}} empty outputs, {rated}", empty),
+            )
+        return said
+
+
+def lines_of(sentences: Sequence[str]) -> list[str]:
+    """Sentences as a model reads them alone: without white space at their ends, one line each."""
+    return [without_breaks(text) for text in stripped(sentences)]
+
+
+def output_lengths(sentences: Sequence[str]) -> Floats:
+    """The lengths of sentences, the floor that a metric must beat to have learnt anything.
+
+    >>> output_lengths(["He goes .", ""]).tolist()
+    [9.0, 0.0]
+    """
+    return np.array([len(sentence) for sentence in sentences], np.float64)
+
+
+# ---- What a change is worth: how much nearer to a reference it brings a sentence, or how much
+# farther.
+
+# The same tokens in another batch come out as far apart as this, so what is nearer is no change.
+NOISE = 1e-5
+WINDOW = 4096  # outputs times references that are asked about at a time
+F, CUT = 2, 3  # where they stand in a row of BERTScore
+
+
+class WeightedChange(NamedTuple):
+    """A sentence, what a change makes of it, and the reference that says what that is worth."""
+
+    source: str
+    changed: str
+    reference: str
+
+
+class Weights(NamedTuple):
+    """What changes are worth, and how many of the pairs of texts behind it were cut short."""
+
+    of: Mapping[WeightedChange, float]
+    cut: int
+
+
+def weigh(memo: CachedModel, changes: Iterable[WeightedChange]) -> Weights:
+    """The weights of changes, as multiples of ``2 ** -30``; ``memo`` is one of BERTScore's.
+
+    Rows of BERTScore are P, R, F and the tokens that were cut off.
+    """
+    distinct = list(dict.fromkeys(changes))
+    pairs = list(
+        dict.fromkeys(
+            join_pair(text, change.reference)
+            for change in distinct
+            if change.changed != change.source
+            for text in change[:2]
+        )
+    )
+    rows = memo.rows(pairs)
+    known: dict[str, float] = dict(zip(pairs, rows[:, F].tolist(), strict=True))
+
+    def gain(change: WeightedChange) -> float:
+        if change.changed == change.source:
+            return 0.0
+        after, before = (known[join_pair(text, change.reference)] for text in change[1::-1])
+        return abs(after - before)
+
+    values = np.array([gain(change) for change in distinct])
+    values[values < NOISE] = 0.0
+    weights = dict(zip(distinct, fixed_point(values).tolist(), strict=True))
+    return Weights(weights, int((rows[:, CUT] > 0).sum()))
+
+
+def plain_text(tokens: Sequence[str], edits: Iterable[Edit] = ()) -> str:
+    """Tokens as a text with single blanks, after edits.
+
+    >>> plain_text(["He", "go", "home"], [Edit(1, 2, "goes")])
+    'He goes home'
+    """
+    return " ".join(apply_edits(tokens, edits))
+
+
+def reference_texts(corpus: Corpus) -> list[list[str]]:
+    """What every reference makes of its sentence, with single blanks."""
+    return [
+        [plain_text(corrected_sentence(source, reference).split()) for reference in references]
+        for source, references in zip(corpus.sources, corpus.references, strict=True)
+    ]
+
+
+def text_windows(
+    corpus: Corpus, systems: Sequence[Hypotheses]
+) -> Iterator[tuple[Corpus, list[Hypotheses]]]:
+    """The corpus in parts small enough to ask about all outputs of a part at once.
+
+    >>> corpus = Corpus.from_texts(["a"] * 5000, [["b"] * 5000])
+    >>> [len(part) for part, _ in text_windows(corpus, [])]
+    [4096, 904]
+    """
+    step = max(8, WINDOW // max(1, len(systems) * corpus.most_references))
+    for part in chunks(len(corpus), step) or [slice(0, 0)]:
+        yield corpus[part], [hypotheses[part] for hypotheses in systems]
+
+
+def truncation_note(cut: int) -> tuple[str, ...]:
+    """What a reader of the scores is told of texts that were cut short."""
+    if not cut:
+        return ()
+    why = "longer than the model takes, and cut"
+    one, several = f"{{0:,}} pair of texts was {why}", f"{{0:,}} pairs of texts were {why}"
+    return (Counted(one, several, cut),)

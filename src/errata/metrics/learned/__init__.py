@@ -1,1 +1,0 @@
-"""Metrics whose numbers an encoder gives: SOME, IMPARA and BERTScore."""

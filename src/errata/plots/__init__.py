@@ -1,0 +1,1 @@
+"""Plot shapes, as SVG and with matplotlib."""

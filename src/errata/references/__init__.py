@@ -1,0 +1,1 @@
+"""Reference sets as objects of study."""

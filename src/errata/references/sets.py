@@ -1,0 +1,302 @@
+"""Several reference sets for the same sentences: which of them, with which metric, is right?
+
+Sakaguchi et al. (2016) score the same systems against the references of experts and of a crowd, of
+minimal and of fluent corrections, and ask which pairing of metric and set ranks the systems as
+people do (their Table 6 and Figures 2 to 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from errata.core.errors import InputError
+from errata.core.stats import Progress, Seed, seed_name
+from errata.data import Corpus, Hypotheses, Reference, Scores
+from errata.meta.matching import MatchedScores, joint_signature, match
+from errata.meta.system_level import Over, SystemAgreement, system_agreements
+from errata.metrics.base import Metric
+from errata.metrics.ter import operation_counts
+from errata.references.study import CurvePoint, ReferenceStudy, reference_curve
+from errata.scoring.evaluate import evaluate
+from errata.scoring.results import corpus_facts
+
+
+@dataclass(frozen=True)
+class NamedSet:
+    """A reference set: the sentences of a corpus with references of its own, by annotator."""
+
+    name: str
+    corpus: Corpus
+
+    @property
+    def references(self) -> int:
+        """How many annotators it has."""
+        return len(self.corpus.annotators)
+
+    def without_sentences(self, *sentences: int) -> NamedSet:
+        """The same set without some sentences, counted from 0."""
+        return NamedSet(self.name, self.corpus.without_sentences(*sentences))
+
+
+def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> NamedSet:
+    """Some annotators of a corpus as a set of their own, numbered anew in this order.
+
+    >>> corpus = Corpus.from_texts(["a b"], [["a"], ["b"], ["c"]])
+    >>> made = annotator_set("two", corpus, [2, 0]).corpus
+    >>> [(r.annotator, r.text) for r in made.references[0]]
+    [(0, 'c'), (1, 'a')]
+    """
+    place = {annotator: k for k, annotator in enumerate(annotators)}
+    for annotator in annotators:
+        if annotator not in corpus.annotators:
+            raise InputError(
+                f"{corpus.name} has no annotator {annotator}, named in the set {name!r}",
+                remedy=f"it has: {', '.join(map(str, corpus.annotators)) or 'none'}",
+            )
+
+    def own(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        if any(r.implied for r in references):  # nobody found anything to correct
+            return (Reference(0, (), implied=True),)
+        return tuple(
+            replace(r, annotator=place[r.annotator]) for r in references if r.annotator in place
+        )
+
+    kept = replace(corpus, references=tuple(map(own, corpus.references)), name=name, kept=())
+    return NamedSet(name, kept)
+
+
+def merge_sets(name: str, sets: Sequence[NamedSet]) -> NamedSet:
+    """The references of several sets as one, in this order: GLEU draws them by their place.
+
+    >>> one = NamedSet("one", Corpus.from_texts(["a b"], [["a"]]))
+    >>> merge_sets("both", [one, one]).references
+    2
+    """
+    corpora = [each.corpus for each in sets]
+    starts = np.cumsum([0, *(max(corpus.annotators, default=-1) + 1 for corpus in corpora)])
+    joined = tuple(
+        tuple(
+            replace(reference, annotator=int(start) + reference.annotator)
+            for start, references in zip(starts[:-1], row, strict=True)
+            for reference in references
+        )
+        for row in zip(*(corpus.references for corpus in corpora), strict=True)
+    )
+    return NamedSet(name, replace(corpora[0], references=joined, name=name, kept=()))
+
+
+def on_common_sentences(
+    sets: Sequence[NamedSet], systems: Sequence[Hypotheses]
+) -> tuple[list[NamedSet], list[Hypotheses]]:
+    """Sets and outputs on the sentences that all sets correct: else no two can be compared."""
+    n = len(sets[0].corpus)
+    bare = [i for i in range(n) if not all(each.corpus.references[i] for each in sets)]
+    if len(bare) == n:
+        raise InputError(
+            "there is no sentence that every reference set corrects",
+            remedy="leave out a set, or join it with another (--set both=A+B)",
+        )
+    return (
+        [each.without_sentences(*bare) for each in sets],
+        [system.without_sentences(*bare) for system in systems],
+    )
+
+
+@dataclass(frozen=True)
+class SetOperations:
+    """What the annotators of a set changed: share of corrections that differ from the source, and
+    TER operations per correction (`errata.references.study.ReferenceSet` of several)."""
+
+    name: str
+    references: int
+    sentences: int
+    changed: float
+    ster: float
+    insertions: float
+    deletions: float
+    substitutions: float
+    shifts: float
+
+    @property
+    def kinds(self) -> Mapping[str, float]:
+        """The operations by name, in the order they are shown."""
+        return {
+            kind: getattr(self, kind)
+            for kind in ("insertions", "deletions", "substitutions", "shifts")
+        }
+
+
+def annotator_operations(found: ReferenceStudy) -> list[SetOperations]:
+    """The same of single annotators, each a set of its own."""
+    return [
+        SetOperations(
+            s.annotator,
+            1,
+            s.sentences,
+            s.changed,
+            s.ster,
+            s.insertions,
+            s.deletions,
+            s.substitutions,
+            s.shifts,
+        )
+        for s in found.sets
+    ]
+
+
+def set_operations(
+    sets: Sequence[NamedSet],
+    *,
+    lowercase: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> list[SetOperations]:
+    """The kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER as in `refs`."""
+    texts = [
+        [
+            (" ".join(source.split()), " ".join(reference.corrected(source).split()))
+            for source, references in zip(each.corpus.sources, each.corpus.references, strict=True)
+            for reference in references
+        ]
+        for each in sets
+    ]
+    counts = operation_counts(
+        [pair for pairs in texts for pair in pairs],
+        lowercase=lowercase,
+        threads=threads,
+        progress=progress,
+    )
+    ends = np.cumsum([len(pairs) for pairs in texts])
+    found = []
+    for each, pairs, some in zip(sets, texts, np.split(counts, ends[:-1]), strict=True):
+        n = len(pairs)
+        sums = some.sum(axis=0)
+        changed = sum(source != text for source, text in pairs) / n
+        found.append(
+            SetOperations(
+                each.name,
+                each.references,
+                len(each.corpus),
+                changed,
+                float(sums.sum() / n),
+                *(sums / n).tolist(),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class SetScores:
+    """The same systems scored by one metric against every set: ``scores[k]`` with set k."""
+
+    metric: Metric
+    sets: tuple[NamedSet, ...]
+    scores: tuple[Scores, ...]
+
+    @property
+    def signature(self) -> str:
+        """Everything that decided the numbers; of what the sets share, once."""
+        facts = [f"{s.name}: {' | '.join(corpus_facts(s.corpus))}" for s in self.sets]
+        other = [
+            fact
+            for fact in self.scores[0].context
+            if all(fact in scores.context for scores in self.scores)
+            and not fact.startswith(("sentences:", "references:", "skip_sentences:"))
+        ]
+        return " | ".join((repr(self.metric), *other)) + "; " + "; ".join(facts)
+
+
+def score_sets(
+    metric: Metric,
+    sets: Sequence[NamedSet],
+    systems: Sequence[Hypotheses],
+    *,
+    resamples: int = 1000,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> SetScores:
+    """Score the same systems with one metric against each of the sets."""
+    scores = []
+    for done, each in enumerate(sets):
+        if progress is not None:
+            progress(done, len(sets))
+        scores.append(
+            evaluate(metric, each.corpus, systems, resamples=resamples, rng=rng, guard=False)
+        )
+    return SetScores(metric, tuple(sets), tuple(scores))
+
+
+@dataclass(frozen=True, eq=False)
+class SetAgreements:
+    """How the rankings by each set and metric agree with people's: ``agreements[m][k]``."""
+
+    paired: MatchedScores
+    scored: tuple[SetScores, ...]
+    agreements: tuple[tuple[SystemAgreement, ...], ...]
+    confidence: float
+    signature: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know of people's scores."""
+        return (*self.paired.notes, *self.paired.people.notes)
+
+
+def correlate_sets(
+    people: Scores,
+    scored: Sequence[SetScores],
+    *,
+    over: Over = "systems",
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: Seed = 0,
+    common: bool = False,
+    hide: Sequence[str] = (),
+) -> SetAgreements:
+    """Correlate people's scores with those of every metric and set (Sakaguchi et al., Table 6).
+
+    Options as in `errata.meta.system_level.system_level` and `errata.meta.matching.match`; in every
+    resample all sets and metrics see the same systems or sentences.
+    """
+    apart = [
+        replace(scores, context=(*scores.context, f"set:{each.name}"))
+        for found in scored
+        for each, scores in zip(found.sets, found.scores, strict=True)
+    ]
+    paired = match(people, apart, common=common, hide=hide)
+    flat = system_agreements(paired, over, resamples, confidence, rng)
+    width = len(scored[0].sets)
+    drawn = (f"over:{over}", f"resamples:{resamples}", f"seed:{seed_name(rng)}")
+    own = ("level:system", f"systems:{len(paired)}", *(f"hide:{name}" for name in paired.hidden))
+    people_said = joint_signature((*own, *(drawn if resamples else ())), people.signature, ())
+    return SetAgreements(
+        paired,
+        tuple(scored),
+        tuple(flat[k : k + width] for k in range(0, len(flat), width)),
+        confidence,
+        "; ".join((people_said, *(f"metric: {found.signature}" for found in scored))),
+    )
+
+
+@dataclass(frozen=True)
+class SetCurve:
+    """Scores against the number of references of one set."""
+
+    name: str
+    points: tuple[CurvePoint, ...]
+
+
+def set_curve(
+    chosen: NamedSet,
+    metric: Metric,
+    systems: Sequence[Hypotheses],
+    *,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> SetCurve:
+    """Scores against 1, 2, ... references of a set (Sakaguchi et al. 2016, Figure 5)."""
+    points = reference_curve(chosen.corpus, metric, systems, rng=rng, progress=progress)
+    return SetCurve(chosen.name, points)

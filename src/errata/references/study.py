@@ -1,0 +1,394 @@
+"""Reference sets as objects of study: what annotators change, and how much they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from errata.core.errors import InputError
+from errata.core.stats import Floats, Progress, ratio
+from errata.data import Corpus, Hypotheses, Reference, Scores
+from errata.metrics.base import Metric
+from errata.metrics.ter import edit_counts, operation_counts
+from errata.scoring.evaluate import evaluate
+from errata.scoring.results import corpus_facts
+
+SUBSETS = 20  # subsets of annotators tried for one point of the curve
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How one text becomes another by TER: words inserted, deleted, substituted, phrases moved."""
+
+    insertions: int
+    deletions: int
+    substitutions: int
+    shifts: int
+
+    @property
+    def total(self) -> int:
+        """All of them: TER's number of edits, not divided by a length."""
+        return self.insertions + self.deletions + self.substitutions + self.shifts
+
+
+def operations(text: str, target: str, *, lowercase: bool = True) -> Operations:
+    """The operations of the shortest way TER finds from a text to a target (Snover et al. 2006).
+
+    >>> operations("a b c d e", "c d a b x")
+    Operations(insertions=0, deletions=0, substitutions=1, shifts=1)
+    """
+    (counts,) = operation_counts([(text, target)], lowercase=lowercase, threads=1).tolist()
+    return Operations(*counts)
+
+
+@dataclass(frozen=True)
+class ReferenceSet:
+    """What one annotator did: share of sentences changed, and operations per sentence."""
+
+    annotator: str
+    sentences: int
+    changed: float
+    ster: float
+    insertions: float
+    deletions: float
+    substitutions: float
+    shifts: float
+
+
+@dataclass(frozen=True)
+class ReferencePair:
+    """Two annotators on the sentences both corrected: share identical, edits apart (sTER)."""
+
+    first: str
+    second: str
+    sentences: int
+    identical: float
+    identical_unchanged: float
+    ster: float
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A sentence on which annotators are far apart: mean edits between their texts per word.
+
+    ``sentence`` counts from 0; ``number`` from 1, sentences that were left out among them.
+    """
+
+    sentence: int
+    distance: float
+    source: str
+    texts: tuple[str, ...]
+    number: int
+
+
+@dataclass(frozen=True)
+class ReferenceStudy:
+    """Everything `study_references` finds."""
+
+    sets: tuple[ReferenceSet, ...]
+    pairs: tuple[ReferencePair, ...]
+    disagreements: tuple[Disagreement, ...]
+
+
+def annotators_of(corpus: Corpus) -> tuple[int, ...]:
+    """The annotators of a corpus in order of their numbers."""
+    found = list(corpus.annotators)
+    if not found:
+        raise InputError(f"{corpus.name} has no references", remedy="give --gold or --refs")
+    return tuple(found)
+
+
+def _texts(corpus: Corpus) -> dict[int, dict[int, str]]:
+    """annotator -> sentence -> corrected text, where there is one."""
+    texts: dict[int, dict[int, str]] = {a: {} for a in annotators_of(corpus)}
+    for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
+        for reference in refs:
+            words = reference.corrected(source).split()
+            texts[reference.annotator][i] = " ".join(words)
+    return texts
+
+
+def _names(annotators: Sequence[int], names: Sequence[str] | None) -> dict[int, str]:
+    if names is None:
+        return {a: str(a) for a in annotators}
+    if len(names) != len(annotators):
+        raise InputError(f"{len(names)} names for {len(annotators)} annotators")
+    return dict(zip(annotators, names, strict=True))
+
+
+def study_references(
+    corpus: Corpus,
+    *,
+    names: Sequence[str] | None = None,
+    lowercase: bool = True,
+    worst: int = 5,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ReferenceStudy:
+    """Compare the reference sets of a corpus with the source and with each other.
+
+    sTER is the mean number of TER edits per sentence, not divided by length (Sakaguchi et al.
+    2016); ``lowercase`` as Tercom does by default. "Identical" compares texts as they are.
+    """
+    texts = _texts(corpus)
+    shown = _names(tuple(texts), names)
+    sources = [" ".join(source.split()) for source in corpus.sources]
+    jobs = {(a, b): sorted(texts[a].keys() & texts[b].keys()) for a, b in combinations(texts, 2)}
+    flat = [(texts[a][i], texts[b][i]) for (a, b), both in jobs.items() for i in both]
+    counts = edit_counts(flat, lowercase=lowercase, threads=threads, progress=progress)
+    distance = np.zeros(len(sources))
+    compared = np.zeros(len(sources))
+    pairs, start = [], 0
+    for (a, b), both in jobs.items():
+        edits = counts[start : start + len(both)]
+        start += len(both)
+        same = [i for i in both if texts[a][i] == texts[b][i]]
+        kept = sum(texts[a][i] == sources[i] for i in same)
+        distance[both] += edits
+        compared[both] += 1
+        n = len(both)
+        pairs.append(
+            ReferencePair(
+                shown[a],
+                shown[b],
+                n,
+                len(same) / n if n else np.nan,
+                kept / len(same) if same else np.nan,
+                float(edits.mean()) if n else np.nan,
+            )
+        )
+    sets = tuple(_one_set(shown[a], texts[a], sources, lowercase, threads) for a in texts)
+    return ReferenceStudy(
+        sets, tuple(pairs), _disagreements(corpus, texts, sources, distance, compared, worst)
+    )
+
+
+def _one_set(
+    name: str, texts: dict[int, str], sources: list[str], lowercase: bool, threads: int | None
+) -> ReferenceSet:
+    changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
+    sums = operation_counts(changed, lowercase=lowercase, threads=threads).sum(axis=0)
+    n = len(texts)
+    return ReferenceSet(name, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
+
+
+def _disagreements(
+    corpus: Corpus,
+    texts: dict[int, dict[int, str]],
+    sources: list[str],
+    distance: Floats,
+    compared: Floats,
+    worst: int,
+) -> tuple[Disagreement, ...]:
+    lengths = np.array([max(1, len(source.split())) for source in sources])
+    mean = ratio(distance, compared * lengths, 0.0)
+    order = np.argsort(-mean, kind="stable")[:worst]
+    return tuple(
+        Disagreement(
+            int(i),
+            float(mean[i]),
+            sources[i],
+            tuple(texts[a][i] for a in texts if i in texts[a]),
+            corpus.number(int(i)),
+        )
+        for i in order
+        if mean[i] > 0
+    )
+
+
+def _part(
+    corpus: Corpus,
+    keep: Sequence[int],
+    references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
+) -> Corpus:
+    return replace(
+        corpus,
+        documents=tuple(corpus.documents[i] for i in keep) if corpus.documents else (),
+        sources=tuple(corpus.sources[i] for i in keep),
+        references=tuple(references(corpus.references[i]) for i in keep),
+    )
+
+
+def _as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -> Hypotheses:
+    return Hypotheses(
+        name,
+        tuple(
+            next(r for r in corpus.references[i] if r.annotator == annotator).corrected(
+                corpus.sources[i]
+            )
+            for i in keep
+        ),
+    )
+
+
+def annotators_as_systems(
+    corpus: Corpus,
+    metric: Metric,
+    *,
+    names: Sequence[str] | None = None,
+    resamples: int = 1000,
+    rng: int = 0,
+    progress: Progress | None = None,
+) -> list[Scores]:
+    """Each annotator scored like a system against all the others: what is humanly possible?
+
+    One result per annotator, over the sentences that he or she and another corrected.
+    """
+    annotators = annotators_of(corpus)
+    shown = _names(annotators, names)
+    if len(annotators) < 2:
+        raise InputError(
+            "one annotator cannot be scored against the others",
+            remedy="give two reference sets or more",
+        )
+    results = []
+    for done, annotator in enumerate(annotators):
+        if progress is not None:
+            progress(done, len(annotators))
+
+        def others(refs: tuple[Reference, ...], own: int = annotator) -> tuple[Reference, ...]:
+            return tuple(r for r in refs if r.annotator != own)
+
+        keep = [
+            i
+            for i, refs in enumerate(corpus.references)
+            if len(others(refs)) == len(refs) - 1 and others(refs)
+        ]
+        if keep:
+            results.append(
+                evaluate(
+                    metric,
+                    _part(corpus, keep, others),
+                    [_as_system(corpus, annotator, shown[annotator], keep)],
+                    resamples=resamples,
+                    rng=rng,
+                    guard=False,
+                )
+            )
+    return results
+
+
+def self_check(
+    corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None
+) -> list[Scores]:
+    """Each annotator's text scored against the same annotator: a perfect score, or a fault.
+
+    It falls short where a metric cannot find the gold edits again in the corrected text, or where
+    edits and text of a reference do not fit.
+    """
+    annotators = annotators_of(corpus)
+    shown = _names(annotators, names)
+    results = []
+    for annotator in annotators:
+
+        def own(refs: tuple[Reference, ...], self: int = annotator) -> tuple[Reference, ...]:
+            return tuple(r for r in refs if r.annotator == self)
+
+        keep = [i for i, refs in enumerate(corpus.references) if own(refs)]
+        results.append(
+            evaluate(
+                metric,
+                _part(corpus, keep, own),
+                [_as_system(corpus, annotator, shown[annotator], keep)],
+                resamples=0,
+                guard=False,
+            )
+        )
+    return results
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """Mean score with so many references, over subsets of the annotators, and its spread."""
+
+    references: int
+    subsets: int
+    values: tuple[float, ...]
+    spread: tuple[float, ...]
+
+    @property
+    def over_systems(self) -> tuple[float, float, float]:
+        """Mean, minimum and maximum over the systems.
+
+        >>> CurvePoint(1, 2, (0.25, 0.75), (0.0, 0.0)).over_systems
+        (0.5, 0.25, 0.75)
+        """
+        return float(np.mean(self.values)), min(self.values), max(self.values)
+
+
+def reference_curve(
+    corpus: Corpus,
+    metric: Metric,
+    systems: Sequence[Hypotheses],
+    *,
+    rng: int | np.random.Generator = 0,
+    progress: Progress | None = None,
+) -> tuple[CurvePoint, ...]:
+    """Scores of systems against 1, 2, ... references (Sakaguchi et al. 2016, Figure 5).
+
+    Over the sentences that every annotator corrected; for each number of references all subsets
+    of annotators, or 20 drawn at random where there are more.
+    """
+    annotators = annotators_of(corpus)
+    part, outputs = _corrected_by_all(corpus, systems)
+    generator = np.random.default_rng(rng)
+    points = []
+    for k in range(1, len(annotators) + 1):
+        if progress is not None:
+            progress(k - 1, len(annotators))
+        scores = np.array(
+            [
+                evaluate(
+                    metric, part.keep_annotators(*subset), outputs, resamples=0, guard=False
+                ).values
+                for subset in _subsets(annotators, k, generator)
+            ]
+        )
+        points.append(
+            CurvePoint(
+                k, len(scores), tuple(scores.mean(0).tolist()), tuple(scores.std(0).tolist())
+            )
+        )
+    return tuple(points)
+
+
+def curve_facts(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    """What a signature says of a curve beside the metric: edits, sentences and references."""
+    part, outputs = _corrected_by_all(corpus, systems)
+    return (*metric.context(part, outputs), *corpus_facts(part))
+
+
+def _corrected_by_all(
+    corpus: Corpus, systems: Sequence[Hypotheses]
+) -> tuple[Corpus, list[Hypotheses]]:
+    """The sentences that every annotator corrected, and the outputs with the edits they have."""
+    all_of_them = len(annotators_of(corpus))
+    keep = [i for i, refs in enumerate(corpus.references) if len(refs) == all_of_them]
+    if not keep:
+        raise InputError(
+            "no sentence was corrected by every annotator", remedy="keep fewer annotators"
+        )
+    return _part(corpus, keep, lambda refs: refs), [
+        Hypotheses(
+            h.system,
+            tuple(h.sentences[i] for i in keep),
+            None if h.edits is None else tuple(h.edits[i] for i in keep),
+        )
+        for h in systems
+    ]
+
+
+def _subsets(
+    annotators: tuple[int, ...], k: int, rng: np.random.Generator
+) -> list[tuple[int, ...]]:
+    if comb(len(annotators), k) <= SUBSETS:
+        return list(combinations(annotators, k))
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < SUBSETS:
+        picked = rng.choice(len(annotators), k, replace=False)
+        drawn[tuple(sorted(annotators[i] for i in picked))] = None
+    return list(drawn)

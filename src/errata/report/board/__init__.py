@@ -1,8 +1,0 @@
-"""A leaderboard as a folder of pages, and as a bundle for Codabench."""
-
-from __future__ import annotations
-
-from errata.report.board.codabench import codabench_bundle
-from errata.report.board.site import board_pages
-
-__all__ = ["board_pages", "codabench_bundle"]

@@ -1,1 +1,0 @@
-"""Results as tables of typed cells, one module per kind of result."""

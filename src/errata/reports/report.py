@@ -1,0 +1,201 @@
+"""From material to a page: every section that has something to say, and no other."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from errata.core.stats import plural
+from errata.data import Corpus, Hypotheses, Judgment, Scores
+from errata.io.atomic import write_bytes
+from errata.io.files import PathLike
+from errata.io.stored_runs import StoredRun
+from errata.metrics import DEFAULT_METRICS, Metric, parse
+from errata.reports.explorer import sentences_section
+from errata.reports.page import Section, page
+from errata.reports.results import ReportInputs, ReportResults, captured_warnings
+from errata.reports.sections.answer import three_sentences
+from errata.reports.sections.changes import (
+    changes_section,
+    checked_gate,
+    compared_metrics,
+    comparisons_of_base,
+    gate_section,
+)
+from errata.reports.sections.files import findings_section, made_section
+from errata.reports.sections.kinds import (
+    difficulty_section,
+    kinds_section,
+    references_section,
+    scores_of_kinds,
+)
+from errata.reports.sections.leaderboard import leaderboard_section, trend_section
+from errata.reports.sections.people import agreement_section, people_section
+from errata.tables.html_table import check_templates
+from errata.tables.table import Table
+
+
+@dataclass(frozen=True)
+class ReportPage:
+    """A report: its page, the sections it is made of, and whether all conditions held."""
+
+    title: str
+    html: str
+    sections: tuple[Section, ...]
+    passed: bool = True
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Every table of the page, in its order."""
+        return tuple(table for section in self.sections for table in section.tables)
+
+    def save(self, path: PathLike) -> None:
+        """Write the page to a file."""
+        write_bytes(self.html.encode("utf-8", "replace"), path)
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, so that a notebook's styles and scripts stay apart."""
+        return (
+            f'<iframe title="{html.escape(self.title, quote=True)}" sandbox="allow-scripts '
+            'allow-downloads" width="100%" height="800" '
+            f'srcdoc="{html.escape(self.html, quote=True)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<ReportPage {self.title!r}: {', '.join(section.key for section in self.sections)}>"
+
+
+def make_report(material: ReportInputs) -> ReportPage:
+    """The report of what is given; what is missing is left out, and why is said."""
+    check_templates()
+    with captured_warnings() as heard:
+        results = ReportResults(material)
+        results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
+        kinds = results.or_say("kinds of error", lambda: scores_of_kinds(results)) or []
+        compared = comparisons_of_base(results)
+        gate = checked_gate(results, compared)
+        makers: dict[str, Callable[[], Section | None]] = {
+            "answer": lambda: three_sentences(results, kinds, compared, gate),
+            "gate": lambda: gate_section(gate),
+            "leaderboard": lambda: leaderboard_section(results),
+            "changes": lambda: changes_section(results, compared),
+            "people": lambda: people_section(results),
+            "metrics and people": lambda: agreement_section(results),
+            "kinds": lambda: kinds_section(results, kinds),
+            "difficulty": lambda: difficulty_section(results),
+            "sentences": lambda: sentences_section(results),
+            "references": lambda: references_section(results),
+            "trend": lambda: trend_section(results),
+            "how it was made": lambda: made_section(results),
+        }
+        found = [results.or_say(what, make) for what, make in makers.items()]
+    material = replace(material, warnings=(*material.warnings, *heard))
+    noted = replace_material(results, material)
+    findings = findings_section(noted)
+    place = 0 if _serious(noted) else len(found) - 1
+    found.insert(place, findings)
+    sections = tuple(section for section in found if section is not None)
+    title = material.title or _title(material)
+    made = page(title, sections, about=_about(results))
+    return ReportPage(title, made, sections, gate is None or gate.passed)
+
+
+def replace_material(results: ReportResults, material: ReportInputs) -> ReportResults:
+    """The same results, of which more is known now."""
+    noted = ReportResults(material)
+    noted.missing.extend(results.missing)
+    return noted
+
+
+def _serious(results: ReportResults) -> bool:
+    """Whether what was found should be read before anything else."""
+    checked = results.material.checked
+    return bool(results.material.warnings) or (
+        checked is not None and bool(checked.count("error") or checked.count("warning"))
+    )
+
+
+def _title(material: ReportInputs) -> str:
+    if material.corpus is not None and material.systems:
+        several = len(material.systems) > 1
+        what = f"{len(material.systems)} systems" if several else material.systems[0].system
+        return f"{what} on {material.corpus.name}" if material.corpus.name else f"{what}, scored"
+    return "What people say of systems" if material.judgments else "A report"
+
+
+def _about(results: ReportResults) -> str:
+    given = results.material
+    said = []
+    if given.corpus is not None and given.systems:
+        n = len(given.corpus)
+        most = given.corpus.most_references
+        said.append(f"{n:,} {plural('sentence', n)}")
+        said.append(f"{most} {plural('reference', most)}" if most else "no references")
+        said.append(f"{len(given.systems)} {plural('system', len(given.systems))}")
+    if results.scores:
+        said.append(", ".join(scores.label for scores in results.scores))
+    if given.judgments:
+        n = len(given.judgments)
+        said.append(f"{n:,} {plural('judgment', n)}")
+    return " · ".join(said)
+
+
+def report(
+    corpus: Corpus | None = None,
+    systems: Sequence[Hypotheses] = (),
+    *,
+    metrics: Sequence[Metric | str] | None = None,
+    scores: Sequence[Scores] = (),
+    judgments: Sequence[Judgment] = (),
+    human: Scores | None = None,
+    base: str | None = None,
+    slices: Mapping[str, Sequence[str]] | None = None,
+    fail_if: Sequence[str] = (),
+    runs: Sequence[StoredRun] = (),
+    title: str = "",
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    rng: int = 0,
+    threads: int | None = None,
+) -> ReportPage:
+    """One page that tells what is known of systems, from whatever is given.
+
+    ``metrics`` are those of `errata score` where there are references, unless named. ``scores``
+    were computed elsewhere; ``judgments`` are people's rankings, ``human`` their scores. Systems
+    are compared with ``base``, the name of one of them, and held to the conditions ``fail_if``
+    (`errata.comparison.gate`); ``slices`` say of every sentence what it belongs to, by column
+    (domain, level); ``runs`` are drawn over time.
+
+    >>> import errata
+    >>> corpus = errata.Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    >>> ours = errata.Hypotheses("ours", ("He goes home .",))
+    >>> made = errata.report(corpus, [ours], metrics=["m2"], title="Ours")
+    >>> [section.key for section in made.sections]
+    ['answer', 'leaderboard', 'kinds', 'sentences', 'made']
+    >>> made.save("report.html")  # doctest: +SKIP
+    """
+    scored = corpus is not None and len(corpus) > 0 and all(corpus.references)
+    usual = DEFAULT_METRICS if scored and systems else ()
+    named = usual if metrics is None else metrics
+    chosen = [parse(each) if isinstance(each, str) else each for each in named]
+    return make_report(
+        ReportInputs(
+            corpus=corpus,
+            systems=tuple(systems),
+            metrics=chosen,
+            compared=compared_metrics(chosen, usual=metrics is None),
+            scores=tuple(scores),
+            judgments=tuple(judgments) or None,
+            human=human,
+            base=base,
+            slices=slices,
+            fail_if=tuple(fail_if),
+            runs=tuple(runs),
+            title=title,
+            resamples=resamples,
+            confidence=confidence,
+            seed=rng,
+            threads=threads,
+        )
+    )

@@ -1,0 +1,238 @@
+"""The answer in three sentences: who is best, how sure that is, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from errata.comparison.compare import Comparison
+from errata.core.stats import plural
+from errata.data import Scores
+from errata.metrics.errant_by_type import TypeScores
+from errata.reports.page import Section, escape
+from errata.reports.results import GateVerdict, ReportResults
+from errata.reports.sections.kinds import weakest_kind
+from errata.scoring.verdicts import first_lead, p_text, tied_with_best
+from errata.tables.cells import as_text, score_format
+from errata.tables.html_table import term_html
+
+FEW_MISSED = 0.2  # a kind of which no more than this share is missed needs no advice
+TOO_FEW = 5  # sentences that, drawn anew, hardly differ: an interval of them says nothing
+FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
+
+
+def three_sentences(
+    results: ReportResults,
+    kinds: Sequence[TypeScores],
+    compared: Sequence[Comparison] = (),
+    gate: GateVerdict | None = None,
+) -> Section | None:
+    """Three sentences of HTML, written from the numbers."""
+    if results.leader() is None:
+        return _unscored(results)
+    said = [_who(results), _how_sure(results), _what_next(results, kinds, compared, gate)]
+    listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
+    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+
+
+def _unscored(results: ReportResults) -> Section | None:
+    """What can be said of outputs that nothing was held against."""
+    given = results.material
+    if given.corpus is None or not given.systems:
+        return None
+    n, shown = len(given.corpus), given.systems[:4]
+    sources = given.corpus.sources
+    changed = [
+        f"<bdi>{escape(each.system)}</bdi> changes "
+        f"{sum(a != b for a, b in zip(each.sentences, sources, strict=True)):,} of {n:,}"
+        for each in shown
+    ]
+    left = len(given.systems) - len(shown)
+    more = f", and {left} more" if left else ""
+    said = (
+        "Who is best cannot be said: there are no references, and nobody judged the outputs.",
+        f"{', '.join(changed)} {plural('sentence', n)}{more}.",
+        'Next: <a href="#sentences">read the sentences</a>, and give references (--refs, --gold) '
+        "or judgments.",
+    )
+    listed = "".join(f"<li>{sentence}</li>" for sentence in said)
+    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+
+
+def _name(system: str) -> str:
+    return f"<strong><bdi>{escape(system)}</bdi></strong>"
+
+
+def _names(systems: Sequence[str], most: int = 4) -> str:
+    shown = [f"<bdi>{escape(system)}</bdi>" for system in systems[:most]]
+    if len(systems) > most:
+        left = len(systems) - most
+        shown.append(f"{left} {plural('other', left)}")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _first(scores: Scores) -> list[str]:
+    """The system, or those that share the first place."""
+    return [scores.systems[s] for s in scores.order if scores.ranks[s] == 1]
+
+
+def _who(results: ReportResults) -> str:
+    people, found = results.people, results.scores
+    main = found[0] if found else people
+    assert main is not None
+    first, n = _first(main), len(main)
+    value = _shown(main, float(main.values[main.order[0]])) + _unit(main, "%")
+    by = "people" if main is people else escape(main.label)
+    figure = f"{term_html(main.headline)} {value}"
+    if n == 1:
+        return f"{_name(first[0])} scores {figure} by {by}."
+    if len(first) > 1:
+        return f"{_names(first)} share the first place of {n} systems by {by} ({figure})."
+    said = f"{_name(first[0])} is best of {n} systems by {by} ({figure})"
+    others = [scores for scores in found[1:] if len(scores) > 1]
+    differ = [scores for scores in others if _first(scores) != first]
+    if others and not differ:
+        said += (
+            ", and by every other metric" if len(others) > 1 else f" and {escape(others[0].label)}"
+        )
+    elif differ:
+        firsts: dict[tuple[str, ...], list[str]] = {}
+        for scores in differ:
+            firsts.setdefault(tuple(_first(scores)), []).append(scores.label)
+        for others_first, labels in firsts.items():
+            verb = "put" if len(labels) > 1 else "puts"
+            said += f"; {_names(labels)} {verb} {_names(others_first)} first"
+    if main is not people and people is not None and len(people) > 1:
+        same = _first(people) == first
+        said += "; people agree" if same else f"; people put {_names(_first(people))} first"
+    return said + "."
+
+
+def _how_sure(results: ReportResults) -> str:
+    people = results.people
+    main = results.scores[0] if results.scores else people
+    assert main is not None
+    by = "the judgments" if main is people else escape(main.label)
+    if main.resampled is None:
+        return "How sure that is cannot be said: nothing was resampled."
+    corpus = results.material.corpus
+    if main is not people and corpus is not None and len(corpus) < TOO_FEW:
+        n = len(corpus)
+        return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
+    confidence, level = results.material.confidence, escape(results.material.level)
+    if len(main) == 1:
+        low, high = (_shown(main, bound) for bound in main.interval(confidence)[0].tolist())
+        what = "judgments" if main is people else "sentences"
+        return (
+            f"Drawn anew, the {what} would put it between {low} and {high}{_unit(main, '%')} "
+            f"({level} {term_html('interval')})."
+        )
+    return _told_apart(main, by, confidence, level)
+
+
+def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
+    """What the lead of the best over the next is worth, as `errata.scoring.verdicts` says it."""
+    lead = first_lead(main, confidence)
+    if lead is None or lead.p is None:
+        return ""
+    best = main.order[0]
+    alike = tied_with_best(main, confidence)
+    beside = [main.systems[s] for s in main.order if alike[s] and s != best]
+    first = _first(main)
+    if len(first) > 1:
+        others = [name for name in beside if name not in first]
+        close = f", nor them from {_names(others)}" if others else ""
+        return f"At the {level} level {by} cannot tell them apart{close}."
+    value, low, high = (_shown(main, float(number)) for number in lead.by)
+    ahead = (
+        f"it is ahead of <bdi>{escape(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
+        f"[{low}, {high}], "
+        f"{term_html(p_text(lead.p), 'p-value')}"
+    )
+    if not beside:
+        return f"That is sure at the {level} level: {ahead}."
+    unsure = f"at the {level} level {by} cannot tell it from {_names(beside)}"
+    return f"That is not sure: {unsure}; {ahead}."
+
+
+def _shown(scores: Scores, number: float) -> str:
+    """A score, or a difference of two, as the tables show them."""
+    return escape(as_text(number, score_format(scores, scores.headline)))
+
+
+def _unit(scores: Scores, word: str) -> str:
+    """What follows a number that is shown in percent."""
+    shares = scores.headline in scores.shares
+    return f"\N{NO-BREAK SPACE}{word}" if shares else ""
+
+
+def _what_next(
+    results: ReportResults,
+    kinds: Sequence[TypeScores],
+    compared: Sequence[Comparison],
+    gate: GateVerdict | None,
+) -> str:
+    given = results.material
+    advice = [*_mend_first(results, gate), *_look_at(compared)]
+    ranking = results.people_ranked
+    main = results.scores[0] if results.scores else None
+    if main is None and ranking is not None:
+        if sum(tied_with_best(ranking.scores, given.confidence)) > 1:
+            advice.append("collect more judgments of the systems at the top before naming a winner")
+    elif main is not None and main.resampled is not None:
+        together = sum(tied_with_best(main, given.confidence)) > 1
+        few = given.corpus is not None and len(given.corpus) < FEW_SENTENCES
+        if len(main) > 1 and together:
+            advice.append(
+                "score more sentences before naming a winner"
+                if few
+                else "name those that share the first place and not one winner"
+            )
+    weak = weakest_kind(kinds, results.leader())
+    if weak is not None and weak[1] > FEW_MISSED * weak[2]:
+        kind, missed, asked = weak
+        said = {"system": results.leader() or "", "state": "missed", "kind": kind}
+        link = escape(f"#sentences?{urlencode(said)}")
+        advice.append(
+            f'most is missed in <a href="{link}">{escape(kind)}</a>: {missed:,} of {asked:,}'
+        )
+    if not advice:
+        if given.corpus is not None and given.systems:
+            return (
+                'Next: <a href="#sentences">read the sentences</a> before you publish the numbers.'
+            )
+        return "Next: give the outputs too, to see which sentences decide this."
+    joined = "; ".join(advice[:2])
+    return f"Next: {joined}."
+
+
+def _mend_first(results: ReportResults, gate: GateVerdict | None) -> list[str]:
+    given = results.material
+    advice = []
+    checked = given.checked
+    if checked is not None and (checked.count("error") or checked.count("warning")):
+        many = checked.count("error") + checked.count("warning")
+        link = f'<a href="#findings">{many} {plural("finding", many)} of the file check</a>'
+        advice.append(f"look at the {link} first")
+    if gate is not None and not gate.passed:
+        advice.append('mend what <a href="#gate">fails its threshold</a>')
+    return advice
+
+
+def _look_at(compared: Sequence[Comparison]) -> list[str]:
+    """What a new version did worse than the old one, if it is one."""
+    advice = []
+    for found in compared[:1] if len(compared) == 1 else ():
+        worse = [d for d in found.differences if d.difference.high < 0]
+        if worse:
+            names = _names([each.label for each in worse])
+            advice.append(
+                f"find out why <bdi>{escape(found.system)}</bdi> got worse by {names} "
+                '(<a href="#changes">what changed</a>)'
+            )
+        elif found.worse:
+            n = len(found.worse)
+            advice.append(
+                f'read the <a href="#changes">{n:,} {plural("sentence", n)} that got worse</a>'
+            )
+    return advice

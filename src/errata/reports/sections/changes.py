@@ -1,0 +1,238 @@
+"""Changes against a base; gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from errata.comparison.compare import Comparison, SentenceChange
+from errata.comparison.gate import check_conditions, compare_excluding, gate_table
+from errata.comparison.tables import comparison_tables
+from errata.core.errors import InputError
+from errata.core.stats import plural
+from errata.data import Corpus, Hypotheses
+from errata.edits import extract
+from errata.metrics import Metric
+from errata.metrics.errant import Edits
+from errata.metrics.errant_by_type import changed_sentences
+from errata.plots.svg import Chart, ForestRow, forest_plot
+from errata.reports.page import Section, SectionBuilder, escape
+from errata.reports.results import GateVerdict, ReportResults
+
+WORST = 20  # sentences that are told in full
+KINDS_DRAWN = 12
+OPEN = ("_metrics", "_rates")  # the tables that are shown at once; the others are folded
+
+
+def compared_metrics(metrics: Sequence[Metric], *, usual: bool) -> list[Metric]:
+    """The metrics of a comparison: with the usual ones go edits, as in `errata compare`."""
+    return [*metrics, Edits()] if usual and metrics else list(metrics)
+
+
+def comparisons_of_base(
+    results: ReportResults, left_out: Sequence[int] = ()
+) -> tuple[Comparison, ...]:
+    """Every system against the base, as `errata compare` holds them against each other.
+
+    ``left_out`` are sentences (from 0) to do without.
+    """
+    given = results.material
+    corpus = given.corpus
+    if given.base is None or corpus is None or len(given.systems) < 2:
+        return ()
+    base = next(each for each in given.systems if each.system == given.base)
+    others = [each for each in given.systems if each.system != given.base]
+    edits = Edits() if given.extractor is None else Edits().extracting(given.extractor)
+    own = [metric for metric in given.compared if isinstance(metric, Edits)]
+    return compare_excluding(
+        left_out,
+        given.compared,
+        corpus,
+        base,
+        others,
+        edits=own[0] if own else edits,
+        slices=given.slices,
+        resamples=given.resamples,
+        confidence=given.confidence,
+        rng=given.seed,
+        threads=given.threads,
+        progress=given.progress,
+    )
+
+
+def changes_section(results: ReportResults, compared: Sequence[Comparison]) -> Section | None:
+    """The differences of every system to the base, and the sentences to look at first."""
+    corpus = results.material.corpus
+    if not compared or corpus is None:
+        return None
+    pieces = SectionBuilder("changes")
+    if len(compared) > 1:
+        pieces.charts(_by_metric(compared))
+    for found in compared:
+        if len(compared) > 1:
+            pieces.heading(f"{found.system} against {found.base}")
+        elif found.judged:
+            pieces.charts([_by_kind(found)])
+        for table in comparison_tables(found):
+            pieces.table(table, folded=not table.name.endswith(OPEN) or len(compared) > 1)
+        if found.judged:
+            _regressions(pieces, found, corpus)
+            _harm(pieces, found, corpus, results.output_of(found.system))
+    return pieces.section("What changed", _lead(compared))
+
+
+def _lead(compared: Sequence[Comparison]) -> str:
+    said = []
+    for found in compared[:3]:
+        if not found.judged:
+            said.append(f"{found.differing:,} of {found.size:,} sentences of {found.system} differ")
+            continue
+        n = len(found.worse)
+        said.append(
+            f"{found.system} corrects {found.counts.gained:,} errors that were not corrected, and "
+            f"no longer {found.counts.lost:,} that were; {found.counts.new_alarms:,} false alarms "
+            f"are new; {n:,} {plural('sentence', n)} got worse"
+        )
+    return f"Against {compared[0].base}: {'. '.join(said)}."
+
+
+def _by_metric(compared: Sequence[Comparison]) -> list[Chart]:
+    charts = []
+    for m, metric in enumerate(compared[0].differences):
+        rows = [
+            ForestRow(found.system, *found.differences[m].difference)
+            for found in compared
+            if m < len(found.differences)
+        ]
+        rows.sort(key=lambda row: -row.value)
+        title = f"{metric.label}: difference to {compared[0].base}"
+        charts.append(
+            forest_plot(f"changes-{metric.label}", title, rows, "", spec="+.4f", zero=True)
+        )
+    return charts
+
+
+def _by_kind(found: Comparison) -> Chart:
+    """The kinds that changed most, by the figure that stands for the others."""
+    rows = []
+    for kind in found.kinds:
+        figure = next((f for name, f in kind.figures.items() if name.startswith("F")), None)
+        if figure is not None and figure.difference.value == figure.difference.value:
+            rows.append((sum(kind.changes), ForestRow(kind.kind or "-", *figure.difference)))
+    rows.sort(key=lambda row: -row[0])
+    shown = sorted((row for _, row in rows[:KINDS_DRAWN]), key=lambda row: -row.value)
+    title = "F of the kinds with the most changes, new less old"
+    return forest_plot("changes-kinds", title, shown, "difference", spec="+.3f", zero=True)
+
+
+def _regressions(pieces: SectionBuilder, found: Comparison, corpus: Corpus) -> None:
+    worse = found.worse[:WORST]
+    if not worse:
+        pieces.say("No sentence got worse.")
+        return
+    pieces.heading(f"The {len(worse)} worst regressions" if len(worse) > 1 else "A regression")
+    pieces.html(f'<ol class="texts">{"".join(_regression(each, corpus) for each in worse)}</ol>')
+
+
+def _regression(change: SentenceChange, corpus: Corpus) -> str:
+    what = ", ".join(dict.fromkeys(f"{each.name} ({each.kind or '-'})" for each in change.changes))
+    asked = "".join(
+        f"<dt>reference{f' {r.annotator}' if len(refs) > 1 else ''}</dt>"
+        f'<dd dir="auto">{escape(r.corrected(corpus.sources[change.sentence]))}</dd>'
+        for refs in [corpus.references[change.sentence]]
+        for r in refs[:2]
+    )
+    return (
+        f"<li>{_link(corpus, change.sentence)} "
+        f'<span class="n">{change.gain:+d} {plural("edit", abs(change.gain))}</span> '
+        f'<span class="note">{escape(what)}</span><dl><dt>source</dt>'
+        f'<dd dir="auto">{escape(change.source)}</dd>{asked}<dt>old to new</dt>'
+        f'<dd dir="auto">{_diff(change.old, change.new)}</dd></dl></li>'
+    )
+
+
+def _link(corpus: Corpus, sentence: int) -> str:
+    """A sentence by its number, which leads to it in the explorer."""
+    number = corpus.number(sentence)
+    return f'<a class="what" href="#sentences?n={number}">Sentence {number}</a>'
+
+
+def _diff(old: str, new: str) -> str:
+    """Two texts in one, what goes and what comes marked."""
+    tokens, shown, at = old.split(), [], 0
+    for edit in extract(old, new):
+        shown += [escape(token) for token in tokens[at : edit.start]]
+        gone = " ".join(tokens[edit.start : edit.end])
+        shown += [f"<del>{escape(gone)}</del>"] * bool(gone)
+        shown += [f"<ins>{escape(edit.replacement)}</ins>"] * bool(edit.replacement)
+        at = edit.end
+    return " ".join([*shown, *(escape(token) for token in tokens[at:])])
+
+
+def _harm(
+    pieces: SectionBuilder, found: Comparison, corpus: Corpus, output: Hypotheses | None
+) -> None:
+    """Sentences that no annotator changes, and the new system does."""
+    if output is None:
+        return
+    changed = changed_sentences(corpus, output)
+    harmed = [
+        (i, source, text)
+        for i, (source, text, refs) in enumerate(
+            zip(corpus.sources, output.sentences, corpus.references, strict=True)
+        )
+        if changed[i] and refs and all(r.corrected(source) == source for r in refs)
+    ]
+    clean = sum(
+        bool(refs) and all(r.corrected(source) == source for r in refs)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+    )
+    if not clean:
+        return
+    pieces.heading("Harm to clean sentences")
+    if not harmed:
+        pieces.say(f"None: {found.system} left all {clean:,} clean sentences alone.")
+        return
+    pieces.say(
+        f"{len(harmed):,} of {clean:,} sentences that nobody corrects were changed by "
+        f"{found.system}" + (f"; the first {WORST}:" if len(harmed) > WORST else ":")
+    )
+    rows = "".join(
+        f"<li>{_link(corpus, i)}"
+        f'<dl><dt>source to new</dt><dd dir="auto">{_diff(source, text)}</dd></dl></li>'
+        for i, source, text in harmed[:WORST]
+    )
+    pieces.html(f'<ol class="texts">{rows}</ol>')
+
+
+# ---- Pass or fail, with the thresholds.
+
+
+def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> GateVerdict | None:
+    """The conditions held against every system, as `errata compare --fail-if` holds them."""
+    given = results.material
+    if not given.fail_if or given.corpus is None:
+        return given.gate
+    if not compared:
+        raise InputError(
+            "there is nothing to hold conditions against", remedy="say which system is --old"
+        )
+    verdicts = check_conditions(
+        given.fail_if,
+        given.corpus,
+        given.slices,
+        lambda out: comparisons_of_base(results, out) if out else compared,
+        bound=given.bound,
+    )
+    table = gate_table(verdicts, signature=compared[0].edits)
+    return GateVerdict(not any(each.failed for each in verdicts), table)
+
+
+def gate_section(gate: GateVerdict | None) -> Section | None:
+    """What a gate says: one word, and one row per threshold."""
+    if gate is None:
+        return None
+    pieces = SectionBuilder("gate")
+    word, kind = ("✓ Pass", "pass") if gate.passed else ("✗ Fail", "fail")
+    pieces.say(word, f"verdict {kind}")
+    pieces.table(gate.table)
+    return pieces.section("Pass or fail")

@@ -1,0 +1,167 @@
+"""Findings in files; how the report was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import get_args
+
+from errata import __version__
+from errata.core.errors import shorten
+from errata.core.stats import plural
+from errata.io.checks import Finding, Severity, sort_by_severity, summarise
+from errata.io.corpus import CheckReport
+from errata.reports.page import Section, SectionBuilder, escape
+from errata.reports.results import ReportResults
+from errata.tables.cells import Cell
+from errata.tables.table import Table
+
+# ---- What the check of files found, as tables.
+
+
+def severities(checked: CheckReport) -> str:
+    """How many errors, warnings and notes there are, in words."""
+    counts = [(severity, checked.count(severity)) for severity in get_args(Severity)]
+    return ", ".join(f"{count} {plural(severity, count)}" for severity, count in counts)
+
+
+def findings_table(checked: CheckReport, shown: Sequence[Finding], *, signature: str = "") -> Table:
+    """The findings to be shown, one a row."""
+    return Table(
+        ("severity", "file", "line", "code", "problem", "remedy"),
+        tuple((f.severity, f.path, f.line, f.code, shorten(f.problem), f.remedy) for f in shown),
+        title="Findings",
+        caption=severities(checked),
+        name="findings",
+        signature=signature,
+    )
+
+
+def files_table(checked: CheckReport, *, signature: str = "") -> Table:
+    """What each file holds."""
+    return Table(
+        ("file", "role", "sentences", "tokens", "annotators", "edits", "changed"),
+        tuple(
+            (s.path, s.role, s.sentences, s.tokens, s.annotators, s.edits, s.changed)
+            for s in checked.statistics
+        ),
+        title="Files",
+        name="files",
+        signature=signature,
+        formats={"changed": ".1%"},
+    )
+
+
+LISTED_IN_FULL = 12  # findings that are told in full; the table has all of them
+
+
+def findings_section(results: ReportResults) -> Section | None:
+    """Findings of the file check, warnings while reading and counting, and what is missing.
+
+    Nothing where no file was checked and nothing was warned of.
+    """
+    given = results.material
+    checked = given.checked
+    found = sort_by_severity(summarise(checked.findings)) if checked is not None else []
+    known = {str(finding) for finding in found}
+    warned = [text for text in dict.fromkeys(given.warnings) if text not in known]
+    pieces = SectionBuilder("findings")
+    serious = [finding for finding in found if finding.severity != "note"]
+    pieces.html(_listed(serious[:LISTED_IN_FULL], warned, results.missing))
+    if checked is not None:
+        if found:
+            table = replace(findings_table(checked, found), title="All findings of the file check")
+            pieces.table(table, folded=True)
+        title = "Files: sentences, tokens, and how many sentences were changed"
+        pieces.table(replace(files_table(checked), title=title), folded=True)
+    return pieces.section("Before you believe it", _lead(checked, warned)) if pieces else None
+
+
+def _lead(checked: CheckReport | None, warned: list[str]) -> str:
+    if checked is None:
+        return ""
+    others = f"; {len(warned)} more {plural('warning', len(warned))} on the way" if warned else ""
+    if not checked.findings and not warned:
+        return (
+            "The file check found nothing: lines fit their sources, characters and tokens are in "
+            "order."
+        )
+    return f"The file check found {severities(checked)}{others}."
+
+
+def _listed(found: list[Finding], warned: list[str], missing: list[str]) -> str:
+    rows = []
+    for finding in found:
+        line = "" if finding.line is None else f", line {finding.line}"
+        rows.append(
+            f'<li class="{finding.severity}"><b>{finding.severity}</b> '
+            f"{escape(os.path.basename(finding.path) or finding.path)}{line}: "
+            f"{escape(shorten(finding.problem))}"
+            f'<span class="remedy">{escape(shorten(finding.remedy))}</span></li>'
+        )
+    rows += [f'<li class="warning"><b>warning</b> {escape(shorten(text))}</li>' for text in warned]
+    rows += [f'<li class="note"><b>left out</b> {escape(shorten(text))}</li>' for text in missing]
+    return f'<ul class="findings">{"".join(rows)}</ul>' if rows else ""
+
+
+# ---- How a report was made: the command, the files, the versions and the signatures.
+
+LIBRARIES = ("numpy", "scipy", "rapidfuzz", "sacrebleu", "jinja2")
+
+
+def made_section(results: ReportResults) -> Section:
+    """The command that makes the report again, fingerprints of its files, versions, signatures."""
+    given = results.material
+    pieces = SectionBuilder("made")
+    if given.command:
+        pieces.heading("The command that makes it again")
+        pieces.html(
+            f'<div><pre><code>{escape(given.command)}</code></pre><button type="button" '
+            'data-copy="code">Copy the command</button></div>'
+        )
+    signatures: list[tuple[Cell, ...]] = [
+        (scores.label, scores.signature) for scores in results.scores
+    ]
+    if results.people is not None:
+        signatures.append((results.people.label, results.people.signature))
+    if signatures:
+        pieces.table(
+            Table(
+                ("metric", "signature"),
+                tuple(signatures),
+                title="Signatures: who repeats these settings gets these numbers",
+                name="signatures",
+            ),
+            folded=True,
+        )
+    if given.files:
+        pieces.table(
+            Table(
+                ("file", "bytes", "SHA-256"),
+                tuple(tuple(file) for file in given.files),
+                title="Files read, and their fingerprints",
+                name="digests",
+            ),
+            folded=True,
+        )
+    pieces.table(_versions(), folded=True)
+    return pieces.section("How it was made")
+
+
+def _versions() -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        ("errata", __version__),
+        ("Python", platform.python_version()),
+        *((name, known) for name in LIBRARIES if (known := _version(name))),
+    ]
+    return Table(("what", "version"), tuple(rows), title="Versions", name="versions")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,226 @@
+"""Kinds of error, difficulty, references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from errata.difficulty.study import difficulty_tables
+from errata.metrics.errant import FN, TP
+from errata.metrics.errant_by_type import TypeScores, scores_by_type
+from errata.plots.svg import Chart, ForestRow, RangeRow, forest_plot, range_chart
+from errata.references.study import annotators_of, study_references
+from errata.references.tables import study_tables
+from errata.reports.page import Section, SectionBuilder
+from errata.reports.results import ReportResults
+from errata.scoring.results import corpus_facts
+from errata.scoring.tables import type_table
+from errata.tables.table import Table, signed
+
+KINDS_DRAWN = 18  # rows of the chart; the tables have all
+FEWEST_EDITS = 20  # of a kind, to advise on it
+
+
+def scores_of_kinds(results: ReportResults) -> list[TypeScores]:
+    """P, R and F of every system by kind of edit, as `errata score --by-type` counts them."""
+    corpus, systems = results.references, results.material.systems
+    if corpus is None or not systems:
+        return []
+    metric = results.edits
+    metric.prepared(corpus, systems)  # of all systems in one go
+    return [scores_by_type(metric, corpus, system) for system in systems]
+
+
+def kinds_section(results: ReportResults, scored: Sequence[TypeScores]) -> Section | None:
+    """Recall, precision and difficulty by kind, with the tables of every system."""
+    pieces = SectionBuilder("kinds")
+    leader = results.leader()
+    tables = _type_tables(results, scored)
+    if scored and any(each.kinds for each in scored):
+        first = next((each for each in scored if each.system == leader), scored[0])
+        pieces.charts([_chart(first, scored)], "Dots: " + first.system + _others(scored))
+        for each, table in zip(scored, tables, strict=True):
+            if each is first:
+                pieces.table(table)
+        for each, table in zip(scored, tables, strict=True):
+            if each is not first:
+                pieces.table(table, folded=True)
+    return pieces.section("Kinds of error", _lead(scored, leader)) if pieces else None
+
+
+def _others(scored: Sequence[TypeScores]) -> str:
+    return "; bars: from the worst to the best of all systems." if len(scored) > 1 else "."
+
+
+def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[Table]:
+    corpus, systems, metric = results.references, results.material.systems, results.edits
+    if corpus is None:
+        return []
+    notes = metric.notes(corpus, systems)
+    return [
+        type_table(
+            each,
+            metric.headline,
+            notes=notes,
+            signature=signed(
+                repr(metric),
+                *metric.context(corpus, systems),
+                *corpus_facts(corpus),
+                *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
+                "tier:3",
+            ),
+        )
+        for each in scored
+    ]
+
+
+def _asked(scores: TypeScores, kind: str) -> int:
+    k = scores.kinds.index(kind)
+    return int(scores.counts[k, TP] + scores.counts[k, FN])
+
+
+def _figures(scores: TypeScores, kind: str) -> tuple[float, float]:
+    """Recall and precision of a kind; NaN where nothing is asked for, or nothing was done."""
+    if kind not in scores.kinds:
+        return math.nan, math.nan
+    k = scores.kinds.index(kind)
+    tp, fp, fn = scores.counts[k]
+    recall = float(scores.recall[k]) if tp + fn else math.nan
+    return recall, float(scores.precision[k]) if tp + fp else math.nan
+
+
+def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
+    frequent = sorted(first.kinds, key=lambda kind: (-_asked(first, kind), kind))
+    rows = []
+    for kind in [kind for kind in frequent if _asked(first, kind)][:KINDS_DRAWN]:
+        panels = []
+        for figure in (0, 1):
+            values = [_figures(each, kind)[figure] for each in scored]
+            known = [value for value in values if not math.isnan(value)]
+            ends = (min(known), max(known)) if len(known) > 1 else (math.nan, math.nan)
+            panels.append((*ends, _figures(first, kind)[figure]))
+        rows.append(RangeRow(kind or "-", _asked(first, kind), panels))
+    about = f"{first.system}, and the range over {len(scored)} systems."
+    return range_chart(
+        "kinds-recall-precision",
+        "Recall and precision of the most frequent kinds",
+        rows,
+        ("recall", "precision"),
+        about,
+    )
+
+
+def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str, int, int] | None:
+    """The kind of which a system misses most edits: its name, how many it misses, of how many."""
+    of = next((each for each in scored if each.system == system), None)
+    if of is None:
+        return None
+    missed = [
+        (float(of.counts[k, FN]), kind)
+        for k, kind in enumerate(of.kinds)
+        if _asked(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
+    ]
+    if not missed:
+        return None
+    most, kind = max(missed)
+    return kind, int(most), _asked(of, kind)
+
+
+def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
+    weak = weakest_kind(scored, leader)
+    if weak is None or leader is None:
+        return ""
+    kind, missed, asked = weak
+    return f"{leader} misses most in {kind}: {missed:,} of the {asked:,} that are asked for."
+
+
+def difficulty_chart(table: Table) -> Chart:
+    """The mean difficulty of the most frequent kinds, with intervals where there are some."""
+    times = table.columns.index("frequency")
+    often = sorted(table.rows, key=lambda row: -_number(row[times]))[:KINDS_DRAWN]
+    rows = []
+    for row in sorted(often, key=lambda row: -_number(row[1])):
+        bounds = row[4] if len(row) > 4 and isinstance(row[4], tuple) else (math.nan, math.nan)
+        low, high = (_number(bound) for bound in bounds[:2])
+        rows.append(ForestRow(str(row[0]), _number(row[1]), low, high))
+    title = "Difficulty of the most frequent kinds"
+    return forest_plot(
+        "difficulty-kinds", title, rows, "mean weight: 0 all correct it, 1 none does"
+    )
+
+
+def _number(cell: object) -> float:
+    return float(cell) if isinstance(cell, int | float) else math.nan
+
+
+# ---- Which errors are hard: the kinds, the hardest and easiest errors, and who corrects them
+# alone.
+
+
+def difficulty_section(results: ReportResults) -> Section | None:
+    """What `errata difficulty` prints, its kinds drawn too, and the way to the map.
+
+    The map is that of the explorer, which marks the same errors sentence by sentence; what systems
+    raise false alarms at is on the page of ``errata difficulty --figure map.html``.
+    """
+    found = results.difficulty
+    if found is None:
+        return None
+    given = results.material
+    hard, corpus, remark = found
+    tables = difficulty_tables(
+        hard,
+        corpus,
+        given.systems,
+        remark=remark,
+        resamples=given.resamples,
+        confidence=given.confidence,
+        rng=given.seed,
+    )
+    pieces = SectionBuilder("difficulty")
+    pieces.html(
+        '<p><a href="#sentences?difficulty=true">The difficulty map</a>: every sentence, its '
+        "errors shaded from those that all systems correct to those that none does.</p>"
+    )
+    kinds = next(table for table in tables if table.name == "kinds")
+    if kinds.rows:
+        pieces.charts([difficulty_chart(kinds)])
+    for table in tables:
+        pieces.table(table, folded=table.name not in ("kinds", "hardest"))
+    n = len(given.systems)
+    lead = f"An error is hard if few of the {n} systems correct it."
+    return pieces.section("Which errors are hard", lead)
+
+
+# ---- Several reference sets: what each annotator changes, and how far they agree.
+
+MOST_PAIRS = 30_000  # of sentences to compare; more take longer than all the rest
+
+
+def references_section(results: ReportResults) -> Section | None:
+    """What `errata refs` says of the annotators, where there are several."""
+    corpus = results.references
+    if corpus is None:
+        return None
+    several = annotators_of(corpus)
+    n = len(several)
+    if n < 2:
+        return None
+    if n * (n - 1) // 2 * len(corpus) > MOST_PAIRS:
+        results.missing.append(
+            f"reference sets: {n} annotators of {len(corpus):,} sentences take too long here; see "
+            "errata refs"
+        )
+        return None
+    found = study_references(corpus, lowercase=True, worst=5)
+    signature = signed("ster(lowercase=True)", *corpus_facts(corpus))
+    pieces = SectionBuilder("references")
+    for k, table in enumerate(study_tables(found, signature=signature)):
+        pieces.table(table, folded=k > 1)
+    lead = f"{n} annotators corrected these sentences, and no two of them alike."
+    if found.pairs:
+        same = sum(p.identical * p.sentences for p in found.pairs) / sum(
+            p.sentences for p in found.pairs
+        )
+        lead = f"{n} annotators corrected these sentences; two of them agree on {same:.0%}."
+    return pieces.section("References", lead)

@@ -1,0 +1,166 @@
+"""All metrics side by side; trend over stored runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from errata.core.stats import Estimate, plural
+from errata.data import Scores
+from errata.human.ranking import Ranking
+from errata.human.tables import ranking_table
+from errata.io.stored_runs import RunFigure, StoredRun
+from errata.plots.svg import Chart, ForestRow, TrendLine, forest_plot, trend_chart
+from errata.reports.page import Section, SectionBuilder, join_names
+from errata.reports.results import ReportResults
+from errata.scoring.tables import score_table, summary_table
+from errata.tables.cells import Cell, score_format
+from errata.tables.table import Table, joined_signatures
+
+ROWS_DRAWN = 60  # rows of a chart
+
+
+def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
+    """A metric's scores with their intervals, best first, clusters apart."""
+    spec = score_format(scores, scores.headline)
+    percent = spec.endswith("p")  # drawn as the tables show it
+    by = 100 if percent else 1
+    low, high = (by * scores.interval(confidence).T).tolist()
+    values = (by * scores.values).tolist()
+    order = ranking.order if ranking is not None else scores.order
+    groups = ranking.cluster.tolist() if ranking is not None else [0] * len(order)
+    rows = [
+        ForestRow(scores.systems[s], values[s], low[s], high[s], group)
+        for s, group in zip(order, groups, strict=True)
+    ][:ROWS_DRAWN]
+    axis = f"{scores.headline}, percent" if percent else scores.headline
+    spec = spec.replace("p", "f")
+    return forest_plot(f"{key}-{scores.label}", scores.label, rows, axis, spec=spec)
+
+
+def leaderboard_section(results: ReportResults) -> Section | None:
+    """The leaderboard: an overview, a chart per metric, and the details folded."""
+    found = results.scores
+    if not found:
+        return None
+    given = results.material
+    several = len(found) > 1 and len({scores.systems for scores in found}) == 1
+    pieces = SectionBuilder("leaderboard")
+    if several:
+        overview = summary_table(found, confidence=given.confidence, notes=True)
+        pieces.table(overview, best=overview.columns[1:])
+    pieces.charts(
+        [
+            forest_of(scores, results.rankings.get(scores.label), given.confidence, key="scores")
+            for scores in found
+            if len(scores) > 1
+        ]
+    )
+    for scores in found:
+        best = () if several else (scores.headline,)
+        table = score_table(scores, confidence=given.confidence)
+        if several:
+            table = replace(table, title=f"{scores.label} in detail")
+        pieces.table(table, folded=several, best=best)
+    for label, ranking in results.rankings.items():
+        pieces.table(_clusters(label, ranking), folded=True)
+    return pieces.section("Leaderboard", _lead(results))
+
+
+def _clusters(label: str, ranking: Ranking) -> Table:
+    """Which systems a metric can tell apart; the table that people's rankings have."""
+    table = ranking_table(ranking)
+    keep = [table.columns.index(name) for name in ("cluster", "range", "system")]
+    keep += [table.columns.index(ranking.scores.headline), table.columns.index("mean rank")]
+    return replace(
+        table,
+        columns=tuple(table.columns[c] for c in keep),
+        rows=tuple(tuple(row[c] for c in keep) for row in table.rows),
+        title=f"{label}: clusters at the {ranking.confidence * 100:g} % level",
+        name=f"{label}_clusters",
+        formats={ranking.scores.headline: score_format(ranking.scores, ranking.scores.headline, 2)}
+        | {"mean rank": ".2f"},
+        caption="",
+    )
+
+
+def _lead(results: ReportResults) -> str:
+    found, n = results.scores, len(results.scores[0].systems)
+    firsts: dict[str, list[str]] = {}
+    for scores in found:
+        if len(scores):
+            firsts.setdefault(scores.systems[scores.order[0]], []).append(scores.label)
+    said = "; ".join(f"{join_names(labels)}: {name} first" for name, labels in firsts.items())
+    drawn = (
+        f" Whiskers are {results.material.level} intervals; dotted lines part clusters."
+        if results.rankings
+        else ""
+    )
+    return f"{n} {plural('system', n)}. {said}.{drawn}"
+
+
+# ---- The trend over stored runs.
+
+
+def trend_section(results: ReportResults) -> Section | None:
+    """A line for each system and a chart for each metric over the runs, and all figures."""
+    runs = results.material.runs
+    if not runs:
+        return None
+    pieces = SectionBuilder("trend")
+    labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
+    moments = list(dict.fromkeys(run.when for run in runs))
+    systems = list(dict.fromkeys(run.system for run in runs))
+    if len(moments) > 1:
+        charts = []
+        for label in labels:
+            tracks = [trend_line(runs, name, moments, label) for name in systems]
+            days = [when[:10] for when in moments]
+            charts.append(trend_chart(f"trend-{label}", f"{label} over time", days, tracks))
+        pieces.charts(charts)
+    pieces.table(_table(runs, labels))
+    corpora = len({tuple(sorted(run.corpus.items())) for run in runs})
+    lead = f"{len(runs)} stored {plural('run', len(runs))}."
+    if corpora > 1:
+        lead += f" They were made on {corpora} different corpora: not all can be compared."
+    return pieces.section("Over time", lead)
+
+
+def _of(run: StoredRun, label: str) -> RunFigure | None:
+    return next((figure for figure in run.figures if figure.label == label), None)
+
+
+def _estimate(figure: RunFigure | None) -> Estimate | None:
+    if figure is None or figure.value is None:
+        return None
+    low, high = (math.nan if bound is None else bound for bound in (figure.low, figure.high))
+    return Estimate(figure.value, low, high)
+
+
+def trend_line(
+    runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str
+) -> TrendLine:
+    mine = {run.when: _estimate(_of(run, label)) for run in runs if run.system == system}
+    return TrendLine(system, [mine.get(when) for when in moments])
+
+
+def _table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            run.when,
+            run.system,
+            *(_estimate(_of(run, label)) for label in labels),
+            run.sentences,
+            len(run.changed),
+            run.remark or None,
+        )
+        for run in runs
+    ]
+    return Table(
+        ("when", "system", *labels, "sentences", "changed sentences", "remark"),
+        tuple(rows),
+        title="Stored runs: score ± half the width of its interval",
+        name="runs",
+        signature=joined_signatures(figure.signature for run in runs for figure in run.figures),
+    ).without_empty("remark")

@@ -1,0 +1,225 @@
+"""People's ranking and agreement; metrics and people."""
+
+from __future__ import annotations
+
+from errata.core.errors import InputError
+from errata.core.stats import plural
+from errata.human import compare, head_to_head, parse_ranker
+from errata.human import tables as human_tables
+from errata.human.agreement import judge_correlations
+from errata.human.plan import Plan, next_pairs, plan, seconds_per_ranking
+from errata.human.ranking import Ranking
+from errata.meta import tables as meta_tables
+from errata.meta.matching import MatchedScores
+from errata.meta.tables import matrix_tables, rating_table
+from errata.plots.svg import Chart, ScatterPoint, matrix_chart, scatter_chart
+from errata.reports.page import Section, SectionBuilder, join_names
+from errata.reports.results import ReportResults
+from errata.reports.sections.leaderboard import forest_of
+from errata.scoring.tables import score_table
+
+# ---- Metrics against each other, and against people.
+
+
+def agreement_section(results: ReportResults) -> Section | None:
+    """Which metric to believe: agreement with people on systems and on sentences, and a square."""
+    level, sentences, matrix = results.system_level, results.sentence_level, results.matrix
+    pieces = SectionBuilder("metrics")
+    if level is not None and results.paired is not None:
+        pieces.heading("Over systems")
+        pieces.charts(_scatters(results.paired))
+        pieces.table(meta_tables.system_level_table(level))
+        if level.pairs:
+            pieces.table(meta_tables.metric_pair_table(level), folded=True)
+    if sentences is not None:
+        pieces.heading("Sentence by sentence")
+        pieces.table(meta_tables.sentence_level_table(sentences))
+        if sentences.contests:
+            pieces.table(meta_tables.accuracy_pair_table(sentences), folded=True)
+    ratings = results.rating_level
+    if ratings is not None:
+        pieces.heading("Output by output")
+        pieces.table(rating_table(ratings))
+    if matrix is not None:
+        pieces.heading("Against each other")
+        values = matrix.values["spearman"].tolist()
+        title = "Spearman's ρ of every two metrics"
+        pieces.charts([matrix_chart("metrics-matrix", title, matrix.names, values)])
+        for table in matrix_tables(matrix):
+            pieces.table(table, folded=True)
+    if not pieces:
+        return None
+    judged = any(each is not None for each in (level, sentences, ratings))
+    heading = "Which metric to believe" if judged else "Metrics against each other"
+    return pieces.section(heading, _metrics_lead(results))
+
+
+def _scatters(paired: MatchedScores) -> list[Chart]:
+    people = paired.people
+    return [
+        scatter_chart(
+            f"metrics-people-{name}",
+            f"{name} against people",
+            [
+                ScatterPoint(system, x, y)
+                for system, x, y in zip(
+                    paired.systems, scores.values.tolist(), people.values.tolist(), strict=True
+                )
+            ],
+            f"{name} {scores.headline}" if name != scores.headline else name,
+            people.label,
+        )
+        for name, scores in zip(paired.names, paired.metrics, strict=True)
+    ]
+
+
+def _metrics_lead(results: ReportResults) -> str:
+    level = results.system_level
+    if level is None:
+        return ""
+    best = max(level.agreements, key=lambda each: each.values["spearman"])
+    rho, n = best.values["spearman"], len(level.paired)
+    said = f"Over {n} systems {best.metric} orders them most as people do (ρ = {rho:.2f})."
+    sure = any(
+        pair.better == best.metric and any(p <= 1 - level.confidence for p in pair.holm.values())
+        for pair in level.pairs
+    )
+    if len(level.agreements) > 1 and not sure:
+        said += " No test tells it from the other metrics: so few systems cannot."
+    return said
+
+
+def people_section(results: ReportResults) -> Section | None:
+    """Human rankings with ranges and clusters, agreement, suspicious judges, and what is needed."""
+    people = results.people
+    if people is None:
+        return None
+    given = results.material
+    ranking = results.people_ranked
+    pieces = SectionBuilder("people")
+    pieces.charts([forest_of(people, ranking, given.confidence, key="people")])
+    if not given.judgments:
+        pieces.table(score_table(people, confidence=given.confidence))
+    elif ranking is not None:
+        pieces.table(human_tables.ranking_table(ranking))
+    else:
+        pieces.table(human_tables.plain_ranking_table(people))
+    comparisons = results.comparisons
+    if comparisons is not None:
+        if len(comparisons.systems) > 1:
+            order = ranking.order if ranking is not None else people.order
+            head = head_to_head(comparisons)
+            table = human_tables.head_to_head_table(head, order, context=comparisons.facts)
+            pieces.table(table, folded=True)
+        _agreement(results, pieces)
+        _needed(results, ranking, pieces)
+    return pieces.section("What people say", _people_lead(results))
+
+
+def _people_lead(results: ReportResults) -> str:
+    given, people = results.material, results.people
+    assert people is not None
+    if not given.judgments:
+        return f"People's scores of {len(people)} systems, as they were given."
+    judges = len({judgment.judge for judgment in given.judgments})
+    count = len(given.judgments)
+    said = (
+        f"{count:,} {plural('judgment', count)} by {judges} {plural('judge', judges)}, ranked by "
+        f"{people.label}."
+    )
+    ranking = results.people_ranked
+    if ranking is None:
+        return said
+    n = int(ranking.cluster.max())
+    apart = "no two systems surely apart" if n == 1 else f"{n} clusters that are surely apart"
+    return f"{said} They make {apart}."
+
+
+def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
+    found = results.agreement
+    if found is None:
+        return
+    pieces.heading("How far judges agree")
+    if found.outsiders:
+        several = len(found.outsiders) > 1
+        pieces.say(
+            f"{join_names(found.outsiders)} {'agree' if several else 'agrees'} with no other judge "
+            "better than chance: look at their judgments before you count them (--leave-out)."
+        )
+    else:
+        pieces.say("No judge stands apart from all others.")
+    context = results.material.origin
+    summary, matrix, judges = human_tables.agreement_tables(found, context=context)
+    pieces.table(summary)
+    pieces.table(judges, folded=not found.outsiders)
+    pieces.table(matrix, folded=True)
+    judgments = results.material.judgments or ()
+    comparisons = compare(judgments, keep="judges", origin=context)
+    ranker = parse_ranker("expected_wins(denominator='beaten')")
+    try:
+        correlations = judge_correlations(comparisons, ranker)
+    except InputError as error:
+        results.missing.append(f"judges' rankings: {error}")
+        return
+    pieces.table(
+        human_tables.correlation_table(correlations, context=comparisons.facts), folded=True
+    )
+
+
+def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
+    """The best two neighbours that the judgments do not tell apart."""
+    if ranking is None:
+        return None
+    groups = ranking.cluster.tolist()
+    for k in range(1, len(groups)):
+        if groups[k] == groups[k - 1]:
+            return ranking.systems[k - 1], ranking.systems[k]
+    return None
+
+
+def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder) -> None:
+    given, comparisons, people = results.material, results.comparisons, results.people
+    pair = closest_pair(ranking)
+    if comparisons is None or people is None or people.resampled is None:
+        return
+    pieces.heading("How many judgments are still needed")
+    if pair is not None:
+        try:
+            planned = plan(
+                comparisons,
+                parse_ranker(given.ranker),
+                *pair,
+                confidence=given.confidence,
+                unit=given.unit,
+                rng=given.seed,
+                seconds=seconds_per_ranking(given.judgments or ()),
+            )
+        except InputError as error:
+            results.missing.append(f"planning: {error}")
+        else:
+            pieces.say(_said(planned))
+            first, *rest = human_tables.plan_tables(planned)
+            pieces.table(first)
+            for table in rest:
+                pieces.table(table, folded=True)
+    else:
+        pieces.say("None to tell these systems apart: every cluster holds one system.")
+    if len(comparisons.systems) > 1:
+        pieces.table(
+            human_tables.next_pairs_table(
+                next_pairs(people, comparisons), signature=people.signature
+            )
+        )
+
+
+def _said(planned: Plan) -> str:
+    pair = f"{planned.better} and {planned.worse}"
+    if planned.rankings is None:
+        return (
+            f"{pair} may never be told apart: even {int(planned.sizes[-1]):,} rankings would not "
+            "do it, by what these say."
+        )
+    if not planned.more:
+        return f"There should be enough to tell {pair} apart already."
+    hours = "" if planned.hours is None else f", about {planned.hours:.0f} hours of work"
+    return f"To tell {pair} apart takes about {planned.more:,} more rankings{hours}."

@@ -1,0 +1,449 @@
+"""Corpora, scores and judgments of experiments, cached."""
+
+from __future__ import annotations
+
+import csv
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from errata.core.errors import DataWarning, ErrataError, MissingExtraError
+from errata.data import Corpus, Hypotheses, Judgment, Members, Reference, Scores
+from errata.datasets import load_conll14, load_conll14_systems
+from errata.datasets.fetch import collection, collections, path, role_files
+from errata.datasets.load import read_collection, read_outputs_of
+from errata.edits import extractor_version
+from errata.human import Comparisons, compare, parse_ranker, rank
+from errata.io import read_corpus, read_m2, read_published_scores, read_text
+from errata.io.files import read_lines
+from errata.io.judgments import read_judgment_files, read_judgments
+from errata.io.outputs import read_systems
+from errata.models import CachedModel, open_model
+from errata.models.checkpoint import is_available
+from errata.reproduce.experiment import OwnFiles, load_experiment
+from errata.scoring.evaluate import evaluate
+
+# ---- Names in experiment files: what they stand for, and what is said where that cannot be had.
+
+T = TypeVar("T")
+
+
+class NotRun(ErrataError):
+    """A cell that cannot be recomputed here, with the reason."""
+
+
+class UnknownName(ErrataError):
+    """A name in an experiment file that stands for nothing."""
+
+
+def place(name: str, names: Iterable[str]) -> int:
+    """The position of a name among those known."""
+    known = list(names)
+    if name not in known:
+        raise UnknownName(f"{name!r} is not one of {', '.join(known)}")
+    return known.index(name)
+
+
+def select(name: str, choices: Mapping[str, T]) -> T:
+    """What a name stands for."""
+    place(name, choices)
+    return choices[name]
+
+
+def at_position(position: str, names: Sequence[str]) -> str:
+    """The name at a position written from 1."""
+    if not position.isdecimal() or not 1 <= int(position) <= len(names):
+        raise UnknownName(f"position {position!r} is not among 1 to {len(names)}")
+    return names[int(position) - 1]
+
+
+def best_first(scores: Scores) -> list[str]:
+    """The systems by their scores; the unchanged input is ``source``, as papers call it."""
+    return [scores.systems[i].replace("INPUT", "source") for i in scores.order]
+
+
+# Sakaguchi et al. (2016): the two texts of each set, as the catalogue names them.
+REFERENCE_SETS = {
+    "E-fluency": ("expert_fluencyA", "expert_fluencyB"),
+    "N-fluency": ("turker_fluencyA", "turker_fluencyB"),
+    "E-minimal": ("expert_minimalA", "expert_minimalB"),
+    "N-minimal": ("turker_minimalA", "turker_minimalB"),
+    "NUCLE": ("NUCLE-A", "NUCLE-B"),
+    "BN15": tuple(f"BN15-{k}" for k in range(10)),
+}
+# GLEU draws references by their place: in this order the released scores come out.
+REFERENCE_SETS["All"] = tuple(
+    text
+    for name in ("BN15", "NUCLE", "E-fluency", "E-minimal", "N-fluency", "N-minimal")
+    for text in REFERENCE_SETS[name]
+)
+# The rewrites of experts as the paper's own converter aligned them; those of others are not public.
+CONVERTED = {"E-fluency-edits": "EXPFLUENCY.m2", "E-minimal-edits": "EXPMIN.m2"}
+EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
+
+
+class ExperimentTexts:
+    """Texts and corpora by name, each read once; ``recipes`` say how metrics were run."""
+
+    def __init__(
+        self,
+        extractor: str = "errant",
+        model: str = "trigram",
+        tick: Callable[[], object] | None = None,
+    ) -> None:
+        self.extractor = extractor
+        self.model = model
+        self.tick = tick or (lambda: None)
+        self.recipes: Mapping[str, Mapping[str, Any]] = {}
+        self.files: Mapping[str, OwnFiles] = {}
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, key: Hashable, make: Callable[[], T], *, known: bool = True) -> T:
+        """What ``make`` gives, made once; of data that are not ``known`` warnings are heard."""
+        if key not in self._kept:
+            self.tick()
+            with warnings.catch_warnings():
+                if known:
+                    # The oddities of these files are part of what is reproduced.
+                    warnings.simplefilter("ignore", DataWarning)
+                try:
+                    self._kept[key] = make()
+                except (NotRun, MissingExtraError) as reason:
+                    self._kept[key] = reason  # what cannot be had is not tried again
+            self.tick()
+        found = self._kept[key]
+        if isinstance(found, NotRun | MissingExtraError):
+            raise found
+        kept: T = found
+        return kept
+
+    def recipe(self, metric: str) -> Mapping[str, Any]:
+        """How this experiment ran a metric."""
+        return select(metric, self.recipes)
+
+    def described(self, metric: str, *sets: str) -> tuple[Hashable, ...]:
+        """What a metric and sets are called in this experiment, and what they stand for there."""
+        recipe = self.recipes.get(metric, {})
+        names = (str(recipe.get("references", "")), str(recipe.get("outputs", "")), *sets)
+        own = tuple(self.files.get(name) for name in names)
+        return (metric, *sets, tuple(sorted(recipe.items())), own)
+
+    # Software
+
+    def version(self, software: str, arguments: Mapping[str, Any]) -> str:
+        """What a figure depends on beside our own code: an extractor or a language model."""
+        if software == "extractor":
+            return self.keep(("version", ""), lambda: extractor_version(self.extractor))
+        if software == "model":
+            return self.language_model(arguments.get("model", "")).revision
+        return ""
+
+    def language_model(self, name: str = "") -> CachedModel:
+        """The language model that was chosen, or another by name; GPT-2 only if it is at hand."""
+        chosen = name or self.model
+
+        def make() -> CachedModel:
+            if chosen == "gpt2" and not is_available(chosen):
+                raise NotRun("the weights of GPT-2 are not on this machine")
+            return open_model(chosen)
+
+        return self.keep(("model", chosen), make)
+
+    # Texts
+
+    def systems(self) -> list[Hypotheses]:
+        """The outputs of the 12 CoNLL-2014 systems and INPUT."""
+        return self.keep("systems", lambda: load_conll14_systems(check=False))
+
+    def outputs_of(self, name: str) -> list[Hypotheses]:
+        """The outputs that belong to a corpus: one's own, or those of a collection of data."""
+        own = self.files.get(name)
+        if own is None:
+            return self.keep(("outputs", name), lambda: read_outputs_of(name))
+        return self.keep(
+            ("own outputs", own),
+            lambda: read_systems(own.outputs, corpus=self.corpus(name)),
+            known=False,
+        )
+
+    def public_systems(self) -> list[Hypotheses]:
+        """Four later systems on CoNLL-2014 whose outputs are public."""
+        return self.keep("public systems", lambda: read_outputs_of("conll14-public"))
+
+    def gold(self) -> Corpus:
+        """The CoNLL-2014 test set with gold edits."""
+        return self.keep("gold", load_conll14)
+
+    def merged(self, typo: str = "corrected") -> set[int]:
+        """The sentences (from 0) that Sakaguchi et al. left out, counted from 1 in merged_ids.
+
+        ``typo="corrected"`` reads the 48 among them as the 418 it stands for.
+        """
+        numbers = [int(line) for line in read_lines(path("sakaguchi16", "merged_ids"))[0]]
+        return {(418 if n == 48 and typo == "corrected" else n) - 1 for n in numbers}
+
+    def kept(self, typo: str = "corrected") -> list[int]:
+        """The sentences that Sakaguchi et al. kept."""
+        out = self.merged(typo)
+        return [i for i in range(len(self.gold())) if i not in out]
+
+    def text(self, name: str) -> Sequence[str]:
+        """All 1,312 sentences of a text: ``source``, an output, or a reference."""
+        if name in ("NUCLE-A", "NUCLE-B"):
+            return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
+        if name in ("released-A", "released-B"):
+            corpus = self.corpus("conll14-texts")
+            return self.keep(
+                ("text", name),
+                lambda: [refs[name == "released-B"].corrected("") for refs in corpus.references],
+            )
+        if name == "source":
+            return self.gold().sources
+        for system in self.systems():
+            if system.system == name:
+                return system.sentences
+        if name in REFERENCE_SETS["BN15"]:
+            return self.keep("BN15", self._ten)[REFERENCE_SETS["BN15"].index(name)]
+        return self.keep(("text", name), lambda: tuple(read_text(path("sakaguchi16", name))))
+
+    def _nucle(self) -> tuple[list[str], list[str]]:
+        """Both annotators' texts; where one has no line, the text of the other."""
+        gold = self.gold()
+        found = [
+            {r.annotator: r.corrected(source) for r in refs}
+            for source, refs in zip(gold.sources, gold.references, strict=True)
+        ]
+        first, second = (
+            [texts.get(k, next(iter(texts.values()))) for texts in found] for k in (0, 1)
+        )
+        return first, second
+
+    def _ten(self) -> list[list[str]]:
+        """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
+        ten = self.ten_annotators()
+        return [
+            [
+                next((r.corrected(source) for r in refs if r.annotator == k), source)
+                for source, refs in zip(ten.sources, ten.references, strict=True)
+            ]
+            for k in range(10)
+        ]
+
+    def ten_annotators(self) -> Corpus:
+        """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
+        return self.keep("BN15-edits", lambda: read_m2(path("bn15", "BN_corrected.m2")))
+
+    def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
+        return self.keep("ten rewrites", self._ten_rewrites)
+
+    def _ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
+        from errata.metrics.imeasure.references import treebank_tokens
+
+        lines = read_lines(path("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
+        found: dict[int, list[str]] = {}
+        for row in csv.DictReader(lines):
+            text = " ".join(treebank_tokens(row["Answer.Q1MultiLineTextInput"]))
+            found.setdefault(int(row["Input.sentID"]) - 1, []).append(text)
+        numbers = sorted(found)
+        six = [[found[number][k] for number in numbers] for k in range(6)]
+        fluent = (*REFERENCE_SETS["E-fluency"], *REFERENCE_SETS["N-fluency"])
+        return numbers, [*six, *([self.text(name)[i] for i in numbers] for name in fluent)]
+
+    # Metrics
+
+    def corpus(self, name: str, typo: str = "corrected") -> Corpus:
+        """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
+
+        Reference sets (and their edits, NUCLE-edits...) have Sakaguchi's sentences only.
+        """
+        if name == "conll14":
+            return self.gold()
+        if name in self.files:
+            own = self.files[name]
+            return self.keep(("own corpus", own), lambda: _read_own(own), known=False)
+        if name in collections():
+            return self.keep(("collection", name), lambda: read_collection(name))
+        texts = {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}
+        if name not in EDITED_SETS and not set(name.split("+")) <= texts:
+            raise UnknownName(f"there are no references {name!r}")
+        return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
+
+    def _part(self, name: str, kept: list[int]) -> Corpus:
+        gold = self.gold()
+        if name == "All-edits":
+            return self._twenty(kept)
+        if name == "BN15-edits":
+            gold = self.ten_annotators()
+        if name in CONVERTED:
+            # One edit lies outside its sentence; scorers drop it.
+            gold = read_m2(path("rewrites-m2", CONVERTED[name]), compatible=True)
+        if name.endswith("-edits"):
+            return Corpus(
+                tuple(gold.sources[i] for i in kept), tuple(gold.references[i] for i in kept), name
+            )
+        names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
+        return Corpus.from_texts(
+            [gold.sources[i] for i in kept],
+            [[text[i] for i in kept] for text in map(self.text, names)],
+            name=name,
+        )
+
+    def _twenty(self, kept: list[int]) -> Corpus:
+        """All twenty references: edits where they are public, the rest as texts to be aligned.
+
+        As in M2 files, who changed nothing has no line, and so no say, where others have.
+        """
+        sets = [
+            self.corpus(f"{name}-edits") for name in ("BN15", "NUCLE", "E-fluency", "E-minimal")
+        ]
+        texts = [self.text(t) for n in ("N-fluency", "N-minimal") for t in REFERENCE_SETS[n]]
+        references = []
+        for row, i in enumerate(kept):
+            source = sets[0].sources[row]
+            mine = [r for each in sets for r in each.references[row] if r.edits]
+            mine += [Reference(0, text=text[i]) for text in texts if text[i] != source]
+            numbered = [replace(r, annotator=k) for k, r in enumerate(mine)]
+            references.append(tuple(numbered) or (Reference(0, ()),))
+        return Corpus(sets[0].sources, tuple(references), "All-edits")
+
+
+def _read_own(own: OwnFiles) -> Corpus:
+    return read_corpus(
+        gold=own.gold or None, source=own.source or None, references=own.references, name=own.name
+    )
+
+
+# ---- What experiments work on: texts, scores made from them, and judgments, each made once.
+
+
+class ExperimentData(ExperimentTexts):
+    """Texts, scores and judgments by name."""
+
+    # Metrics
+
+    def scores(
+        self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
+    ) -> Scores:
+        """Systems scored with a metric of ours on a corpus by name.
+
+        They are one's own where the corpus is, those of the set ``outputs`` where it is named, and
+        the 13 of CoNLL-2014 otherwise.
+        """
+        whose = outputs or (corpus if corpus in self.files else "")
+        own = (self.files.get(corpus), self.files.get(whose))
+        return self.keep(
+            ("scores", metric, corpus, typo, whose, own),
+            lambda: self._evaluate(metric, corpus, typo, whose),
+            known=own == (None, None),
+        )
+
+    def _evaluate(self, metric: str, corpus: str, typo: str, whose: str) -> Scores:
+        data = self.corpus(corpus, typo)
+        if whose:
+            return evaluate(metric, data, self.outputs_of(whose), resamples=0)
+        systems = self.systems()
+        if len(data) < len(self.gold()):
+            kept = self.kept(typo)
+            systems = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
+        # The published numbers are of these outputs as they are, NTHU's shifted lines and all.
+        return evaluate(metric, data, systems, resamples=0, guard=False)
+
+    def scores_by(self, metric: str) -> Scores:
+        """Systems scored as this experiment's recipe says."""
+        recipe = self.recipe(metric)
+        return self.scores(
+            recipe["metric"], recipe["references"], outputs=recipe.get("outputs", "")
+        )
+
+    def released(self, metric: str) -> Scores:
+        """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
+        return self.keep(
+            ("released", metric),
+            lambda: read_published_scores(
+                path("gecmetrics-scores", f"system_scores_metrics/{metric}.txt.gz"),
+                sentence_path=path("gecmetrics-scores", f"sentence_scores_metrics/{metric}.txt.gz"),
+            ),
+        )
+
+    # People
+
+    def judgments(self, name: str) -> list[Judgment]:
+        """Rankings by name: one's own, a data set, main, ctrl (as labelled), ctrl-text, experts."""
+        key = ("judgments", name, self.files.get(name))
+        return self.keep(key, lambda: self._judgments(name), known=name not in self.files)
+
+    def _judgments(self, name: str) -> list[Judgment]:
+        if name in self.files:
+            own = self.files[name]
+            return list(read_judgment_files(own.judgments, base=own.base))
+        if name == "grundkiewicz15":
+            return list(read_judgments(path(name, "judgments.xml")))
+        if name == "napoles15":
+            return list(read_judgments(path(name, "all_judgments.csv")))
+        if name == "napoles15-xml":
+            file = path("napoles15", "all_judgments.xml")
+            return list(read_judgments(file, leave_out=("non-native",)))
+        if name == "main":
+            return list(read_judgments(path("sakaguchi16", "Main_merged.csv"), labels="given"))
+        if name in ("ctrl", "ctrl-text"):
+            ctrl = path("sakaguchi16", "Ctrl_merged.csv")
+            if name == "ctrl":
+                return list(read_judgments(ctrl, labels="given"))
+            outputs = {s.system: s.sentences for s in self.systems()}
+            return list(read_judgments(ctrl, labels="text", outputs=outputs))
+        if name in ("experts", "experts-unshifted"):
+            # The released expert rankings took items whose number, less one, was judged again.
+            shift = 1 if name == "experts" else 0
+            again = {j.sentence for j in self.judgments("ctrl")}
+            return [j for j in self.judgments("grundkiewicz15") if j.sentence - shift in again]
+        if name in collections() and (files := role_files(collection(name), "judgments")):
+            return list(read_judgment_files(files, base=collection(name).base))
+        raise UnknownName(f"there are no judgments {name!r}")
+
+    def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
+        """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
+        if judgments == "released":
+            file = select(members, {"all": "expanded", "sample": "unexpanded"})
+            return self.keep(
+                ("comparisons", judgments, members),
+                lambda: compare(
+                    read_judgments(
+                        path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz")
+                    )
+                ),
+            )
+        return self.keep(
+            ("comparisons", judgments, members, self.files.get(judgments)),
+            lambda: compare(self.judgments(judgments), members=members),
+        )
+
+    def ranked(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
+        """Systems scored from judgments, resampled by pairs as published."""
+        return self.keep(
+            ("ranked", judgments, ranker, resamples, self.files.get(judgments)),
+            lambda: rank(
+                parse_ranker(ranker), self.comparisons(judgments), unit="pairs", resamples=resamples
+            ),
+        )
+
+    def printed(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
+        """The printed cells of another experiment's table."""
+        for found in self.keep(
+            ("experiment", experiment), lambda: load_experiment(experiment)
+        ).tables:
+            if found.name == table:
+                return found.cells
+        raise UnknownName(f"{experiment} has no table {table!r}")
+
+    def printed_scores(self, experiment: str, table: str) -> Scores:
+        """A printed column of scores, one row a system."""
+        cells = {key[0]: text for key, text in self.printed(experiment, table).items()}
+        return Scores(
+            f"{experiment} {table}",
+            tuple(cells),
+            np.array([float(text or "nan") for text in cells.values()]),
+        )

@@ -1,0 +1,203 @@
+"""Measures special to Napoles 2015 and Islam 2021.
+
+The judgments are the released XML without the judge who is no native speaker. A system that shared
+its output with others counts with the mean over the draw of one of them (``members="expected"``),
+unless a measure says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from errata.core.correlation import Correlation, correlate
+from errata.data import Hypotheses, Scores
+from errata.human import compare, parse_ranker, rank
+from errata.meta.matching import match_systems
+from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
+from errata.models import perplexity
+from errata.reproduce.data import ExperimentData, NotRun, at_position, best_first, place, select
+from errata.reproduce.metric_measures import human_scores, system_at
+from errata.reproduce.run import measure
+from errata.scoring.evaluate import evaluate
+
+NAMES = {"src": "INPUT"}
+REFERENCE = "refmix1"  # one of the two references stood among the systems
+
+
+def napoles_people(material: ExperimentData, judge: str = "", members: str = "expected") -> Scores:
+    """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
+
+    def make() -> Scores:
+        mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]
+        chosen = select(members, {"expected": "expected", "all": "all"})
+        found = rank(
+            parse_ranker("trueskill_meanfield"),
+            compare(mine, members=chosen),  # type: ignore[arg-type]
+            resamples=0,
+        )
+        named = Scores(
+            "people", tuple(NAMES.get(name, name) for name in found.systems), found.values
+        )
+        return named.without(REFERENCE)
+
+    return material.keep(("napoles", judge, members), make)
+
+
+@measure
+def napoles_rank(material: ExperimentData, metric: str, position: str) -> str:
+    """Table 2: the system at a place by people (without the reference) or by a metric."""
+    if metric != "Human":
+        return system_at(material, metric, position)
+    return at_position(position, best_first(napoles_people(material)))
+
+
+@measure
+def order_correlation(material: ExperimentData, experiment: str, table: str, column: str) -> float:
+    """Spearman's ρ of people's computed order with the printed one."""
+    printed = [t for (_, c), t in material.printed(experiment, table).items() if c == column]
+    names = best_first(napoles_people(material))
+    return float(
+        correlate("spearman", [printed.index(name) for name in names], np.arange(len(names)))
+    )
+
+
+@measure
+def judges_correlation(
+    material: ExperimentData, judges: str, kind: Correlation, members: str = "all"
+) -> float:
+    """Table 1: the scores of the systems by two judges, ``"1-2"``."""
+    first, second = (napoles_people(material, f"annot{k}", members) for k in judges.split("-"))
+    a, b = match_systems(first, second)
+    return float(correlate(kind, a.values, b.values))
+
+
+@measure
+def people_correlation(
+    material: ExperimentData, metric: str, kind: Correlation, members: str = "expected"
+) -> float:
+    """Table 3: a metric against people, both computed."""
+    a, b = match_systems(napoles_people(material, "", members), material.scores_by(metric))
+    return float(correlate(kind, a.values, b.values))
+
+
+@measure
+def metrics_correlation(
+    material: ExperimentData, first: str, second: str, kind: Correlation
+) -> float:
+    """Figure 1: two metrics against each other on the 12 systems."""
+    a, b = (material.scores_by(metric).without("INPUT") for metric in (first, second))
+    a, b = match_systems(a, b)
+    return float(correlate(kind, a.values, b.values))
+
+
+@measure
+def sentence_score(material: ExperimentData, metric: str, system: str, sentence: int) -> float:
+    """Table 4: the score of one sentence (from 1) of a system."""
+    found = material.scores_by(metric)
+    assert found.sentences is not None
+    return float(found.sentences[place(system, found.systems), sentence - 1])
+
+
+@measure
+def constant_score(material: ExperimentData, metric: str, part: str, text: str) -> float:
+    """Footnote 3: the score, or a part of it, of a system that always says the same."""
+    recipe = material.recipe(metric)
+
+    def make() -> Scores:
+        corpus = material.corpus(recipe["references"])
+        output = Hypotheses("constant", (text,) * len(corpus))
+        return evaluate(recipe["metric"], corpus, [output], resamples=0, guard=False)
+
+    found = material.keep(("constant", *material.described(metric), text), make)
+    return float((found.values if part == "score" else select(part, found.parts))[0])
+
+
+@measure
+def constant_place(material: ExperimentData, metric: str, text: str, what: str) -> int:
+    """Footnote 3: its place (from 1) among the systems; ``what`` names the column."""
+    value = constant_score(material, metric, "score", text)
+    others = material.scores_by(metric).without("INPUT").values
+    return 1 + int((others > value).sum())
+
+
+# ---- Measures of Islam & Magnani (2021): likeness and perplexity of their examples, and
+# Scribendi.
+
+THRESHOLD = 0.8  # of the likeness, section 4.2
+
+
+@measure
+def likeness(
+    material: ExperimentData,
+    example: str,
+    what: str,
+    examples: Mapping[str, Mapping[str, str]],
+    times: int = 1,
+) -> float:
+    """Table 1 and section 5: the token sort ratio or the Levenshtein distance ratio of a pair."""
+    pair = select(example, examples)
+    ratio = select(what, {"TSR": token_sort_ratio, "LDR": levenshtein_distance_ratio})
+    return times * ratio(pair["source"], pair["target"])
+
+
+@measure
+def sentence_perplexity(
+    material: ExperimentData,
+    example: str,
+    side: str,
+    examples: Mapping[str, Mapping[str, str]],
+    model: str = "",
+) -> float:
+    """Table 1 and section 5: the perplexity of the source or the target of a pair."""
+    pair = select(example, examples)
+    rows = material.language_model(model).rows([select(side, pair)])
+    return float(perplexity(rows)[0])
+
+
+@measure
+def scribendi_of_pair(
+    material: ExperimentData, example: str, metric: str, examples: Mapping[str, Mapping[str, str]]
+) -> int:
+    """Table 4: the Scribendi of a target so unlike its source that no model has a say.
+
+    ``metric`` names the column.
+    """
+    pair = select(example, examples)
+    source, target = pair["source"], pair["target"]
+    alike = max(token_sort_ratio(source, target), levenshtein_distance_ratio(source, target))
+    if source != target and alike >= THRESHOLD:
+        raise NotRun("the pair is so alike that a language model must decide")
+    return 0 if source == target else -1
+
+
+def _scribendi(material: ExperimentData, model: str) -> Scores:
+    material.language_model(model)  # says so where it cannot be had
+    return material.scores(f"scribendi(model={model or material.model})", "conll14")
+
+
+@measure
+def scribendi_rank(material: ExperimentData, position: str, metric: str, model: str = "") -> str:
+    """Table 5: the system at a place by Scribendi; ``metric`` names the column."""
+    return at_position(position, best_first(_scribendi(material, model)))
+
+
+@measure
+def scribendi_correlation(
+    material: ExperimentData, people: str, kind: Correlation, model: str = ""
+) -> float:
+    """Tables 2 and 3: Scribendi against the people of Napoles or of Grundkiewicz et al."""
+    human = (
+        napoles_people(material)
+        if people == "napoles15"
+        else human_scores(material, select(people, {"grundkiewicz15": "trueskill"}), "computed")
+    )
+    a, b = match_systems(human, _scribendi(material, model))
+    return float(correlate(kind, a.values, b.values))
+
+
+@measure
+def not_to_be_had(material: ExperimentData, metric: str, what: str, software: str) -> float:
+    """A figure of software or weights that are not public; says which."""
+    raise NotRun(software)

@@ -1,0 +1,367 @@
+"""Count files to scores and sentence tables."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from errata.core.errors import InputError
+from errata.core.registry import plugin_errors
+from errata.core.stats import Floats, Progress
+from errata.data import Scores
+from errata.io.storage import Folder
+from errata.io.stored_scores import (
+    SENTENCE_TABLE,
+    RunScores,
+    ScoredSentences,
+    run_result_lines,
+    write_sentence_table,
+)
+from errata.metrics import Metric, parse
+from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal
+from errata.scale.shard_job import (
+    RESULT,
+    CountFile,
+    DamagedFileError,
+    ShardRecord,
+    block_file,
+    check_complete,
+    count_file,
+    folder_of,
+    read_count_file,
+    read_record,
+    record_name,
+    run_status,
+)
+from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settled_parts
+from errata.scoring.evaluate import FlatParts, score_parts
+from errata.scoring.results import Facts, whole_context
+
+KNOWN = 20_000  # files of which is kept what records know: a few megabytes
+
+
+class _Known(NamedTuple):
+    """What a record says of files, of sentences left out, and whether its shard is empty."""
+
+    files: Mapping[str, CountFile]
+    left_out: tuple[int, ...]
+    empty: bool
+
+
+@dataclass(frozen=True)
+class SetCounts:
+    """The result files of one test set in the order of its shards.
+
+    Of records it keeps the last, and what the others know of files as long as these are few.
+    """
+
+    folder: Folder
+    manifest: Manifest
+    set: PlannedSet
+    _kept: dict[int, ShardRecord] = field(default_factory=dict)
+    _known: dict[int, _Known] = field(default_factory=dict)
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [task for task in self.manifest.tasks if task.set is self.set]
+
+    def record(self, task: Task) -> ShardRecord:
+        """The record of a shard, which must be there."""
+        if task.number not in self._kept:
+            record = read_record(self.folder, self.manifest, task.number)
+            if record is None:
+                place = f"{self.folder.place}/{record_name(task.number)}"
+                raise DamagedFileError("the record is gone or damaged", place, task.number)
+            self._kept.clear()
+            self._kept[task.number] = record
+            if (len(self._known) + 1) * (len(record.files) + 1) <= KNOWN:
+                empty = record.facts is None
+                self._known[task.number] = _Known(record.files, record.left_out, empty)
+        return self._kept[task.number]
+
+    def known(self, task: Task) -> _Known:
+        """What the record of a shard says, but for its facts."""
+        if task.number in self._known:
+            return self._known[task.number]
+        record = self.record(task)
+        return _Known(record.files, record.left_out, record.facts is None)
+
+    def facts(self) -> Facts:
+        """What signatures need to know of all shards; of damaged records the first is raised."""
+        found: Facts | None = None
+        for task in self.tasks:
+            own = self.record(task).facts  # None where the shard is empty
+            if own is not None:
+                found = own if found is None else found + own
+        if found is None:
+            raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
+        return found
+
+    def digests(self, task: Task, metric: int) -> bytes:
+        """What tells the files of a metric from others, of one shard."""
+        files = self.known(task).files
+        names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
+        return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
+
+    def blocks(self) -> FlatParts | None:
+        """The blocks of all sentences by their documents; None where these are not known."""
+        if self.manifest.wanted.bootstrap != "blocks":
+            return None
+        filled = [task for task in self.tasks if not self.known(task).empty]
+        known = [
+            task for task in filled if block_file(task, self.manifest) in self.known(task).files
+        ]
+        if known and len(known) != len(filled):
+            raise InputError(
+                f"{self.set.name}: only some sentences have a document",
+                remedy="give every file a column of documents, or none",
+            )
+        return FlatParts(_BlockParts(self, known)) if known else None
+
+    @property
+    def signed(self) -> tuple[str, ...]:
+        """What a signature says of the order of the sentences, and of those left out."""
+        failed = ",".join(map(str, self.left_out()))
+        return (
+            f"order:manifest sha256-{self.set.order[:16]}",
+            *((f"failed:{failed}",) if failed else ()),
+        )
+
+    def left_out(self) -> list[int]:
+        """The numbers, from 1, of sentences that ended whoever counted them."""
+        return [place + 1 for task in self.tasks for place in self.known(task).left_out]
+
+    def of_task(self, task: Task, metric: int, system: int) -> Iterator[Floats]:
+        """The counts of one shard, batch by batch."""
+        name = count_file(task, metric, system, self.manifest)
+        known = self.known(task).files.get(name)
+        if known is None:
+            place = f"{self.folder.place}/{record_name(task.number)}"
+            raise DamagedFileError(f"the record knows no {name}", place, task.number)
+        return read_count_file(self.folder, name, known, task.number)
+
+
+@dataclass(frozen=True)
+class _BlockParts:
+    """The blocks of sentences over these shards, as often as they are asked for."""
+
+    counts: SetCounts
+    tasks: list[Task]
+
+    def __iter__(self) -> Iterator[Floats]:
+        for task in self.tasks:
+            name = block_file(task, self.counts.manifest)
+            known = self.counts.known(task).files[name]
+            yield from read_count_file(self.counts.folder, name, known, task.number)
+
+
+@dataclass(frozen=True)
+class SystemCounts:
+    """The counts of one system by one metric, over all shards, as often as they are asked for."""
+
+    counts: SetCounts
+    metric: int
+    system: int
+
+    def __iter__(self) -> Iterator[Floats]:
+        for task in self.counts.tasks:
+            yield from self.counts.of_task(task, self.metric, self.system)
+
+
+# ---- From the result files of a run to its scores: read in order, exact whatever the shards
+# were.
+
+CURSORS = "reduce"
+CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
+
+
+def reduce_run(
+    folder: Folder, manifest: Manifest, *, progress: Progress | None = None
+) -> tuple[RunScores, ...]:
+    """The scores of every metric on every test set, written to ``result.json``.
+
+    Raises `DamagedFileError` for the first file that is not what was written.
+    """
+    manifest.wanted.check_files()
+    total = len(manifest.wanted.metrics) * len(manifest.tasks)
+    done = 0
+
+    def one_more() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+
+    sets = []
+    for number, each in enumerate(manifest.sets):
+        counts = SetCounts(folder, manifest, each)
+        facts, signed = counts.facts(), counts.signed
+        scores = []
+        for m, text in enumerate(manifest.wanted.metrics):
+            metric = parse(text)
+            with plugin_errors(metric):
+                cursor = _Cursor(counts, m, f"{CURSORS}/{number:04d}-{m:04d}.json")
+                standing = _read(counts, metric, m, cursor, one_more)
+                scores.append(_scores(counts, metric, m, facts, standing, signed))
+        sets.append(RunScores(each.name, tuple(scores)))
+    lines = run_result_lines(sets, manifest.digest)
+    folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
+    folder.remove(CURSORS)
+    return tuple(sets)
+
+
+def _scores(
+    counts: SetCounts,
+    metric: Metric,
+    m: int,
+    facts: Facts,
+    standing: Accumulator,
+    signed: tuple[str, ...],
+) -> Scores:
+    wanted, systems = counts.manifest.wanted, counts.set.systems
+    return score_parts(
+        metric,
+        systems,
+        facts,
+        [SystemCounts(counts, m, s) for s in range(len(systems))],
+        resamples=wanted.resamples,
+        rng=wanted.seed,
+        bootstrap=wanted.bootstrap,
+        standing=standing,
+        blocks=counts.blocks(),
+        context=signed,
+    )
+
+
+def _read(
+    counts: SetCounts, metric: Metric, m: int, cursor: _Cursor, one_more: Callable[[], None]
+) -> Accumulator:
+    """What all shards come to, from where the cursor stands."""
+    systems = range(len(counts.set.systems))
+    start, standing = cursor.read(metric) or (0, Accumulator.start(metric, len(systems)))
+    for k, task in enumerate(counts.tasks):
+        if k >= start:
+            several = [counts.of_task(task, m, s) for s in systems]
+            for part in zip(*several, strict=True):
+                standing = standing.take(part)
+            cursor.write(k + 1, task, standing)
+        one_more()
+    return standing
+
+
+@dataclass
+class _Cursor:
+    """Up to which shard a metric was read, in a file; written now and then.
+
+    It names the files that were read: where one was counted again meanwhile, and is another, what
+    was read does not count.
+    """
+
+    counts: SetCounts
+    metric: int
+    name: str
+    written: float = field(default_factory=time.monotonic)
+    files: Any = field(default_factory=hashlib.sha256)  # those that were read
+
+    def read(self, metric: Metric) -> tuple[int, Accumulator] | None:
+        """The next shard and the sums so far; None where there is no cursor that can be read."""
+        with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
+            data = unseal(self.counts.folder.read(self.name))
+            shard, files = int(data["next"]), hashlib.sha256()
+            if data["manifest"] != self.counts.manifest.digest or shard < 0:
+                return None
+            for task in self.counts.tasks[:shard]:
+                files.update(self.counts.digests(task, self.metric))
+            if data["files"] == files.hexdigest():
+                standing = Accumulator.from_state(metric, data["state"])
+                self.files = files
+                return shard, standing
+        return None
+
+    def write(self, shard: int, task: Task, standing: Accumulator) -> None:
+        """So many shards were read, the last of them in this task."""
+        self.files.update(self.counts.digests(task, self.metric))
+        if time.monotonic() - self.written < CURSOR_SECONDS:
+            return
+        state = {
+            "manifest": self.counts.manifest.digest,
+            "next": shard,
+            "files": self.files.hexdigest(),
+            "state": standing.state(),
+        }
+        self.counts.folder.write(seal(state), self.name, lasting=False)
+        self.written = time.monotonic()
+
+
+# ---- The scores of every sentence of a run, from its counts: a table for each metric and
+# system.
+
+SENTENCES = "sentences"
+
+
+def write_sentences(
+    folder: Folder, manifest: Manifest, *, progress: Progress | None = None
+) -> dict[str, int]:
+    """Write ``sentences/SET/METRIC/SYSTEM.parquet`` in the folder of a run that was counted.
+
+    The scores are those of ``errata score --by-sentence``, but for the annotators, of which counts
+    know nothing. Gives the files with how many sentences they have.
+    """
+    manifest.wanted.check_files()
+    check_complete(folder, run_status(folder, manifest))
+    total = sum(len(each.systems) for each in manifest.sets) * len(manifest.wanted.metrics)
+    written: dict[str, int] = {}
+    try:
+        for each in manifest.sets:
+            counts = SetCounts(folder, manifest, each)
+            # Each of these reads all records.
+            facts, signed, gone = counts.facts(), counts.signed, {*counts.left_out()}
+            for m in range(len(manifest.wanted.metrics)):
+                for name, sentences in _written(counts, m, facts, signed, gone):
+                    written[name] = sentences
+                    if progress is not None:
+                        progress(len(written), total)
+    except DamagedFileError as error:
+        again = "count its shard again: errata scale run --run FOLDER"
+        raise InputError(error.problem, path=error.path, remedy=again) from None
+    return written
+
+
+def _written(
+    counts: SetCounts, m: int, facts: Facts, signed: tuple[str, ...], gone: set[int]
+) -> Iterator[tuple[str, int]]:
+    """Write the tables of one metric, system by system."""
+    folder, manifest, tested = counts.folder, counts.manifest, counts.set
+    metric = parse(manifest.wanted.metrics[m])
+    said = whole_context(metric, *facts.told(metric)[0], *facts.corpus_facts, *signed)
+    signature = " | ".join((repr(metric), *said))
+    systems = [SystemCounts(counts, m, s) for s in range(len(tested.systems))]
+    with plugin_errors(metric):
+        for s, parts in enumerate(settled_parts(metric, [*systems])):
+            name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
+            rows = _scored(metric, parts, gone)
+            with folder.waiting() as place:
+                file, system = place / "table", tested.systems[s]
+                sentences = write_sentence_table(file, system, metric.headline, signature, rows)
+                folder.put(file, name)
+            yield name, sentences
+
+
+def _scored(metric: Metric, parts: CountParts, gone: set[int]) -> Iterator[ScoredSentences]:
+    """The scores of sentences batch by batch, numbered as in the text with those left out."""
+    last = 0
+    for counts in parts:
+        if not len(counts):
+            continue
+        numbers: list[int] = []
+        while len(numbers) < len(counts):
+            last += 1
+            if last not in gone:
+                numbers.append(last)
+        yield ScoredSentences(np.array(numbers, np.int64), *sentence_scores(metric, counts))

@@ -1,1 +1,0 @@
-"""What is done with several systems, corpora or reference sets at once."""

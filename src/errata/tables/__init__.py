@@ -1,0 +1,1 @@
+"""Typed tables in six forms; they know no result type."""

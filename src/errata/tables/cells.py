@@ -1,0 +1,236 @@
+"""Cell types and number formats.
+
+A cell keeps its numbers; how people, JSON and TSV see them is said here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from errata.core.stats import Estimate, Interval
+from errata.data import Scores
+
+
+class Ranks(NamedTuple):
+    """From the best to the worst rank that something may claim, one number if they are equal."""
+
+    best: int
+    worst: int
+
+
+class PValue(NamedTuple):
+    """A number with the p-value of a test, which people see as a mark: ``*``, ``+`` or ``#``."""
+
+    value: float
+    p: float
+
+
+class RankChange(NamedTuple):
+    """How many places something moved, up (above 0) or down, which people see as an arrow."""
+
+    up: int
+
+
+class RankedScore(NamedTuple):
+    """A number with its interval and the place it has among others; None where it has none."""
+
+    value: float
+    low: float
+    high: float
+    place: int | None = None
+
+
+class BestScore(NamedTuple):
+    """A score with its interval; ``lead`` says whether it is the best or not told apart from it."""
+
+    value: float
+    low: float
+    high: float
+    lead: Literal["best", "tie", ""] = ""
+
+
+Cell = (
+    str
+    | int
+    | float
+    | bool
+    | Interval
+    | Estimate
+    | Ranks
+    | PValue
+    | RankChange
+    | RankedScore
+    | BestScore
+    | None
+)
+ENDINGS: tuple[str, ...] = ("", " low", " high", " p", " place")
+MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
+
+
+def is_empty(cell: Cell) -> bool:
+    """Whether there is no value: nothing, or a number that is none."""
+    number = cell[0] if isinstance(cell, tuple) else cell
+    return number is None or (isinstance(number, float) and math.isnan(number))
+
+
+def is_number(cell: Cell) -> bool:
+    """Whether a cell is read as a single number, and so stands at the right of its column."""
+    return isinstance(cell, int | float | Estimate | BestScore) and not isinstance(cell, bool)
+
+
+def as_text(cell: Cell, spec: str = "") -> str:
+    """A cell as people read it; ``spec`` formats each of its numbers (``.4f`` where not whole).
+
+    A ``spec`` that ends in ``p`` shows shares in percent, without the sign: ``.1p``.
+
+    >>> as_text(Interval(0.25, 0.5)), as_text(Interval(-math.inf, 19), ".0f")
+    ('0.2500 – 0.5000', '19 or fewer')
+    >>> as_text(Ranks(2, 4)), as_text(PValue(0.75, 0.003), ".2f"), as_text(None)
+    ('2-4', '0.75#', '')
+    >>> as_text(RankChange(1)), as_text(RankChange(-2)), as_text(RankChange(0))
+    ('↑1', '↓2', '—')
+    >>> plain = RankedScore(0.75, math.nan, math.nan)
+    >>> as_text(RankedScore(0.75, 0.5, 0.8125, 1), ".2f"), as_text(plain)
+    ('0.75 (1) [0.50,0.81]', '0.7500')
+    >>> as_text(BestScore(0.375, 0.35, 0.4, "best"), ".1p"), as_text(0.5, ".0p")
+    ('37.5 ± 2.5 *', '50')
+    >>> as_text(-0.0004, ".1p")
+    '0.0'
+    """
+    if is_empty(cell):
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, Ranks):
+        return f"{cell.best}" if cell.best == cell.worst else f"{cell.best}-{cell.worst}"
+    if isinstance(cell, RankChange):
+        return f"{'↑' if cell.up > 0 else '↓'}{abs(cell.up)}" if cell.up else "—"
+    if isinstance(cell, float | tuple) and not spec:
+        spec = ".4f"
+    if isinstance(cell, Interval):
+        if math.isinf(cell.high):
+            return f"more than {_digits(cell.low, spec)}"
+        if math.isinf(cell.low):
+            return f"{_digits(cell.high, spec)} or fewer"
+        return f"{_digits(cell.low, spec)} – {_digits(cell.high, spec)}"
+    if isinstance(cell, Estimate):
+        half = (cell.high - cell.low) / 2
+        return f"{_digits(cell.value, spec)}" + (
+            "" if math.isnan(half) else f" ± {_digits(half, spec)}"
+        )
+    if isinstance(cell, BestScore):
+        mark = {"best": " *", "tie": " =", "": "  "}[cell.lead]
+        return as_text(Estimate(*cell[:3]), spec) + mark
+    if isinstance(cell, PValue):
+        mark = next((mark for level, mark in MARKS if cell.p <= level), "")
+        return f"{_digits(cell.value, spec)}{mark}"
+    if isinstance(cell, RankedScore):
+        place = "" if cell.place is None else f" ({cell.place})"
+        spread = (
+            ""
+            if math.isnan(cell.low)
+            else f" [{_digits(cell.low, spec)},{_digits(cell.high, spec)}]"
+        )
+        return f"{_digits(cell.value, spec)}{place}{spread}"
+    return _digits(cell, spec)
+
+
+def _digits(number: Any, spec: str) -> str:
+    if spec.endswith("p"):
+        number, spec = 100 * number, f"{spec[:-1]}f"
+    text = format(number, spec)
+    return text[1:] if text[:1] == "-" and not text.strip("-0.") else text  # no -0.0
+
+
+def to_json(cell: Cell) -> Any:
+    """A cell for JSON: from-to is a list, a number with its company an object, no value null.
+
+    >>> to_json(Interval(0.25, math.inf)), to_json(PValue(0.75, 0.003)), to_json(math.nan)
+    ([0.25, None], {'value': 0.75, 'p': 0.003}, None)
+    """
+    if isinstance(cell, Interval | Ranks):
+        return None if is_empty(cell) else [to_json(number) for number in cell]
+    if isinstance(cell, Estimate | PValue | RankedScore | BestScore):
+        return {key: to_json(number) for key, number in cell._asdict().items()}
+    if isinstance(cell, RankChange):
+        return cell.up
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+
+
+def display_width(text: str) -> int:
+    """How many places of a terminal a text takes, as rich counts them; a combining mark none.
+
+    >>> display_width("日本"), display_width("e\N{COMBINING ACUTE ACCENT}")
+    (4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:
+    """The cells of a column as one or more columns of plain values, with what to add to its name.
+
+    >>> as_columns([Estimate(1.0, 0.5, 1.5), None])
+    (['', ' low', ' high'], [[1.0, 0.5, 1.5], [None, None, None]])
+    """
+    taken = [_by_ending(cell) for cell in cells]
+    needed = {ending for values in taken for ending in values} or {""}
+    endings = [ending for ending in ENDINGS if ending in needed]
+    return endings, [[values.get(ending) for ending in endings] for values in taken]
+
+
+def _by_ending(cell: Cell) -> dict[str, Cell]:
+    if isinstance(cell, Interval | Ranks):
+        return {" low": cell[0], " high": cell[1]}
+    if isinstance(cell, Estimate | BestScore):
+        return {"": cell.value, " low": cell.low, " high": cell.high}
+    if isinstance(cell, PValue):
+        return {"": cell.value, " p": cell.p}
+    if isinstance(cell, RankedScore):
+        return {"": cell.value, " low": cell.low, " high": cell.high, " place": cell.place}
+    if isinstance(cell, RankChange):
+        return {"": cell.up}
+    return {} if cell is None else {"": cell}
+
+
+# ---- How many digits of which figure people are shown.
+
+LARGE = 10  # from here on, decimals beyond the first few say nothing
+
+
+def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
+    """Percent for a share, as many decimals for what is large (BLEU), four for the rest.
+
+    >>> score_format(Scores("m2()", ("A",), np.array([0.5]), headline="F", shares=("F",)), "F")
+    '.1p'
+    >>> score_format(Scores("bleu()", ("A",), np.array([50.0])), "score", 2)
+    '.2f'
+    """
+    if figure in scores.shares:
+        return f".{digits}p"
+    values = scores.values if figure == scores.headline else scores.parts[figure]
+    large = bool(np.any(np.abs(values[np.isfinite(values)]) >= LARGE))
+    return f".{digits}f" if large else ".4f"
+
+
+def score_formats(scores: Scores, figures: Iterable[str], digits: int = 1) -> dict[str, str]:
+    """The formats of those of several figures that are no whole numbers."""
+    return {
+        name: score_format(scores, name, digits)
+        for name in figures
+        if name == scores.headline or scores.parts[name].dtype.kind == "f"
+    }
+
+
+def unit(results: Sequence[Scores]) -> str:
+    """What a title says of scores that are shown in percent."""
+    return ", percent" if any(scores.headline in scores.shares for scores in results) else ""

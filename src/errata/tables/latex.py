@@ -1,0 +1,90 @@
+"""Tables for a paper: LaTeX with booktabs, the best in bold, signatures in a comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from errata.core.errors import escape_controls
+from errata.tables.cells import BestScore, Cell
+from errata.tables.table import SignatureForm, Table
+
+_LATEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "\\": r"\textbackslash{}",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "λ": r"$\lambda$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "→": r"$\to$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "—": "---",
+    "–": "--",
+    "…": r"\ldots{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}
+# F0.5 as papers write it.
+_F_SCORE = re.compile(r"\bF(\d+(?:\.\d+)?)\b")
+
+
+def latex(table: Table, signature: SignatureForm = "short") -> str:
+    """A table environment with the cells that a terminal shows."""
+
+    def line(cells: Sequence[str]) -> str:
+        text = " & ".join(cells) + r" \\"
+        return f"{{}}{text}" if text[0] in "[*" else text  # no argument of what stands before it
+
+    spec = "".join("r" if right else "l" for right in table.numeric())
+    # A comment ends with its line, and nothing of the data can end the line: it is visible().
+    lines = [f"% {made}" for made in table.signature_lines("full")]
+    lines += [
+        r"\begin{table}",
+        r"\centering",
+        rf"\begin{{tabular}}{{{spec}}}",
+        r"\toprule",
+        line([_F_SCORE.sub(r"$F_{\1}$", _clean(head)) for head in table.heads()]),
+        r"\midrule",
+    ]
+    for position, (cells, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
+        lines.append(line([_cell(*pair) for pair in zip(cells, texts, strict=True)]))
+        if position in table.rules and position + 1 < len(table.rows):
+            lines.append(r"\midrule")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    said = [remark.replace("* best   =", "Bold: best; =:") for remark in table.remarks()]
+    said += table.signature_lines() if signature == "full" else ()
+    caption = ". ".join(filter(None, (escape_controls(table.title), " ".join(said))))
+    lines += [rf"\caption{{{_clean(caption)}}}"] if caption else []
+    label = re.sub("[^A-Za-z0-9]+", "-", table.name or table.title).strip("-").lower()
+    lines += [rf"\label{{tab:{label}}}"] if label else []
+    return "\n".join([*lines, r"\end{table}"])
+
+
+def _clean(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in text)
+
+
+def _cell(cell: Cell, text: str) -> str:
+    if not isinstance(cell, BestScore):
+        return _clean(text)
+    shown = _clean(text.rstrip(" *="))
+    if cell.lead == "best":
+        return rf"\textbf{{{shown}}}"
+    return shown + (r"$^{=}$" if cell.lead == "tie" else "")

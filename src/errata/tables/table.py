@@ -1,0 +1,372 @@
+"""Table, forms, data frames.
+
+Numbers keep their full precision in JSON and TSV; the other forms round as ``formats`` says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from errata import __version__
+from errata.core.errors import (
+    CONTROLS,
+    FORMULAS,
+    InputError,
+    MissingExtraError,
+    escape_controls,
+    install_extra,
+)
+from errata.core.parameters import require
+from errata.core.signatures import short_signatures
+from errata.tables.cells import BestScore, Cell, as_columns, as_text, is_empty, is_number, to_json
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
+SignatureForm = Literal["short", "full"]
+SIGNATURE = "signature: "
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns, rows of cells, and what stands above and below them.
+
+    ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``), ``row_formats`` one per
+    first cell, for sheets that have a figure a row; ``widths`` are the most places a column takes
+    in a terminal, where longer texts go on below; ``rules`` holds the positions of rows after
+    which a line is drawn (clusters); ``caption`` is the signature or remark below; ``name`` is
+    how JSON readers find the table. ``signature`` is what made the numbers, one line per scorer,
+    for forms that programs read: a key in JSON, the last column in TSV. ``digits`` overrules how
+    many decimals the formats say.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    title: str = ""
+    caption: str = ""
+    name: str = ""
+    formats: Mapping[str, str] = field(default_factory=dict)
+    rules: frozenset[int] = frozenset()
+    signature: str = ""
+    row_formats: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
+    digits: int | None = None
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise InputError(f"a row of {len(row)} cells under {len(self.columns)} columns")
+
+    def without_empty(self, column: str) -> Table:
+        """The same, and without this column where no row has a value in it.
+
+        >>> Table(("n", "interval"), ((1, None),)).without_empty("interval").columns
+        ('n',)
+        """
+        at = self.columns.index(column)
+        if not all(is_empty(row[at]) for row in self.rows):
+            return self
+        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
+        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
+
+    def texts(self) -> list[list[str]]:
+        """The cells as people read them, without control characters."""
+        marked = {
+            c
+            for row in self.rows
+            for c, cell in enumerate(row)
+            if not isinstance(cell, BestScore) or cell.lead
+        }
+        rows = [
+            [
+                escape_controls(as_text(cell, self._format(name, row, cell)))
+                for name, cell in zip(self.columns, row, strict=True)
+            ]
+            for row in self.rows
+        ]
+        # Where nothing is marked, no place is kept for marks.
+        return [[t if c in marked else t.rstrip() for c, t in enumerate(row)] for row in rows]
+
+    def _format(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
+        spec = self.formats.get(column) or self.row_formats.get(str(row[0]), "")
+        if self.digits is None:
+            return spec
+        if not spec and isinstance(cell, float | tuple):
+            spec = "f"
+        return f".{self.digits}{spec[-1]}" if spec[-1:] in ("f", "p") else spec
+
+    def flat(self) -> tuple[list[str], list[list[Cell]]]:
+        """Names and rows of plain values, for programs: an interval is two columns.
+
+        The signature is the last column, where there is one; no value is None.
+
+        >>> from errata.core.stats import Interval
+        >>> Table(("system", "F0.5"), (("A", Interval(0.25, 0.5)),), signature="m2()").flat()
+        (['system', 'F0.5 low', 'F0.5 high', 'signature'], [['A', 0.25, 0.5, 'm2()']])
+        """
+        head: list[str] = []
+        lines: list[list[Cell]] = [[] for _ in self.rows]
+        for c, name in enumerate(self.columns):
+            endings, values = as_columns(row[c] for row in self.rows)
+            head += [name + ending for ending in endings]
+            for line, more in zip(lines, values, strict=True):
+                line += (None if is_empty(cell) else cell for cell in more)
+        if self.signature:
+            head.append("signature")
+            for line in lines:
+                line.append(" ".join(self.signature.split("\n")))
+        return head, lines
+
+    def heads(self) -> list[str]:
+        """The names of the columns as people read them."""
+        return [escape_controls(name) for name in self.columns]
+
+    def remarks(self) -> list[str]:
+        """The lines below the table as people read them, but for the signatures."""
+        lines = self.caption.split("\n") if self.caption else []
+        return [escape_controls(line) for line in lines if not line.startswith(SIGNATURE)]
+
+    def signature_lines(self, form: SignatureForm = "full") -> tuple[str, ...]:
+        """What made the numbers, as a line for each scorer or, in short, one for all of them."""
+        whole = self.signature.split("\n") if self.signature else []
+        if not whole:
+            lines = self.caption.split("\n")
+            whole = [line.removeprefix(SIGNATURE) for line in lines if line.startswith(SIGNATURE)]
+        if form == "short" and whole:
+            whole = [short_signatures(whole)]
+        return tuple(SIGNATURE + escape_controls(line) for line in whole)
+
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers only, and so stand at the right."""
+        columns = [[row[c] for row in self.rows] for c in range(len(self.columns))]
+        return [
+            any(cell is not None for cell in cells)
+            and all(cell is None or is_number(cell) for cell in cells)
+            for cells in columns
+        ]
+
+
+def joined_signatures(signatures: Iterable[str]) -> str:
+    """The signature of a table with numbers of several scorers: each once, a line each."""
+    return "\n".join(dict.fromkeys(signatures))
+
+
+def signed(*parts: str) -> str:
+    """A signature: what decided some numbers, and which Errata computed them."""
+    return " | ".join((*map(escape_controls, parts), f"errata:{__version__}"))
+
+
+def render(
+    tables: Table | Sequence[Table],
+    form: Form = "table",
+    *,
+    colour: bool = False,
+    safe_cells: bool = False,
+    signature: SignatureForm = "short",
+    width: int | None = None,
+    digits: int | None = None,
+) -> str:
+    """Render one or more tables; ``colour`` sets headings bold in a terminal.
+
+    No form lets a control character of the data through: they are written out (``\\x1b``, ``\\n``).
+    ``safe_cells`` puts ``'`` before texts in TSV that a spreadsheet would take for formulas.
+    Where people read, ``signature`` shows the short form or the whole; a terminal table keeps to
+    ``width`` places, and names the columns it leaves out for it; ``digits`` decimals are shown.
+
+    >>> print(render(Table(("system", "F0.5"), (("A", 0.35006), ("B", None)))))
+    system    F0.5
+    ──────────────
+    A       0.3501
+    B
+    """
+    require("format", form, Form)
+    if isinstance(tables, Table):
+        tables = [tables]
+    if form == "json":
+        data = {"tables": list(map(_as_data, tables, unique_labels(t.name for t in tables)))}
+        text = json.dumps(data, ensure_ascii=False, indent=1)
+        return escaped_json(text, _JSON_CONTROL)
+    if form == "tsv":
+        return _tsv(tables, safe_cells)
+    if digits is not None:
+        tables = [replace(table, digits=digits) for table in tables]
+    if form == "html":
+        return "\n\n".join(map(_html, tables))
+    if form == "latex":
+        from errata.tables.latex import latex
+
+        return "\n\n".join(latex(table, signature) for table in tables)
+    if form == "markdown":
+        return "\n\n".join(_markdown(table, signature) for table in tables)
+    from errata.tables.terminal import terminal_table
+
+    shown: list[str] = []
+    above: tuple[str, ...] = ()
+    for table in tables:
+        lines = table.signature_lines(signature)
+        new = () if lines == above else lines  # said once for tables that share it
+        shown.append(terminal_table(table, new, colour=colour, width=width))
+        above = lines
+    return "\n\n".join(shown)
+
+
+def escaped_json(text: str, characters: re.Pattern[str]) -> str:
+    r"""JSON that says the same with some characters of its strings written as ``\uXXXX``.
+
+    >>> escaped_json('"日\N{GRINNING FACE}"', re.compile("[^ -~]"))
+    '"\\u65e5\\ud83d\\ude00"'
+    """
+
+    def code(found: re.Match[str]) -> str:
+        units = found[0].encode("utf-16-be", "surrogatepass").hex()
+        return "".join(rf"\u{units[k : k + 4]}" for k in range(0, len(units), 4))
+
+    return characters.sub(code, text)
+
+
+def unique_labels(names: Iterable[str]) -> Iterator[str]:
+    """Names by which every table, or column, is found: the second of a name gets a number.
+
+    >>> list(unique_labels(["m2", "gleu", "m2"]))
+    ['m2', 'gleu', 'm2_2']
+    """
+    given = list(names)
+    taken, seen = {*given}, Counter[str]()
+    for name in given:
+        seen[name] += 1
+        if not name or seen[name] == 1:
+            yield name
+            continue
+        while f"{name}_{seen[name]}" in taken:
+            seen[name] += 1
+        taken.add(f"{name}_{seen[name]}")
+        yield f"{name}_{seen[name]}"
+
+
+def _as_data(table: Table, name: str) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": name,
+        "title": table.title,
+        "caption": table.caption,
+        "signature": table.signature,
+    }
+    columns = list(unique_labels(table.columns))
+    return {key: value for key, value in data.items() if value} | {
+        "columns": columns,
+        "rows": [dict(zip(columns, map(to_json, row), strict=True)) for row in table.rows],
+    }
+
+
+def _tsv(tables: Sequence[Table], safe: bool) -> str:
+    """One table, whatever there is: of several, the rows of each, its name in the first column."""
+
+    def clean(value: Cell) -> str:
+        text = "" if is_empty(value) else escape_controls(str(value))
+        if safe and isinstance(value, str) and text[:1] in FORMULAS:
+            return f"'{text}"
+        if text.startswith('"'):  # or readers of CSV would take all up to the next one as a cell
+            return '"' + text.replace('"', '""') + '"'
+        return text
+
+    names = unique_labels(table.name or table.title for table in tables)
+    several = ["table"] * (len(tables) > 1)
+    rows: list[dict[str, Cell]] = []
+    columns = dict.fromkeys(several)
+    for name, table in zip(names, tables, strict=True):
+        head, lines = table.flat()
+        own = list(unique_labels([*several, *head]))[len(several) :]
+        columns |= dict.fromkeys(own)
+        rows += ({"table": name, **dict(zip(own, line, strict=True))} for line in lines)
+    shown = sorted(columns, key="signature".__eq__)  # the longest stands last
+    printed: list[list[Cell]] = [[*shown], *([row.get(name) for name in shown] for row in rows)]
+    return "\n".join("\t".join(map(clean, line)) for line in printed)
+
+
+# What JSON allows in strings and a terminal obeys; line feeds stand between the strings only.
+_JSON_CONTROL = re.compile(f"(?!\n)[{CONTROLS}]")
+
+# What Markdown would take as markup; an underscore inside a word is none.
+_MARKUP = re.compile(
+    r"[\\`*<|\[\]~$]|&(?=#?\w+;)|\b_|_\b|(?<=http):|(?<=https):|(?<=ftp):|(?<=www)\.|@", re.I
+)
+# What makes a heading, a list or a quotation of a line that starts with it.
+_BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
+
+
+def _markdown(table: Table, signature: SignatureForm) -> str:
+    def clean(text: str) -> str:
+        return _MARKUP.sub(r"\\\g<0>", text)
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(clean(c) for c in cells) + " |"
+
+    marks = ["---:" if right else "---" for right in table.numeric()]
+    lines = [f"**{clean(escape_controls(table.title))}**", ""] if table.title else []
+    lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
+    lines += map(line, table.texts())
+    for remark in (*table.remarks(), *table.signature_lines(signature)):
+        lines += ["", _BLOCK.sub(r"\\\g<0>", clean(remark))]
+    return "\n".join(lines)
+
+
+def _html(table: Table) -> str:
+    from errata.tables.html_table import table_html
+
+    return table_html(table, interactive=False)
+
+
+# ---- Results as data frames and in notebooks: the report's own table of each, for programs.
+
+# The function that makes the table of a result, by the result's class.
+TABLES = {
+    "Scores": "errata.scoring.tables:scores_as_table",
+    "Ranking": "errata.human.tables:ranking_table",
+    "Comparison": "errata.comparison.tables:comparison_as_table",
+}
+
+
+def table_of(result: Any, **options: Any) -> Table:
+    """Return the table that shows a result; ``options`` go to the function that makes it."""
+    for kind in type(result).__mro__:
+        if kind.__name__ in TABLES:
+            module, _, name = TABLES[kind.__name__].partition(":")
+            table: Table = getattr(import_module(module), name)(result, **options)
+            return table
+    raise TypeError(f"there is no table of a {type(result).__name__}")
+
+
+def pandas_frame(table: Table) -> pandas.DataFrame:
+    """A table as pandas has it: what ``pandas.read_csv`` makes of the TSV."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise MissingExtraError("pandas", install_extra("pandas")) from None
+    return pandas.DataFrame(_columns(table))
+
+
+def polars_frame(table: Table) -> polars.DataFrame:
+    """A table as polars has it; no value is null."""
+    try:
+        import polars
+    except ModuleNotFoundError:
+        raise MissingExtraError("polars", install_extra("polars")) from None
+    return polars.DataFrame(_columns(table), strict=False)
+
+
+def html_of(result: Any) -> str:
+    """A result as a notebook shows it: the plain form of the table in a report."""
+    return render(table_of(result), "html")
+
+
+def _columns(table: Table) -> dict[str, Sequence[Cell]]:
+    head, lines = table.flat()
+    return {name: [line[c] for line in lines] for c, name in enumerate(unique_labels(head))}
