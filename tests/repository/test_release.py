@@ -126,7 +126,7 @@ def test_a_source_archive_is_the_repository(tmp_path: Path) -> None:
         env=os.environ | {"ERRATA_COMPILE": "0"},
     )
     assert done.returncode == 0, done.stderr
-    name = f"errata-{errata.__version__}"
+    name = f"errata_gec-{errata.__version__}"
     with tarfile.open(tmp_path / f"{name}.tar.gz") as archive:
         held = {member.name.removeprefix(f"{name}/") for member in archive if member.isfile()}
     made = {"PKG-INFO", "setup.cfg"}
