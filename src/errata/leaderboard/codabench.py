@@ -54,7 +54,8 @@ def own_wheel() -> tuple[str, dict[str, bytes]]:
 def _metadata() -> bytes:
     """Return the metadata of the installed distribution, which name what it depends on."""
     try:
-        text = distribution(DISTRIBUTION).read_text("METADATA")
+        found = distribution(DISTRIBUTION)
+        text = found.read_text("METADATA") or found.read_text("PKG-INFO")  # of a source tree
     except PackageNotFoundError:
         text = None
     if text is None:
