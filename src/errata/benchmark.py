@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from errata.core.correlation import correlate
-from errata.core.errors import InputError, MissingExtraError, escape_controls
+from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError, escape_controls
 from errata.core.stats import (
     Estimate,
     Floats,
@@ -330,7 +330,7 @@ def benchmark_scores(
     """
     key = (repr(metric), *(judged.outputs or (judged.name,)))
     if key not in made:
-        needs_more = any("errata-gec[" in need for need in metric.about.needs)
+        needs_more = any(f"{DISTRIBUTION}[" in need for need in metric.about.needs)
         try:
             made[key] = evaluate(
                 metric,

@@ -1,4 +1,4 @@
-"""The wheel that a bundle carries installs without an index and scores as this checkout does."""
+"""The wheel that a bundle carries installs without an index and can be imported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from errata.leaderboard.codabench import _archive, own_wheel
 
 
 @pytest.mark.slow
-def test_the_wheel_installs_and_runs(tmp_path: Path) -> None:
+def test_the_wheel_installs_and_is_imported(tmp_path: Path) -> None:
     name, files = own_wheel()
     (tmp_path / name).write_bytes(_archive(files))
     site = tmp_path / "site"

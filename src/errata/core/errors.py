@@ -16,6 +16,8 @@ _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 # The level of what the library journals for all to see (between INFO and WARNING), as the costs of
 # what it is about to do; the command line shows it as a note.
 NOTICE = 25
+# The name on the package index, where "errata" is another project.
+DISTRIBUTION = "errata-gec"
 MOST_SAID, LONGEST_WORD = 1000, 200  # characters of a message, and of a value in it
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD},}}")
 
@@ -56,11 +58,8 @@ class InputError(ErrataError):
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that installs an optional extra, such as ``web``.
-
-    On the package index the name ``errata`` belongs to another project.
-    """
-    return f"pip install 'errata-gec[{extra}]'"
+    """Return the command that installs an optional extra, such as ``web``."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 class MissingExtraError(ErrataError):

@@ -47,8 +47,8 @@ def _start(target: Path) -> str:
     return f".{os.fsdecode(os.fsencode(target.name)[:NAME_BYTES])}."
 
 
-def left_by_a_kill(path: str) -> list[Path]:
-    """The former contents of a file that a killed run left beside it: it was one of several."""
+def _former_files(path: str) -> list[Path]:
+    """Return the former versions of a file that a killed run left beside it."""
     target = Path(os.path.realpath(path))
     start = _start(target)
     return [
@@ -86,7 +86,7 @@ def put_in_place(ready: Mapping[Path, Path], *, replace: bool) -> None:
     done: list[Path] = []
     kept: dict[Path, Path] = {}
     with _turns({target.parent for target in ready}) as folders:
-        earlier = [old for target in ready for old in left_by_a_kill(str(target))]
+        earlier = [old for target in ready for old in _former_files(str(target))]
         try:
             for target in ready if replace and len(ready) > 1 else ():
                 if target.exists():

@@ -23,7 +23,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from errata import __version__
-from errata.core.errors import InputError
+from errata.core.errors import DISTRIBUTION, InputError
 from errata.io.corpus import read_corpus
 from errata.io.files import read_bytes
 from errata.io.outputs import read_hypotheses
@@ -34,7 +34,6 @@ from errata.tables.html_table import package_text, render_template
 
 # ---- Errata itself as a wheel, made from the files that are installed.
 
-DISTRIBUTION = "errata-gec"
 NOT_CARRIED = (".so", ".pyd", ".c", ".pyc")
 
 
