@@ -20,7 +20,7 @@ from tiny_encoder import tiny_models as tiny_models
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 WHOLE_DATA = {"conll14", "data_sets", "submissions"}
-FEW_EXAMPLES = 20
+FEW_EXAMPLES = 5
 # No test fails by the clock: machines are busy, and the first run of anything imports it.
 settings.register_profile("errata", deadline=None)
 settings.load_profile("errata")
@@ -94,16 +94,29 @@ def _installed_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads whole data sets as slow, drop long tests, and cut examples in make quick."""
+    """Mark tests that read whole data sets as slow; leave long tests to make long."""
     for item in items:
         if WHOLE_DATA.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+    selected = items[:]
     if "long" not in config.option.markexpr:
-        items[:] = [item for item in items if "long" not in item.keywords]
-    for item in items if "not slow" in config.option.markexpr else ():
+        selected = [item for item in selected if "long" not in item.keywords]
+    if "not slow" in config.option.markexpr:
+        selected = _one_case_per_function(selected)
+    config.hook.pytest_deselected(items=[*{*items} - {*selected}])
+    items[:] = selected
+
+
+def _one_case_per_function(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the first case of every test function, with few Hypothesis examples."""
+    first: dict[str, pytest.Item] = {}
+    for item in items:
+        first.setdefault(item.nodeid.split("[")[0], item)
+    for item in first.values():
         test = getattr(item, "obj", None)
-        # Hypothesis has no other way to change what a test asks for; its own plug-in reads this.
+        # Hypothesis has no public way to change the settings of a test; its own plug-in reads this.
         wanted = getattr(test, "_hypothesis_internal_use_settings", None)
         if wanted is not None and wanted.max_examples > FEW_EXAMPLES:
             fewer = settings(wanted, max_examples=FEW_EXAMPLES)
             test._hypothesis_internal_use_settings = fewer  # type: ignore[union-attr]
+    return list(first.values())
