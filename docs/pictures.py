@@ -39,7 +39,14 @@ PICTURES = {
     ),
     **{
         f"sets-{kind}.svg": (
-            *("refs", "--sample", "--set", "first=annotator:0", "--set", "second=annotator:1"),
+            *(
+                "references",
+                "--sample",
+                "--set",
+                "first=annotator:0",
+                "--set",
+                "second=annotator:1",
+            ),
             *("--set", "both=first+second", "--curve", "both", "--figure", f"{kind}={FILE}"),
         )
         for kind in ("edits", "correlations", "rankings", "curve")

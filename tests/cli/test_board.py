@@ -1,4 +1,4 @@
-"""``errata board``: submissions are checked, scored once and ranked; Codabench agrees."""
+"""``errata leaderboard``: submissions are checked, scored once and ranked; Codabench agrees."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tables(*arguments: object, code: int = 0) -> dict[str, dict[str, Any]]:
-    return command.tables("board", *arguments, code=code, env=RUN)
+    return command.tables("leaderboard", *arguments, code=code, env=RUN)
 
 
 def states(board: Path, code: int = 0) -> dict[str, str]:
@@ -74,7 +74,7 @@ def test_the_numbers_are_those_of_score(board: Path) -> None:
 def test_a_second_run_scores_only_what_is_new(board: Path) -> None:
     before = tables(board)
     assert {row["state"] for row in before["submissions"]["rows"]} == {"as before"}
-    assert "scored 0 new of 5" in errata("board", board, env=RUN).stderr
+    assert "scored 0 new of 5" in errata("leaderboard", board, env=RUN).stderr
     text = (board / "submissions/eager/output.txt").read_text("utf-8")
     submit(board, "newcomer", text.replace(" a ", " the "))
     found = states(board)
@@ -128,14 +128,14 @@ def test_history_has_a_run_for_every_new_output(board: Path) -> None:
     assert len(read_runs(board / "runs" / "sample")) == 5
     better = (board / "submissions/eager/output.txt").read_text("utf-8")
     submit(board, "noisy", better)
-    errata("board", board, env={"SOURCE_DATE_EPOCH": "1763400000"})
+    errata("leaderboard", board, env={"SOURCE_DATE_EPOCH": "1763400000"})
     runs = [run for run in read_runs(board / "runs" / "sample") if run.system == "noisy"]
     assert [run.when[:10] for run in runs] == ["2025-11-16", "2025-11-17"]
     assert (runs[0].figures[0].value or 0) < (runs[1].figures[0].value or 0)
     front = (board / "site/index.html").read_text("utf-8")
     assert "2025-11-17" in front
     shutil.copy(runs[1].path, board / "runs/sample/stored-twice.json")  # by two at once
-    errata("board", board)
+    errata("leaderboard", board)
     assert (board / "site/index.html").read_text("utf-8") == front
 
 
@@ -158,9 +158,9 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_ranked(board: Path) -> Non
 
 
 def test_a_check_of_a_submission(board: Path, tmp_path: Path) -> None:
-    assert errata("board", board, "--check", board / "submissions/eager").returncode == 0
+    assert errata("leaderboard", board, "--check", board / "submissions/eager").returncode == 0
     for given in ("eager", "submissions/eager", "submissions"):  # seen from the board
-        assert errata("board", board, "--check", given).returncode == 0
+        assert errata("leaderboard", board, "--check", given).returncode == 0
     lines = (board / "submissions/eager/output.txt").read_text("utf-8").split("\n")
     shifted = submit(board, "shifted", "\n".join([lines[-2], *lines[:-2], ""]))
     found = tables(board, "--check", shifted, code=1)["findings"]["rows"]
@@ -174,7 +174,7 @@ def test_a_check_of_a_submission(board: Path, tmp_path: Path) -> None:
     guest = shutil.copytree(board / "submissions/eager", tmp_path / "guest")
     (taken, *_) = tables(board, "--check", guest, code=1)["findings"]["rows"]
     assert taken["problem"] == "eager has a system 'eager' too"
-    assert "no such folder" in errata("board", board, "--check", "nobody", code=2).stderr
+    assert "no such folder" in errata("leaderboard", board, "--check", "nobody", code=2).stderr
 
 
 def test_a_bad_card_is_refused_with_its_line(board: Path) -> None:
@@ -218,16 +218,16 @@ def test_a_bad_board_is_refused(board: Path) -> None:
         ("title = 'T'\n[sets.a]\ngold = 'gold.m2'\noutputs = 'x'\n", "outputs"),
     ):
         (board / "board.toml").write_text(text, encoding="utf-8")
-        wrong = refused(f"board {board} | {words}")
+        wrong = refused(f"leaderboard {board} | {words}")
         assert not wrong, wrong
 
 
 def test_folders_that_are_no_boards(tmp_path: Path) -> None:
-    assert not refused(f"board {tmp_path} | board.toml")
+    assert not refused(f"leaderboard {tmp_path} | board.toml")
     (tmp_path / "board.toml").write_text("title = 'T'\nsample = true\n")
-    assert not refused(f"board {tmp_path} | submissions")
+    assert not refused(f"leaderboard {tmp_path} | submissions")
     submit(tmp_path, "none", "one line\n")
-    assert "1 of 1" in errata("board", tmp_path, code=2).stderr
+    assert "1 of 1" in errata("leaderboard", tmp_path, code=2).stderr
 
 
 def test_several_sets_and_pages_that_go(board: Path) -> None:
@@ -250,7 +250,7 @@ def test_several_sets_and_pages_that_go(board: Path) -> None:
     tables(board)
     assert Path(beside).is_file()
     (board / "site/index.html").write_text("<p>mine")
-    assert "not made by Errata" in errata("board", board, code=2).stderr
+    assert "not made by Errata" in errata("leaderboard", board, code=2).stderr
     tables(board, "--site", board / "elsewhere")
     assert (board / "elsewhere/index.html").is_file()
 
@@ -279,7 +279,7 @@ def test_what_one_submission_is_does_not_stop_the_others(board: Path) -> None:
     assert "edits of 3 annotators" in problems["several"]
     assert "outside the folder" in problems["stolen"]
     assert "again has a system 'noisy' too" in problems["noisy"]
-    assert "refused" in errata("board", board, "--check", several, code=1).stdout
+    assert "refused" in errata("leaderboard", board, "--check", several, code=1).stdout
     front = (board / "site/index.html").read_text("utf-8")
     pages = {unquote(page) for page in re.findall(r'href="(systems/[^"]*)"', front)}
     assert pages == {f"systems/{path.name}" for path in (board / "site/systems").iterdir()}
@@ -301,9 +301,9 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     tables(board, "--codabench", tmp_path / "bundle.zip", "--force")
     assert (tmp_path / "bundle.zip").read_bytes() == first
     for _ in range(2):  # it may stand in the board's own folder
-        errata("board", board, "--codabench", board / "bundle.zip", "--force")
+        errata("leaderboard", board, "--codabench", board / "bundle.zip", "--force")
     assert (board / "bundle.zip").read_bytes() == first
-    refused = errata("board", board, "--codabench", board / "gold.m2", "--force", code=2)
+    refused = errata("leaderboard", board, "--codabench", board / "gold.m2", "--force", code=2)
     assert "ends in .zip" in refused.stderr
     bundle = unpacked(first, tmp_path / "bundle")
     competition = yaml.safe_load((bundle / "competition.yaml").read_text("utf-8"))

@@ -150,7 +150,7 @@ def test_too_little_memory_gives_no_wrong_advice(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("errata.datasets.sample_corpus", fail)
     said = errata(*SAMPLE_SCORE, code=2).stderr
-    assert said.startswith("errata: too little memory: Unable to allocate 8 GiB; ask for less")
+    assert said.startswith("errata: out of memory: Unable to allocate 8 GiB; use fewer")
     assert "one sentence a line" not in said
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
-import click
 import pytest
 
 from command import errata
-from errata.cli import score
-from errata.cli.main import cli, expand_refs
+from errata.cli.main import warn_about_unquoted_pattern
 from errata.core.errors import DataWarning
 
 
@@ -31,93 +28,47 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path
 
 
-REFS = ("--refs", "t.ref0", "t.ref1", "t.ref2")
+def test_references_as_pattern_folder_or_repeated_option(texts: Path) -> None:
+    (texts / "people").mkdir()
+    for old, new in (("t.ref0", "1.txt"), ("t.ref1", "9.txt"), ("t.ref2", "10.txt")):
+        (texts / "people" / new).write_text((texts / old).read_text())
+    run = ("score", "--source", "t.src", "out", "-m", "gleu", "-m", "m2", "--signature", "full")
+    for many in (("--refs", "t.ref?"), ("--refs=people",), ("--refs", "people/*.txt")):
+        done = errata(*run, *many, cwd=texts)
+        assert not done.stderr
+        repeated = (f"--refs=t.ref{k}" for k in range(3))
+        assert done.stdout == errata(*run, *repeated, cwd=texts).stdout
+    (texts / "empty").mkdir()
+    for nothing in ("none*", "empty"):
+        assert "no reference file" in errata(*run, "--refs", nothing, cwd=texts, code=2).stderr
 
 
-@pytest.mark.parametrize("name", ["score", "refs", "difficulty", "check"])
-def test_references_as_a_shell_expands_them(texts: Path, name: str) -> None:
-    more = ["-m", "gleu"] if name in ("score", "refs") else []
-    done = errata(name, "--source", "t.src", *REFS, "out/A.txt", *more, "--json", cwd=texts)
-    tables = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
-    assert "2 more files are taken for --refs" in done.stderr
-    if name == "check":
-        assert sum("t.ref" in str(row) for row in tables["files"]["rows"]) == 3
-    elif name == "refs":
-        assert len(tables["reference_sets"]["rows"]) == 3
-    else:
-        assert "references:" in next(iter(tables.values()))["signature"]
-        assert "ref1" not in done.stdout
-
-
-def test_which_files_are_references() -> None:
-    for given, taken in (
-        ("--refs a/r0.txt a/r1.txt a/out.txt", 1),
-        ("--refs r0.txt r1.txt x.txt r2.txt", 1),
-        ("--refs=r0 r10 r2", 2),
-        ("--refs ref.a ref.b ref.c", 2),
-        ("--refs R.txt A.txt B.txt", 0),
-        ("--refs reference.txt out1.txt out2.txt", 0),
-        ("--refs r0.txt ours=r1.txt", 0),
-        ("--refs r0.txt -m gleu r1.txt", 0),
-        ("--refs r0.txt --refs r1.txt r1.txt", 0),
-        ("--refs r0.txt b/r1.txt", 0),
-        ("--refs r0.txt -- r1.txt", 0),
-        ("out1.txt --refs r0.txt", 0),
-    ):
-        words = given.split()
-        done = expand_refs(words)
-        assert len(done) - len(words) == taken, given
-        assert [a for a in done if a != "--refs"] == [a for a in words if a != "--refs"], given
-
-
-def test_a_group_of_commands_has_the_options_of_its_commands() -> None:
-    """What --refs names after errata train impara is no system."""
-    train = cli.get_command(click.Context(cli), "train")
-    given = ["impara", "--source", "src.txt", "--refs", "ref.txt", "-o", "out/new"]
-    assert expand_refs(given, train) == given
-
-
-DOUBTFUL = """
---refs refs/alice.txt refs/bob.txt refs/carol.txt sys.txt   | refs/bob.txt, refs/carol.txt
-sys.txt --refs=refs/alice.txt refs/bob.txt                  | refs/bob.txt
---refs people/alice.txt people/bob.txt -m gleu out/sys.txt  | people/bob.txt
---refs references/alice.txt references/bob.txt              | references/bob.txt
---refs alice.txt bob.txt out/sys.txt                        | bob.txt
---refs alice.txt sys.txt ours.txt -m x/m.py:f --json        |
---refs data/alice.txt data/sys.txt --source texts/s.txt     |
---refs data/alice.txt data/sys.txt data/ours.txt            |
---refs refs/alice.txt bob=refs/bob.txt sys.txt              |
---source d/s.txt --refs d/r.txt d/s.txt out/sys.txt         |
---refs refs/alice.txt out/A.txt refs/bob.txt                |
---refs refs/alice.txt --refs refs/bob.txt sys.txt           |
---refs d/t.ref0 d/out d/t.ref1                              | d/t.ref1
---refs t.ref0 -m gleu t.ref1 out                            | t.ref1
-t.ref2 --refs t.ref0 t.ref1 out                             | t.ref2
---refs t.ref0 -m gleu people=t.ref1 out                     |
---refs t.ref0 --refs t.ref1 out t.ref1                      |
+SUSPICIOUS = """
+--refs people/1.txt people/2.txt people/3.txt out   | people/2.txt, people/3.txt
+out --refs=people/1.txt people/2.txt                | people/2.txt
+--refs t.ref0 t.ref1 out                            | t.ref1
+--refs t.ref0 t.ref1 -m gleu out/A.txt              | t.ref1
+--refs people/1.txt people/2.txt --source t.src     | people/2.txt
+--refs people/1.txt two=people/2.txt out            |
+--refs people/1.txt -m gleu people/2.txt out        |
+--refs people/1.txt --refs people/2.txt out         |
+--refs t.ref0 t.ref1 -m gleu --source t.src         |
 """
 
 
-def test_outputs_that_may_be_references_cause_a_warning() -> None:
-    for line in DOUBTFUL.strip().splitlines():
-        given, _, doubtful = (part.strip() for part in line.partition("|"))
+def test_references_of_an_unquoted_pattern_cause_a_warning(
+    texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (texts / "people").mkdir()
+    for name in "123":
+        (texts / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
+    monkeypatch.chdir(texts)
+    for line in SUSPICIOUS.strip().splitlines():
+        given, _, suspects = (part.strip() for part in line.partition("|"))
         with warnings.catch_warnings(record=True) as seen:
             warnings.simplefilter("always", DataWarning)
-            expand_refs(given.split(), score.command)
-        assert len(seen) == bool(doubtful), line
-        for warning in seen:
-            assert str(warning.message).startswith(f"{doubtful} "), line
-            assert "write --refs FILE --refs FILE" in str(warning.message)
-
-
-def test_a_reference_scored_as_a_system_is_warned_of(texts: Path) -> None:
-    (texts / "people").mkdir()
-    for name in ("alice", "bob"):
-        (texts / "people" / f"{name}.txt").write_text("He goes .\nI am .\n")
-    run = ("score", "--source", "t.src", "-m", "gleu", "--refs", "people/alice.txt")
-    done = errata(*run, "people/bob.txt", "out", cwd=texts)
-    assert done.stderr.startswith("warning: people/bob.txt is scored as a system")
-    assert not errata(*run, "--refs", "people/bob.txt", "out", cwd=texts).stderr
+            warn_about_unquoted_pattern(given.split())
+        assert [str(w.message).partition(":")[0] for w in seen] == [suspects] * bool(suspects), line
 
 
 def test_folders_of_outputs(texts: Path) -> None:

@@ -53,7 +53,7 @@ FORMS = ("json", "tsv", "latex", "markdown", "html")
 # What is listed or counted, and not computed, has nothing that made it.
 LISTED = {"cache", "collect", "convert", "data", "metrics", "rankers", "reproduce"}
 # Their numbers depend on the time, the version or on keys that are drawn.
-NOT_KEPT = {*LISTED, "board", "report", "tokenise", "train", "train-impara", "scale-plan"}
+NOT_KEPT = {*LISTED, "leaderboard", "report", "tokenise", "train", "train-impara", "scale-plan"}
 NOT_KEPT |= {"judge", "judge-dry-run"}
 # What a report lists of itself.
 CONTENTS = {"report", "signatures", "digests", "versions"}

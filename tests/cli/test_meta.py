@@ -275,6 +275,6 @@ def test_judgments_belong_to_the_texts_that_people_saw(tmp_path: Path) -> None:
     write_judgments([Judgment("ann", i, groups, (1, 2, 3)) for i in range(3)], tmp_path / "j.jsonl")
     line = "--source s.txt --refs r.txt --tokens characters --judgments j.jsonl -m gleu"
     line += " --resamples 0 A.txt B.txt C.txt"
-    for command in ("meta --outputs A.txt --level system", "refs --set one=r.txt"):
+    for command in ("meta --outputs A.txt --level system", "references --set one=r.txt"):
         found = tables(f"{command} {line}", cwd=tmp_path)
         assert "tokens:characters" in str(found)

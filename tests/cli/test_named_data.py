@@ -62,7 +62,7 @@ def _sample_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         "plan --data toy = plan judgments.jsonl",
         "meta --data toy -m m2 QUICK = meta --judgments judgments.jsonl TOY -m m2 QUICK",
         "check --data toy = check FILES",
-        "refs --data texts QUICK = refs TEXTS QUICK",
+        "references --data texts QUICK = references TEXTS QUICK",
         "judge --data toy = judge TOY",
         "judge --data texts eager.txt = judge --source source.txt eager.txt",
         "stress gleu --data texts QUICK = stress gleu TEXTS QUICK",

@@ -1,4 +1,4 @@
-"""Options are declared alike in all commands, and old spellings still work."""
+"""Options are declared alike in all commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 import pytest
 
 from command import run, tables
-from errata.cli.main import COMMANDS, RENAMED, cli, with_new_names
+from errata.cli.main import COMMANDS, cli
 
 
 def command(name: str) -> click.Command:
@@ -59,62 +59,6 @@ def test_every_command_shows_an_example_and_prints_json() -> None:
             assert any("--json" in option.opts for option in found.params), name
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("rank -m net_wins", "rank --ranker net_wins"),
-        ("rank -mnet_wins", "rank --ranker net_wins"),
-        ("agree --method=net_wins", "agree --ranker=net_wins"),
-        ("agree --weights linear", "agree --kappa-weights linear"),
-        ("score -m gleu --sentences", "score -m gleu --by-sentence"),
-        ("difficulty --leave-out --top 1", "difficulty --exclude-own --examples 1"),
-    ],
-)
-def test_old_spellings_work_with_a_notice(old: str, new: str) -> None:
-    before, after = (run(line, "--sample") for line in (old, new))
-    assert before.stdout == after.stdout
-    assert any(f" is called {word.partition('=')[0]} now" in before.stderr for word in new.split())
-    assert not after.stderr
-    for quiet in (run(f"-q {old} --sample"), run(f"{old} --sample -q")):
-        assert not quiet.stderr
-
-
-@pytest.mark.slow
-def test_old_figures_are_drawn_with_a_notice(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    line = "meta --sample -m gleu -m bleu --level system --resamples 0"
-    done = run(line, "--map", "map.svg", "--scatter=scatter.svg", cwd=tmp_path)
-    assert "notice: --map is called --figure significance= now\n" in done.stderr
-    run(line, "--figure", "significance=map2.svg", "--figure", "scatter=scatter2.svg", cwd=tmp_path)
-    for name in ("map", "scatter"):
-        old, today = tmp_path / f"{name}.svg", tmp_path / f"{name}2.svg"
-        assert old.read_bytes() == today.read_bytes()
-
-
-def test_every_new_name_is_an_option() -> None:
-    for name, renamed in RENAMED.items():
-        spellings = {spelling for option in command(name).params for spelling in option.opts}
-        for old, new in renamed.items():
-            assert new.partition(" ")[0] in spellings
-            assert old not in spellings
-
-
-@pytest.mark.parametrize(
-    ("name", "given", "taken"),
-    [
-        ("rank", "-- --plot", "-- --plot"),
-        ("rank", "x --plot", "x --figure"),
-        ("rank", "-ma=b -m x --method=x y", "--ranker=a=b --ranker x --ranker=x y"),
-        ("rank", "-x --mm --", "-x --mm --"),
-        ("meta", "--map", "--figure"),
-        ("meta", "--map=x --map y", "--figure=significance=x --figure significance=y"),
-        ("meta", "-m z --method x", "-m z --ranker x"),
-    ],
-)
-def test_old_names_in_every_spelling(name: str, given: str, taken: str) -> None:
-    assert with_new_names(name, given.split()) == taken.split()
-
-
 def test_equal_options_give_equal_results() -> None:
     line = "score --sample --resamples 0 -m gleu --json"
     wanted = run(line).stdout
@@ -154,13 +98,15 @@ def test_missing_references_are_marked_everywhere(texts: Path) -> None:
     ):
         found = tables(f"{line} {corpus}", cwd=texts)
         assert "references:1-2" in next(iter(found.values()))["signature"]
-    found = tables(f"refs r0.txt -m gleu {corpus}", cwd=texts)
+    found = tables(f"references r0.txt -m gleu {corpus}", cwd=texts)
     assert found["reference_sets"]["rows"][1]["sentences"] == 1
     found = tables(f"check {corpus}", cwd=texts)
     assert found["files"]["rows"][2]["changed"] == 0.5  # the mark changes nothing
 
 
-@pytest.mark.parametrize("name", ["score", "refs", "difficulty", "stress", "check", "convert"])
+@pytest.mark.parametrize(
+    "name", ["score", "references", "difficulty", "stress", "check", "convert"]
+)
 def test_odd_gold_can_be_read_everywhere(texts: Path, name: str) -> None:
     line = {"stress": "stress gleu --gold odd.m2", "convert": "convert odd.m2 --annotator 0"}.get(
         name, f"{name} --gold odd.m2 odd.txt"
@@ -171,7 +117,7 @@ def test_odd_gold_can_be_read_everywhere(texts: Path, name: str) -> None:
     done = run(line, "--compatible", code=None, cwd=texts)
     assert "share its edits" in done.stdout + done.stderr
     # One annotator cannot be compared with others; that the file was read is reported before.
-    assert done.returncode == (2 if name == "refs" else 0)
+    assert done.returncode == (2 if name == "references" else 0)
 
 
 def test_the_official_scorer_reads_odd_gold_so(texts: Path) -> None:
@@ -184,7 +130,7 @@ def test_several_annotators(folder: Path) -> None:
     line = "convert gold.m2 --annotator 0 --annotator 1 --copy-missing -o x"
     run(line, cwd=folder)
     assert {path.name for path in folder.glob("x.*")} == {"x.src", "x.ref0", "x.ref1"}
-    found = tables("refs --sample -m gleu --annotator 0 --annotator 1")
+    found = tables("references --sample -m gleu --annotator 0 --annotator 1")
     assert [row["annotator"] for row in next(iter(found.values()))["rows"]] == ["0", "1"]
     done = run("stress m2 --annotator 1 --resamples 0 --signature full")
     assert "references:1 of annotator 1" in done.stdout
@@ -196,7 +142,7 @@ def rows(line: str, table: str) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "table"),
-    [("rank", "ranking"), ("meta", "system_level"), ("refs", "annotators_as_systems")],
+    [("rank", "ranking"), ("meta", "system_level"), ("references", "annotators_as_systems")],
 )
 def test_confidence_widens_intervals(name: str, table: str) -> None:
     wide, narrow = (
@@ -247,7 +193,7 @@ def test_weights_and_power_go_in_one_direction() -> None:
         "difficulty --sample | --types aligned",
         "difficulty --sample | --tier 1",
         "score --sample --by-type | --tier 1",
-        "refs --sample | --annotator 0 --annotator 1",
+        "references --sample | --annotator 0 --annotator 1",
         "corpora --sample -m gleu | --types aligned --seed 1",
         "corpora --sample -m gleu | --tier 1 --annotator 0",
         "align --sample | --annotator 1",
@@ -271,7 +217,7 @@ def test_no_resamples_leave_intervals_out() -> None:
         "score -m bleu",
         "meta -m bleu",
         "difficulty",
-        "refs -m bleu",
+        "references -m bleu",
         "stress bleu",
         "rank",
     ):

@@ -29,14 +29,14 @@ WORDS = {
 GENERATED = {
     "limits": "\n".join(
         f"{command} --resamples {many} | more than 1,000,000 ... --no-limits"
-        for command in ("rank --sample", "score --sample", "meta --sample", "refs --sample")
+        for command in ("rank --sample", "score --sample", "meta --sample", "references --sample")
         + ("stress gleu", "difficulty --sample")
         for many in ("1000001", "99999999999999999999")
     ),
     "odd values": "\n".join(
         f"{command} --seed -1 | --seed"
         for command in ("score --sample", "rank --sample", "stress gleu", "difficulty --sample")
-        + ("meta --sample", "plan --sample", "refs --sample")
+        + ("meta --sample", "plan --sample", "references --sample")
     )
     + f"""
         score --sample -m gleu --confidence nan | --confidence

@@ -70,7 +70,7 @@ COMMANDS = {
     "meta --resamples 60 --matrix": ("leave_one_out", "_confusion"),
     "difficulty --resamples 60": (),
     "compare --resamples 60 --old eager": ("_figures",),
-    "refs --resamples 60 -m gleu": ("annotators_as_systems", "self_check", "_curve"),
+    "references --resamples 60 -m gleu": ("annotators_as_systems", "self_check", "_curve"),
 }
 
 

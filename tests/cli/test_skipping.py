@@ -55,7 +55,7 @@ def rows(line: str, cwd: Path) -> list[object]:
     "line",
     [
         f"score --gold gold.m2 {OUTPUTS} --resamples 30",
-        f"refs {TEXTS} --resamples 20 --worst 0 -m gleu eager.txt",
+        f"references {TEXTS} --resamples 20 --worst 0 -m gleu eager.txt",
         f"difficulty --gold gold.m2 {OUTPUTS} --resamples 0 --examples 0",
         "rank judgments.jsonl --resamples 30",
         "agree judgments.jsonl",
@@ -83,7 +83,7 @@ def test_what_is_left_keeps_its_number() -> None:
     more = "--sample --resamples 0 --skip-sentences 1-60"
     (table,) = tables(f"score -m gleu --by-sentence {more}").values()
     assert [row["sentence"] for row in table["rows"][:12]] == list(range(61, 73))
-    found = tables(f"refs -m gleu {more}")["disagreements"]["rows"]
+    found = tables(f"references -m gleu {more}")["disagreements"]["rows"]
     assert {row["sentence"] for row in found} - {None} <= {*range(61, 73)}
     found = tables(f"difficulty {more}")["hardest"]["rows"]
     assert {row["sentence"] for row in found} <= {*range(61, 73)}

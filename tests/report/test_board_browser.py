@@ -20,7 +20,7 @@ HOSTILE = '<script>alert(1)</script> "quoted" \u05d0\u05d1 ' + "w" * 1000
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two days of a board, with a card that tries to do harm and a submission that does not fit."""
     folder = sample_board(tmp_path_factory.mktemp("board"))
-    errata("board", folder, env={"SOURCE_DATE_EPOCH": "1763200000"})
+    errata("leaderboard", folder, env={"SOURCE_DATE_EPOCH": "1763200000"})
     better = (folder / "submissions/eager/output.txt").read_text("utf-8")
     odd = submit(
         folder, "<b>odd & ends", better.replace("the", "a"), more="description = '''x'''\n"
@@ -28,7 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     card = (odd / "card.toml").read_text("utf-8")
     (odd / "card.toml").write_text(card.replace("'''x'''", f"'''{HOSTILE}'''"), encoding="utf-8")
     submit(folder, "short", "one line\n")
-    errata("board", folder, env={"SOURCE_DATE_EPOCH": "1763300000"}, code=1)
+    errata("leaderboard", folder, env={"SOURCE_DATE_EPOCH": "1763300000"}, code=1)
     return folder / "site"
 
 

@@ -55,13 +55,13 @@ DRAWN: dict[str, tuple[object, ...]] = {
     "corpora": ("corpora", "--sample", *QUICK, "-m", "m2", "-m", "gleu", "--figure", "x.svg"),
     **{
         f"sets-{kind}": (
-            *("refs", "--sample", *QUICK, "--set", "a=annotator:0", "--set", "b=annotator:1"),
+            *("references", "--sample", *QUICK, "--set", "a=annotator:0", "--set", "b=annotator:1"),
             *("--set", "both=a+b", "--curve", "both", "--figure", f"{kind}=x.svg"),
         )
         for kind in ("edits", "curve", "correlations", "rankings")
     },
     "sets-curves": (
-        *("refs", "--sample", *QUICK, "--set", "a=annotator:0,1", "--set", "b=annotator:all"),
+        *("references", "--sample", *QUICK, "--set", "a=annotator:0,1", "--set", "b=annotator:all"),
         *("--curve", "a", "--curve", "b", "--figure", "curve=x.svg", "-m", "gleu"),
     ),
     "groups": (

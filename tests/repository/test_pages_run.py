@@ -303,7 +303,7 @@ def prepare_campaigns(page: Path, folder: Path) -> None:
 
 
 PREPARE: dict[str, Callable[[Path, Path], None]] = {
-    "board.md": prepare_board,
+    "leaderboard.md": prepare_board,
     "alignments.md": prepare_alignments,
     "formats.md": prepare_formats,
     "collecting.md": prepare_campaigns,
@@ -325,7 +325,7 @@ def run_page(page: Path, folder: Path, mark: str) -> list[str]:
     ]
 
 
-SLOW = ("README", "tokens", "meteor", "meta-evaluation", "board", "heatmap", "compare")
+SLOW = ("README", "tokens", "meteor", "meta-evaluation", "leaderboard", "heatmap", "compare")
 
 
 def with_mark(mark: str) -> list[Any]:

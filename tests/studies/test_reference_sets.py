@@ -131,7 +131,7 @@ def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_command() -> None:
     found = json.loads(
-        errata("refs", "--sample", "-m", "gleu", "--resamples", "50", "--json").stdout
+        errata("references", "--sample", "-m", "gleu", "--resamples", "50", "--json").stdout
     )["tables"]
     assert [t["name"] for t in found] == [
         "reference_sets",
@@ -147,12 +147,12 @@ def test_command_from_files(tmp_path: Path) -> None:
     for name, text in (("s", "He go .\n"), ("r", "He goes .\n")):
         (tmp_path / name).write_text(text)
     result = errata(
-        "refs", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), code=None
+        "references", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), code=None
     )
     assert result.returncode == 2
     assert "one reference set" in result.stderr
     result = errata(
-        "refs",
+        "references",
         "--source",
         str(tmp_path / "s"),
         "--refs",
@@ -167,7 +167,7 @@ def test_annotators_are_called_as_their_files(tmp_path: Path) -> None:
     """In every table that names them."""
     for name, text in (("s", "a b c"), ("x.txt", "a d c"), ("y.txt", "a d e")):
         (tmp_path / name).write_text(f"{text} .\nf g .\n")
-    given = ("refs", "--source", "s", "--refs", "x.txt", "--refs", "y.txt", "-m", "gleu")
+    given = ("references", "--source", "s", "--refs", "x.txt", "--refs", "y.txt", "-m", "gleu")
     done = errata(*given, "--resamples", "0", "--json", cwd=tmp_path)
     tables = [table["rows"] for table in json.loads(done.stdout)["tables"]]
     named = [{row["annotator"] for row in rows} for rows in tables if "annotator" in rows[0]]

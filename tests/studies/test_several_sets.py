@@ -36,7 +36,7 @@ SETS = ("--set", "a=reference0.txt", "--set", "b=reference1.txt", "--set", "both
 
 
 def tables(*arguments: object, cwd: Path | None = SAMPLE) -> dict[str, Any]:
-    done = errata("refs", *arguments, "--json", cwd=cwd)
+    done = errata("references", *arguments, "--json", cwd=cwd)
     return {table["name"]: table for table in json.loads(done.stdout)["tables"]}
 
 
@@ -155,7 +155,7 @@ def test_a_set_may_lack_references(tmp_path: Path) -> None:
         ("other.m2", "errata: other.m2:3: source sentence 2 differs from that of the corpus"),
         ("short.txt", "errata: short.txt:2: 1 lines, but the corpus has 3 sentences"),
     ):
-        done = errata("refs", "--source", "s.txt", "--set", f"a={name}", cwd=tmp_path, code=2)
+        done = errata("references", "--source", "s.txt", "--set", f"a={name}", cwd=tmp_path, code=2)
         assert done.stderr.startswith(said), done.stderr
 
 
@@ -205,19 +205,19 @@ def test_judgments_are_ranked_as_meta_ranks_them() -> None:
 )
 def test_what_is_no_set_is_refused(sets: str, said: str) -> None:
     given = [word for each in sets.split() for word in ("--set", each)]
-    done = errata("refs", *TEXTS, "--refs", "reference0.txt", *given, cwd=SAMPLE, code=2)
+    done = errata("references", *TEXTS, "--refs", "reference0.txt", *given, cwd=SAMPLE, code=2)
     assert done.stderr.startswith(f"errata: {said}"), done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("sets", [(), ("--set", "a=reference0.txt")])
 def test_no_metric_is_computed_twice(sets: tuple[str, ...]) -> None:
-    line = ("refs", "--gold", "gold.m2", *sets, "eager.txt", "-m", "gleu", "-m", "gleu")
+    line = ("references", "--gold", "gold.m2", *sets, "eager.txt", "-m", "gleu", "-m", "gleu")
     assert "gleu is given twice" in errata(*line, cwd=SAMPLE, code=2).stderr
 
 
 def test_annotators_of_no_references_are_asked_for() -> None:
-    done = errata("refs", *TEXTS, "--set", "a=annotator:0", cwd=SAMPLE, code=2)
+    done = errata("references", *TEXTS, "--set", "a=annotator:0", cwd=SAMPLE, code=2)
     assert "the set 'a' names annotators, and there are none" in done.stderr
     assert "--gold or --refs" in done.stderr
 
@@ -249,7 +249,7 @@ def test_annotators_of_no_references_are_asked_for() -> None:
     ],
 )
 def test_an_idle_option_is_refused(line: str, said: str) -> None:
-    done = errata("refs", *line.split(), "--resamples", 0, cwd=SAMPLE, code=2)
+    done = errata("references", *line.split(), "--resamples", 0, cwd=SAMPLE, code=2)
     assert done.stderr.startswith(f"errata: {said}"), done.stderr
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -352,6 +353,30 @@ sample_option = click.option(
 )
 
 
+def _expand_patterns(
+    _: click.Context, __: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Replace folders and patterns by their files, with numbers in names sorted by value."""
+    if not any(os.path.isdir(path) or glob.has_magic(path) for path in paths):
+        return paths
+    from errata.io.shards.inputs import natural_order
+
+    found: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            pattern = os.path.join(glob.escape(path), "*")
+        elif glob.has_magic(path) and not os.path.exists(path) and "://" not in path:
+            pattern = path
+        else:
+            found.append(path)
+            continue
+        files = sorted(filter(os.path.isfile, glob.glob(pattern)), key=natural_order)
+        if not files:
+            raise InputError("no reference file here", path=path, remedy="check the name")
+        found += files
+    return tuple(found)
+
+
 def corpus_options(*leave_out: str) -> Decorator:
     """Add the options that name a corpus; the command receives ``inputs``.
 
@@ -369,8 +394,10 @@ def corpus_options(*leave_out: str) -> Decorator:
         "refs": click.option(
             "--refs",
             multiple=True,
-            metavar="FILE",
-            help="A file of corrected sentences; repeat it for several references.",
+            metavar="FILE|FOLDER|PATTERN",
+            callback=_expand_patterns,
+            help="References: a file of corrected sentences, a folder of such files, or a pattern "
+            "in quotes ('test.ref*'); may be repeated.",
         ),
         "missing": click.option(
             "--missing",

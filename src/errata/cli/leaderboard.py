@@ -1,4 +1,4 @@
-"""``errata board``: a folder of submissions as a leaderboard."""
+"""``errata leaderboard``: a folder of submissions as a leaderboard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from errata.tables.table import Form
 
 
-@click.command("board", epilog="Example:  errata board essays/ --site public/")
+@click.command("leaderboard", epilog="Example:  errata leaderboard essays/ --site public/")
 @writes_files("bundle", around=("folder",))
 @click.argument("folder", metavar="FOLDER")
 @click.option(

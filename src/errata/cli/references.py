@@ -520,19 +520,19 @@ def _draw_sets(
             save_figure(plots.slope_graph(rankings), path)
 
 
-# ---- ``errata refs``: reference sets as objects of study.
+# ---- ``errata references``: reference sets as objects of study.
 
 METRICS = ("m2", "gleu")
 EPILOG = """\b
 Examples:
-  errata refs --source src.txt --refs a.txt --refs b.txt
-  errata refs --source src.txt --set experts=a.txt,b.txt --set crowd=c.txt,d.txt
+  errata references --source src.txt --refs a.txt --refs b.txt
+  errata references --source src.txt --set experts=a.txt,b.txt --set crowd=c.txt,d.txt
     --set all=experts+crowd --judgments judgments.xml outputs/* --figure rankings=r.svg
-  errata refs --gold gold.m2 --set first=annotator:0 --set others=annotator:1,2 out/*
+  errata references --gold gold.m2 --set first=annotator:0 --set others=annotator:1,2 out/*
 """
 
 
-@click.command("refs", epilog=EPILOG)
+@click.command("references", epilog=EPILOG)
 @data_option(*CORPUS, "judgments", "human", outputs="systems")
 @writes_files("figures")
 @click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")

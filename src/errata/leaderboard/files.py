@@ -152,9 +152,9 @@ class _Reader:
                 self.wrong(f"{key} should be {' or '.join(WORDS[kind] for kind in kinds)}", key)
         for key in required:
             if not self.fields.get(key) or not str(self.fields[key]).strip():
-                self.wrong(f"there is no {key}", "", f"write {key} = ...; see docs/board.md")
+                self.wrong(f"there is no {key}", "", f"write {key} = ...; see docs/leaderboard.md")
 
-    def wrong(self, problem: str, key: str, remedy: str = "see docs/board.md") -> NoReturn:
+    def wrong(self, problem: str, key: str, remedy: str = "see docs/leaderboard.md") -> NoReturn:
         raise InputError(
             problem,
             path=str(self.path),
@@ -184,7 +184,7 @@ def read_board(folder: PathLike) -> Board:
         raise InputError(
             f"there is no {BOARD} here",
             path=str(place),
-            remedy="write one with title, metrics and [sets.NAME]; see docs/board.md",
+            remedy="write one with title, metrics and [sets.NAME]; see docs/leaderboard.md",
         )
     reader = _Reader(place / BOARD, BOARD_KEYS, ("title",))
     given = reader.fields

@@ -230,7 +230,7 @@ def read_standing(
             f"no submission can be scored: {sum(not each.fits for each in checked)} of "
             f"{len(checked)} were refused",
             path=str(board.folder / "submissions"),
-            remedy="errata board FOLDER --check SUBMISSION says why",
+            remedy="errata leaderboard FOLDER --check SUBMISSION says why",
         )
     return BoardResult(board, checked, tuple(sets))
 

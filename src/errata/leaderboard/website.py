@@ -286,7 +286,7 @@ def take_part_section(board: Board) -> Section:
         "corrected sentence a line, in the order of the test set.</p>\n"
         f'<pre class="example" tabindex="0"><code>{html.escape(card)}</code></pre>\n'
         "<p>What would be refused, and why, is said by:</p>\n"
-        '<pre class="example" tabindex="0"><code>errata board FOLDER --check submissions/ours'
+        '<pre class="example" tabindex="0"><code>errata leaderboard FOLDER --check submissions/ours'
         "</code></pre>"
     )
     return Section("take-part", "Take part", body)
@@ -343,7 +343,7 @@ def _system_page(
             base=others[0] if others else None,
             runs=tuple(run for run in runs if run.system == card.system),
             checked=CheckReport(checked.findings, ()),
-            command=f"errata board {board.folder.name}",
+            command=f"errata leaderboard {board.folder.name}",
             resamples=board.resamples,
             confidence=board.confidence,
             seed=board.seed,

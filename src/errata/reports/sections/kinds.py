@@ -198,7 +198,7 @@ MOST_PAIRS = 30_000  # of sentences to compare; more take longer than all the re
 
 
 def references_section(results: ReportResults) -> Section | None:
-    """What `errata refs` says of the annotators, where there are several."""
+    """What `errata references` says of the annotators, where there are several."""
     corpus = results.references
     if corpus is None:
         return None
@@ -209,7 +209,7 @@ def references_section(results: ReportResults) -> Section | None:
     if n * (n - 1) // 2 * len(corpus) > MOST_PAIRS:
         results.missing.append(
             f"reference sets: {n} annotators of {len(corpus):,} sentences take too long here; see "
-            "errata refs"
+            "errata references"
         )
         return None
     found = study_references(corpus, lowercase=True, worst=5)
