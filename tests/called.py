@@ -11,8 +11,7 @@ import httpx
 from errata.collect.web.api import Served
 from errata.collect.web.app import Address, application_of
 from errata.collect.web.panel import panel_in
-from errata.collect.web.tokens import token_for
-from stored_campaigns import Made
+from stored_campaigns import Made, signer_of, token_of
 
 KEY = b"k" * 32
 
@@ -22,7 +21,9 @@ class Client:
 
     def __init__(self, campaign: Made, calls: int = 1_000_000) -> None:
         panel = panel_in(campaign.store.campaign().texts)
-        self.served = Served(campaign.store, KEY, panel.frame if panel else "")
+        self.served = Served(
+            campaign.store, signer_of(campaign.database, KEY), panel.frame if panel else ""
+        )
         self.served.limiter.limits["call"] = calls
         self.app, self.dashboard = application_of(self.served, Address())
 
@@ -36,8 +37,7 @@ class Client:
         token: str | None = None,
         **headers: str,
     ) -> httpx.Response:
-        role: Any = "judge" if who else "admin"
-        token = token_for(KEY, role, who) if token is None else token
+        token = token_of(self.served.store.database, KEY, who) if token is None else token
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         headers |= {"authorization": f"Bearer {token}"} if token else {}
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()

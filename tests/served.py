@@ -21,7 +21,7 @@ from errata.collect.web.app import Address, _config, application_of, background
 from errata.collect.web.database import open_database
 from errata.collect.web.panel import panel_in
 from errata.collect.web.store import AssignmentStore
-from errata.collect.web.tokens import token_for
+from stored_campaigns import signer_of, token_of
 
 PATIENCE = 60  # seconds for a server to start: no test fails by the clock
 KEY = "0123456789abcdef" * 4
@@ -88,12 +88,17 @@ class Server:
                 self.process.kill()
                 self.process.wait()
 
-    def token(self, judge: int, generation: int = 1) -> str:
-        return token_for(bytes.fromhex(self.key), "judge", judge, generation)
+    def token(self, judge: int) -> str:
+        """Return the current token of a judge; 0 is the organiser."""
+        database = open_database(self.place)
+        try:
+            return token_of(database, bytes.fromhex(self.key), judge)
+        finally:
+            database.close()
 
     @property
     def admin(self) -> str:
-        return token_for(bytes.fromhex(self.key), "admin")
+        return self.token(0)
 
     def link(self, judge: int = 1) -> str:
         return f"{self.address}judge#{self.token(judge)}"
@@ -149,7 +154,8 @@ class LocalServer(Server):
         try:
             store, address = AssignmentStore(database), Address(port=self.port)
             panel = panel_in(store.campaign().texts)
-            shared = Served(store, bytes.fromhex(self.key), panel.frame if panel else "")
+            frame = panel.frame if panel else ""
+            shared = Served(store, signer_of(database, bytes.fromhex(self.key)), frame)
             shared.limiter.limits["call"] = self.calls
             app, dashboard = application_of(shared, address)
             self._uvicorn = Announced(_config(app, address))

@@ -16,6 +16,7 @@ from errata.collect.items import CampaignTexts, Example, build_items
 from errata.collect.web.database import Database, create_database
 from errata.collect.web.judges import InvitedJudge, add_judges, change_state, fill_campaign
 from errata.collect.web.store import AssignmentStore, Receipt, SubmittedAnswer
+from errata.collect.web.tokens import LinkSigner
 
 WHY = "A *word* stands there twice <b>."
 _EXPECTED = {"worse": 1, "better": 0, "why": WHY}
@@ -81,6 +82,24 @@ class Made:
     def scalars(self, query: Any) -> list[Any]:
         """Return the first column of a query."""
         return [row[0] for row in self.rows(query)]
+
+
+def signer_of(database: Database, key: bytes) -> LinkSigner:
+    """Return the signer of the links of a campaign."""
+    return LinkSigner(key, AssignmentStore(database).salt_of("campaign"))
+
+
+def token_of(database: Database, key: bytes, who: int) -> str:
+    """Return the current token of a judge; 0 is the organiser."""
+    store = AssignmentStore(database)
+    if not who:
+        return signer_of(database, key).token("admin", 0, store.salt_of("admin"))
+    return signer_of(database, key).token("judge", who, str(store.salt_of_judge(who)))
+
+
+def join_key_of(database: Database, key: bytes) -> str:
+    """Return the key in the link of the panel."""
+    return signer_of(database, key).join_key(AssignmentStore(database).salt_of("join"))
 
 
 def answer_to(body: dict[str, Any], design: Design, rng: np.random.Generator) -> Any:

@@ -126,7 +126,7 @@ def test_inputs_and_addresses_may_stand_in_the_file(folder: Path) -> None:
         f'no_guard = true\n[serve]\nport = {port}\nurl = "https://example.org/s/"\n'
     )
     done = collect(folder, "new", "p.db", "--campaign", "in/c.toml")
-    assert "judge1: https://example.org/s/judge#" in done.stdout
+    assert "links p.db --url https://example.org/s/" in done.stderr
     ((name, languages, texts),) = kept(folder, "SELECT name, languages, texts FROM campaign")
     assert (name, json.loads(languages)) == ("Pilot", ["de", "en"])
     assert json.loads(texts) == {
@@ -136,7 +136,7 @@ def test_inputs_and_addresses_may_stand_in_the_file(folder: Path) -> None:
         "translations": {"en": {"instructions": "Rank them.\n"}},
     }
     again = collect(folder, "new", "q.db", "--campaign", "in/c.toml", "--url", "https://x.org")
-    assert "judge1: https://x.org/judge#" in again.stdout
+    assert "links q.db --url https://x.org/" in again.stderr
     (folder / "s.toml").write_text("[inputs]\nsample = true\n")
     collect(folder, "new", "s.db", "--campaign", "s.toml")
     known = {"references", "documents", "consent", "pilot", "separate", "writers"}  # in other tests

@@ -5,7 +5,6 @@ Joining is in `test_panels`, refused requests and headers in `test_threats`.
 
 from __future__ import annotations
 
-import hmac
 import json
 import threading
 from collections.abc import Iterator
@@ -24,10 +23,9 @@ from errata.collect.web import app as web
 from errata.collect.web.api import Limiter
 from errata.collect.web.app import Address, _config
 from errata.collect.web.campaign import change_budget, change_texts
-from errata.collect.web.judges import change_state, rotate_judge, set_state_of_judge
+from errata.collect.web.judges import change_state, set_state_of_judge
 from errata.collect.web.schema import events, judges, judgments, metadata
-from errata.collect.web.tokens import join_key, read_token, token_for
-from stored_campaigns import LESSONS, Made, Make
+from stored_campaigns import LESSONS, Made, Make, join_key_of, token_of
 
 PLAIN = Design(judges=2, quota=12, repeats=0, controls=0)
 
@@ -98,29 +96,12 @@ def test_task_of_another_judge_is_not_found(call: Client) -> None:
         assert call(method, path, sent, who=2).status_code == 404
 
 
-def test_only_current_links_are_accepted(campaign: Made, call: Client) -> None:
-    good, admin = token_for(KEY, "judge", 1), token_for(KEY, "admin")
-    rotate_judge(campaign.database, "j1", now=1)
-    bad = [
-        *("", "x", good[:-1] + ("A" if good[-1] != "A" else "B"), good.replace("j1", "j2")),
-        *(token_for(KEY, "judge", 1, 2), token_for(KEY, "judge", 2, 1), admin),
-        *(token_for(b"x" * 32, "judge", 1), join_key(KEY)),
-    ]
-    assert {call("GET", "me", token=each).status_code for each in bad} == {401}
-    assert call("GET", "me", token=token_for(KEY, "judge", 2, 2)).status_code == 200
-    forged = token_for(b"x" * 32, "admin")
-    assert {call("GET", "admin/status", token=t).status_code for t in (good, forged)} == {401}
-    assert call("GET", "me").status_code == 200
-
-
-def test_guessing_links_and_calling_too_often_is_slowed_down(campaign: Made) -> None:
+def test_calling_too_often_is_slowed_down(campaign: Made) -> None:
     call = Client(campaign, calls=5)
     found = [call("GET", "me").status_code for _ in range(7)]
     assert found == [200] * 5 + [429] * 2
     assert call("GET", "me", who=2).status_code == 200
-    found = [call("GET", "me", token=f"j1.1.{'A' * 20}{k:02}").status_code for k in range(25)]
-    assert found == [401] * 20 + [429] * 5
-    answer = call("GET", "me", who=2)
+    answer = call("GET", "me")
     assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many")
 
 
@@ -134,21 +115,6 @@ def test_limits_end_with_their_minute() -> None:
         assert limiter.allowed(kind, "another")
         now[0] = 61.0
         assert limiter.allowed(kind, "one")
-
-
-def test_tokens_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[tuple[str, str]] = []
-
-    def noted(one: str, other: str) -> bool:
-        compared.append((one, other))
-        return one == other
-
-    monkeypatch.setattr(hmac, "compare_digest", noted)
-    good = token_for(KEY, "judge", 7)
-    other = good[:-4] + ("AAAA" if good[-4:] != "AAAA" else "BBBB")
-    assert read_token(KEY, good) is not None
-    assert read_token(KEY, other) is None
-    assert [pair[1] for pair in compared] == [good.split(".")[2], other.split(".")[2]]
 
 
 def test_consent_comes_first_and_again_with_another_text(make_sqlite: Make) -> None:
@@ -286,8 +252,9 @@ def test_organiser_calls(make_sqlite: Make) -> None:
     ):
         assert call(method, f"admin/{path}", body, who=0).status_code == status, (path, body)
     assert call("GET", "me").json()["state"] == "paused"
+    before = token_of(call.served.store.database, KEY, 1)
     assert call("POST", "admin/judges/rotate", {"names": ["j0"]}, who=0).status_code == 200
-    assert call("GET", "me").status_code == 401
+    assert call("GET", "me", token=before).status_code == 401
 
 
 def test_organiser_gets_texts_and_the_link_of_a_panel(make_sqlite: Make) -> None:
@@ -296,7 +263,7 @@ def test_organiser_gets_texts_and_the_link_of_a_panel(make_sqlite: Make) -> None
     answer = call("GET", "admin/export?form=texts", who=0)
     assert (answer.status_code, answer.content[:2]) == (200, b"PK")
     door, *judges = call("POST", "admin/links", {"names": []}, who=0).json()["links"]
-    assert door["link"].endswith(f"join/{join_key(KEY)}")
+    assert door["link"].endswith(f"join/{join_key_of(call.served.store.database, KEY)}")
     assert len(judges) == 1
 
 

@@ -10,10 +10,9 @@ import pytest
 from browser import css, narrow, until
 from errata.collect.design import Design, Panel
 from errata.collect.web.judges import change_state
-from errata.collect.web.tokens import join_key
 from judge_pages import assert_fine, campaign_served, click, fresh, headed
 from served import KEY
-from stored_campaigns import LESSONS
+from stored_campaigns import LESSONS, join_key_of
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +74,7 @@ def test_from_the_panels_link_to_the_code(browser: Any, tmp_path: Path) -> None:
     design = Design(judges=1, quota=1, repeats=0, controls=0)
     with campaign_served(tmp_path, design, words={"panel": panel.to_json()}) as one:
         server = one.server
-        door = f"{server.address}join/{join_key(bytes.fromhex(KEY))}"
+        door = f"{server.address}join/{join_key_of(one.campaign.database, bytes.fromhex(KEY))}"
         fresh(browser, f"{door}?PROLIFIC_PID=p1&SESSION_ID=s1&STUDY_ID=x")
         until(browser, "document.querySelectorAll('.card').length > 1")
         assert browser.current_url.startswith(f"{server.address}judge#j")

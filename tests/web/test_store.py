@@ -27,7 +27,7 @@ from errata.collect.web.judges import (
     add_judges,
     change_state,
     forget_judge,
-    rotate_judge,
+    rotate_judges,
     set_quota,
     set_state_of_judge,
 )
@@ -624,15 +624,15 @@ def test_same_answer_is_stored_once_where_only_the_constraint_guards(
 
 def test_links_and_names(make: Make) -> None:
     made = make(Design(judges=2))
-    assert made.store.generation(1) == 1
-    assert rotate_judge(made.database, "j0", now=1).generation == 2
-    assert made.store.generation(1) == 2
-    assert made.store.generation(99) is None
+    before = made.store.salt_of_judge(1)
+    (judge,) = rotate_judges(made.database, ["j0"], now=1)
+    assert made.store.salt_of_judge(1) == judge.salt != before
+    assert made.store.salt_of_judge(99) is None
     for names in (["j0"], ["x", "x"], [" "], ["a\nb"], ["y" * 101]):
         with pytest.raises(InputError):
             add_judges(made.database, names, now=1)
     with pytest.raises(InputError, match="no judge 'nobody'"):
-        rotate_judge(made.database, "nobody", now=1)
+        rotate_judges(made.database, ["nobody"], now=1)
 
 
 @pytest.mark.parametrize("judges", [1, 2])

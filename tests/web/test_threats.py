@@ -31,11 +31,10 @@ from errata.collect.web.exports import export_lines
 from errata.collect.web.i18n import load_texts
 from errata.collect.web.panel import join_panel
 from errata.collect.web.schema import assignments, items, judgments, metadata
-from errata.collect.web.tokens import join_key, token_for
 from errata.io import read_judgments
 from errata.io.judgments.sheets import read_ratings
 from served import Server
-from stored_campaigns import LESSONS, Made, Make, answer_to, made
+from stored_campaigns import LESSONS, Made, Make, answer_to, join_key_of, made, token_of
 
 NASTY = "<img src=x onerror=alert(1)> </script> &amp; &lt; ]]> \" ' {{ 7 * 7 }} =1+1 \u202e\u2028x"
 
@@ -314,8 +313,9 @@ def test_database_file_stolen(make_sqlite: Make) -> None:
     campaign = make_sqlite(Design(judges=2, quota=2), words={"panel": panel.to_json()})
     joined = join_panel(campaign.store, {"PROLIFIC_PID": PERSONAL, "SESSION_ID": "session-9"})
     assert campaign.database.path is not None
-    genuine = [token_for(KEY, "judge", k, 1) for k in (1, 2, joined.id)]
-    genuine += [token_for(KEY, "admin"), join_key(KEY)]
+    database = campaign.database
+    genuine = [token_of(database, KEY, k) for k in (0, 1, 2, joined.id)]
+    genuine.append(join_key_of(database, KEY))
     with contextlib.closing(sqlite3.connect(campaign.database.path)) as stolen:
         where = set()
         cells: set[bytes] = set()
@@ -331,8 +331,8 @@ def test_database_file_stolen(make_sqlite: Make) -> None:
                     assert "session-9" not in text
     assert where == {"identity"}
     for cell in cells:  # what is stored, taken as the key
-        assert token_for(hashlib.sha256(cell).digest(), "admin") not in genuine
-        assert token_for(cell.ljust(32, b"\0")[:32], "admin") not in genuine
+        for key in (hashlib.sha256(cell).digest(), cell.ljust(32, b"\0")[:32]):
+            assert token_of(database, key, 0) not in genuine
 
 
 # --- framed or cached page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 # ---- Commands on a campaign that is there: links, judges, states, a copy.
 
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
+LinkOwner = Literal["organiser", "panel", "everybody"]
 
 
 def links_begin(file: Mapping[str, Any] | None = None, *, url: str | None) -> str:
@@ -55,13 +57,23 @@ def links_begin(file: Mapping[str, Any] | None = None, *, url: str | None) -> st
 def campaign_links(
     database: Database, place: str, begin: str, names: tuple[str, ...] = ()
 ) -> list[CampaignLink]:
-    from errata.collect.web.campaign import link_key, links_of
+    """Return the links; those that a restored copy would revive are replaced first."""
+    from errata.collect.web.campaign import count_old_links, link_key, links_of
+    from errata.collect.web.database import wall_ms
+    from errata.collect.web.judges import end_revived_links
 
+    if many := end_revived_links(database, now=wall_ms()):
+        note(f"this is a restored copy: {many} {plural('link', many)} ended since, replaced now")
+    if old := count_old_links(database):
+        note(
+            f"{old} {plural('link', old)} of an earlier version: they work in every campaign that "
+            f"has this key until errata collect links {place} --replace everybody"
+        )
     return links_of(database, link_key(place), begin, names)
 
 
 def show_links(
-    tables: list[Table], links: list[CampaignLink], form: Form, *, after: str = ""
+    tables: list[Table], links: list[CampaignLink], form: Form, *, again: str = "", after: str = ""
 ) -> None:
     """Print tables and links; in a terminal links are lines, which no width cuts."""
     if form != "table":
@@ -77,14 +89,43 @@ def show_links(
         click.echo(after)
 
 
+def show_links_in_terminal(
+    tables: list[Table], links: list[CampaignLink], form: Form, *, again: str, after: str = ""
+) -> None:
+    """Print tables, and the links if this is a terminal: elsewhere they would be in a log."""
+    private = sys.stdout.isatty()
+    show_links(tables, links if private else [], form, after=after)
+    if not private:
+        note(f"links are not written to files and logs; print them: errata collect links {again}")
+
+
 @click.command("links", epilog="Example:  errata collect links pilot.db judge1")
 @place_argument
 @click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option(
+    "--replace",
+    type=choice_of(LinkOwner),
+    help="Replace the organiser's link, the panel's or all links; the old ones end.",
+)
 @url_option
 @format_option
-def print_links(place: str, names: tuple[str, ...], url: str | None, form: Form) -> None:
-    """Print the links again: of the judges named, or of the organiser and of all."""
+def print_links(
+    place: str, names: tuple[str, ...], replace: LinkOwner | None, url: str | None, form: Form
+) -> None:
+    """Print the links: of the judges named, or of the organiser and of all.
+
+    errata collect judges rotate replaces the link of one judge.
+    """
+    if names and replace:
+        raise InputError(
+            "--replace does not go with names", remedy="use errata collect judges rotate PLACE NAME"
+        )
     with opened_campaign(place) as database:
+        from errata.collect.web.database import wall_ms
+        from errata.collect.web.judges import replace_links
+
+        if replace:
+            replace_links(database, replace, now=wall_ms())
         show_links([], campaign_links(database, place, links_begin(url=url), names), form)
 
 
@@ -441,7 +482,8 @@ def new_campaign(
     begin = links_begin(served_by(given), url=url)
     database, tables = _founded(place, planned)
     try:
-        show_links(tables, campaign_links(database, place, begin), form)
+        found = campaign_links(database, place, begin)
+        show_links_in_terminal(tables, found, form, again=f"{place} --url {begin}")
     finally:
         database.close()
 
@@ -528,17 +570,25 @@ def run_campaign(
     _serve(place, where, tables, form)
 
 
-def _serve(place: str, where: Address, tables: list[Table], form: Form, workers: int = 1) -> None:
-    """Serve until broken off; links are printed when the server listens."""
+def _serve(
+    place: str,
+    where: Address,
+    tables: list[Table],
+    form: Form,
+    workers: int = 1,
+    *,
+    show: Any = show_links_in_terminal,
+) -> None:
+    """Serve until interrupted; print tables and links when the server listens."""
     needs_web()
     from errata.collect.web.app import check_listening, check_workers, serve
-    from errata.collect.web.campaign import link_key, links_of
+    from errata.collect.web.campaign import link_key
     from errata.collect.web.store import AssignmentStore
 
     check_workers(place, workers)
     with opened_campaign(place) as database:
         key = link_key(place)
-        links = links_of(database, key, where.links)
+        links = campaign_links(database, place, where.links)
         state = AssignmentStore(database).campaign().state
     check_listening(where)
     if state != "open":
@@ -548,7 +598,13 @@ def _serve(place: str, where: Address, tables: list[Table], form: Form, workers:
         key,
         where,
         workers=workers,
-        ready=lambda: show_links(tables, links, form, after="serving; Ctrl-C ends it"),
+        ready=lambda: show(
+            tables,
+            links,
+            form,
+            again=f"{place} --url {where.links}",
+            after=f"serving {where.links} until Ctrl-C",
+        ),
     )
 
 
@@ -569,7 +625,7 @@ def try_campaign(address: AddressOptions, form: Form) -> None:
         database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
         change_state(database, "open", now=wall_ms())
         database.close()
-        _serve(place, address(), tables, form)
+        _serve(place, address(), tables, form, show=show_links)  # they end with the command
 
 
 @command.command("export", epilog="Example:  errata collect export pilot.db -o judgments.jsonl")

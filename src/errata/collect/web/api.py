@@ -61,7 +61,14 @@ from errata.collect.web.judges import (
     invited,
     set_state_of_judge,
 )
-from errata.collect.web.panel import finish_of, join_panel, lost_place, panel_in, release_early
+from errata.collect.web.panel import (
+    finish_of,
+    is_released,
+    join_panel,
+    lost_place,
+    panel_in,
+    release_early,
+)
 from errata.collect.web.schema import judges
 from errata.collect.web.store import (
     AssignmentStore,
@@ -71,7 +78,7 @@ from errata.collect.web.store import (
     Receipt,
     SubmittedAnswer,
 )
-from errata.collect.web.tokens import Claims, campaign_mark, join_key, read_token, token_for
+from errata.collect.web.tokens import Claims, LinkSigner
 from errata.io.records import decode_json
 
 # ---- How much one client may ask of the server: calls a minute, bytes, depth, seconds.
@@ -185,10 +192,10 @@ def reply(body: Any, status: int = 200, headers: dict[str, str] | None = None) -
 
 @dataclass
 class Served:
-    """What the handlers share: the store, the key of the tokens, limits and threads."""
+    """What the handlers share: the store, the signer of links, limits and threads."""
 
     store: AssignmentStore
-    key: bytes
+    signer: LinkSigner
     frame: str = ""
     secure: bool = False
     limiter: Limiter = field(default_factory=Limiter)
@@ -221,14 +228,16 @@ class Served:
             raise ApiError(503, "unavailable", *_trouble(error)) from None
 
     def claims(self, request: Request, role: str) -> Claims:
-        """Who is calling, by the token; failures are counted by address."""
+        """Return the claims of the caller's token; failures are counted by address.
+
+        A genuine token passes however many others failed at the same address.
+        """
         client = request.client.host if request.client else ""
-        if not self.limiter.allowed("failure", client, count=False):
-            raise ApiError(429, "too_many", "too many links that do not work", "wait a minute")
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        found = read_token(self.key, token) if scheme.lower() == "bearer" else None
+        found = self.signer.read(token) if scheme.lower() == "bearer" else None
         if found is None or found.role != role:
-            self.limiter.allowed("failure", client)
+            if not self.limiter.allowed("failure", client):
+                raise ApiError(429, "too_many", "too many links that do not work", "wait a minute")
             raise ApiError(401, "link", "this link does not work", "ask for a new one")
         if not self.limiter.allowed("call", f"{found.role}{found.judge}"):
             raise ApiError(429, "too_many", "too many calls", "wait a minute")
@@ -241,11 +250,17 @@ class Served:
         return claims
 
     async def judge(self, request: Request) -> int:
-        """The judge who calls, by a link that still holds."""
+        """Return the judge who calls by a current link."""
         claims = self.judge_claims(request)
-        if await self.run(self.store.generation, claims.judge) != claims.generation:
+        if await self.run(self.store.salt_of_judge, claims.judge) != claims.salt:
             raise ApiError(401, "link", "this link was replaced", "ask for the new one")
         return claims.judge
+
+    async def need_organiser(self, request: Request) -> None:
+        """Refuse a call that does not come by the organiser's current link."""
+        claims = self.claims(request, "admin")
+        if await self.run(self.store.salt_of, "admin") != claims.salt:
+            raise ApiError(401, "link", "this link was replaced", "errata collect links prints it")
 
 
 async def localised_error(served: Served, request: Request, error: ApiError) -> dict[str, Any]:
@@ -345,6 +360,8 @@ def judge_state(
         connection, campaign, row, store.steady()
     ):
         state = "full"
+    elif state == "working" and panel_in(campaign.texts) and is_released(connection, judge):
+        state = "finished"
     learns = bool(done[True])
     if learning:
         had = completed_lessons(connection, judge)
@@ -395,7 +412,7 @@ async def me(served: Served, request: Request) -> Response:
         {
             "state": standing.state,
             "title": campaign.name,
-            "campaign": campaign_mark(served.key),
+            "campaign": served.signer.mark,
             "name": standing.name,
             "kind": design.kind,
             "language": language,
@@ -436,13 +453,14 @@ async def join(served: Served, request: Request) -> Response:
         raise ApiError(429, "too_many", "too many came from this address", "wait a minute")
     sent = await body_of(request)
     key, parameters = sent.get("key"), sent.get("parameters")
-    genuine = join_key(served.key).encode()
+    salt = await served.run(served.store.salt_of, "join")
+    genuine = served.signer.join_key(salt).encode()
     if not isinstance(key, str) or not hmac.compare_digest(genuine, key.encode("utf-8", "replace")):
         raise ApiError(404, "link", "this link does not work", "open it from the panel again")
     if not isinstance(parameters, dict):
         raise ApiError(422, "invalid", "no parameters", "open it from the panel", "parameters")
     found = await served.run(join_panel, served.store, parameters)
-    return reply({"token": token_for(served.key, "judge", found.id, found.generation)}, 201)
+    return reply({"token": served.signer.token("judge", found.id, found.salt)}, 201)
 
 
 def _withdraw(store: AssignmentStore, judge: int) -> None:
@@ -489,7 +507,7 @@ async def tasks(served: Served, request: Request) -> Response:
     def claim_in(connection: Connection) -> tuple[Campaign, JudgeState, list[HeldTask], str]:
         """All of it in one transaction: whose link it is, what is due, and the tasks."""
         store = served.store
-        row = store.locked_judge(connection, judge, link.generation)
+        row = store.locked_judge(connection, judge, link.salt)
         expire_leases(connection, store.steady())
         campaign, standing = judge_state(store, connection, judge, row=row)
         view: JudgeView | None = standing.view
@@ -587,7 +605,7 @@ async def judgment(served: Served, request: Request) -> Response:
 
     def store_it(store: AssignmentStore) -> tuple[int, dict[str, Any]]:
         def store_in(connection: Connection) -> tuple[Receipt, Campaign, JudgeState]:
-            row: Row[Any] | None = store.locked_judge(connection, judge, link.generation)
+            row: Row[Any] | None = store.locked_judge(connection, judge, link.salt)
             campaign = store.campaign(connection)
             receipt = store.submit_in(connection, campaign, judge, assignment, submission)
             if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
@@ -677,7 +695,7 @@ class Organiser:
         ]
 
     async def part(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         name = str(request.path_params["part"])
         if name not in PARTS:
             raise ApiError(404, "no_page", "there is no such part")
@@ -687,7 +705,7 @@ class Organiser:
         return Response(body, media_type="application/json", headers={"etag": tag})
 
     async def change(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         sent = await body_of(request)
         for name in sent:
             if name not in CHANGES:
@@ -722,7 +740,7 @@ class Organiser:
         return reply({})
 
     async def printed(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         names = await self._names(request, some=False)
 
         def work(store: AssignmentStore) -> list[InvitedJudge]:
@@ -733,12 +751,13 @@ class Organiser:
         campaign = await served.run(served.store.campaign)
         door = []
         if not names and (panel := panel_in(campaign.texts)) is not None:
-            link = f"{self.links}join/{join_key(served.key)}"
+            salt = await served.run(served.store.salt_of, "join")
+            link = f"{self.links}join/{served.signer.join_key(salt)}"
             door = [{"name": f"panel {panel.provider}", "link": link}]
         return self._links(served, found, door)
 
     async def added(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         names = await self._names(request)
         found = await served.run(
             lambda store: add_judges(store.database, names, now=store.wall()), served.store
@@ -746,7 +765,7 @@ class Organiser:
         return self._links(served, found)
 
     async def acted(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         names = await self._names(request)
         action = str(request.path_params["action"])
         if action not in get_args(JudgeChange):
@@ -757,7 +776,7 @@ class Organiser:
         return self._links(served, rotated)
 
     async def export(self, served: Served, request: Request) -> Response:
-        served.claims(request, "admin")
+        await served.need_organiser(request)
         form: Any = request.query_params.get("form", "jsonl")
         if form == "texts":  # several files, so as one
             file = await served.run(zip_texts, served.store.database)
@@ -787,10 +806,11 @@ class Organiser:
     def _links(
         self, served: Served, found: list[InvitedJudge], door: list[dict[str, str]] | None = None
     ) -> Response:
-        key: Callable[[InvitedJudge], str] = lambda judge: token_for(  # noqa: E731
-            served.key, "judge", judge.id, judge.generation
-        )
-        links = [{"name": each.name, "link": f"{self.links}judge#{key(each)}"} for each in found]
+        token = served.signer.token
+        links = [
+            {"name": j.name, "link": f"{self.links}judge#{token('judge', j.id, j.salt)}"}
+            for j in found
+        ]
         return reply({"links": [*(door or []), *links]})
 
 

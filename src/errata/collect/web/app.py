@@ -57,10 +57,11 @@ from errata.collect.web.database import (
     serving,
 )
 from errata.collect.web.i18n import direction_of, error_in, load_texts, preferred
-from errata.collect.web.judges import change_state
+from errata.collect.web.judges import change_state, end_revived_links
 from errata.collect.web.panel import panel_in
 from errata.collect.web.schema import campaigns, events, schemas
 from errata.collect.web.store import AssignmentStore
+from errata.collect.web.tokens import LinkSigner
 from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
 from errata.human import DEFAULT_RANKER, parse_ranker
 from errata.human.comparisons import Comparisons, Counts
@@ -677,9 +678,11 @@ def _serve(
     try:
         with serving(database):
             store = AssignmentStore(database)
+            end_revived_links(database, now=store.wall())
             panel = panel_in(store.campaign().texts)
             frame = panel.frame if panel else ""
-            served = Served(store, key, frame, secure=address.secure)
+            signer = LinkSigner(key, store.salt_of("campaign"))
+            served = Served(store, signer, frame, secure=address.secure)
             adjust(served)
             app, dashboard = application_of(served, address)
             with background(store, dashboard):

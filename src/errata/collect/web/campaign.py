@@ -21,10 +21,17 @@ from errata.collect.items import BuiltCampaign, CampaignTexts, Example, build_it
 from errata.collect.web.assignment_queries import required_judgments
 from errata.collect.web.database import Database, create_database, record, wall_ms
 from errata.collect.web.i18n import choose_language, languages_of
-from errata.collect.web.judges import InvitedJudge, add_judges, fill_campaign, invited, set_quota
+from errata.collect.web.judges import (
+    InvitedJudge,
+    add_judges,
+    fill_campaign,
+    invited,
+    link_salts,
+    set_quota,
+)
 from errata.collect.web.panel import panel_in
 from errata.collect.web.schema import campaigns, events, identities, judgments
-from errata.collect.web.tokens import KEY_VARIABLE, find_key, join_key, token_for
+from errata.collect.web.tokens import KEY_VARIABLE, LinkSigner, find_key, is_old_salt
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.data import Judgment
@@ -483,9 +490,10 @@ class CampaignLink(NamedTuple):
 def links_of(
     database: Database, key: bytes, begin: str, names: Sequence[str] = ()
 ) -> list[CampaignLink]:
-    """The links of the judges named; of the organiser and of all where none is."""
+    """Return the links of the judges named; without names, of the organiser and of everybody."""
     with database.reading() as connection:
         people = invited(connection)
+        salts = link_salts(connection)
         panel = panel_in(json.loads(connection.execute(select(campaigns.c.texts)).scalar_one()))
     for name in names:
         if name not in {judge.name for judge in people}:
@@ -495,14 +503,26 @@ def links_of(
                 remedy="errata collect links lists the judges",
             )
 
+    signer = LinkSigner(key, salts["campaign"])
+
     def link(judge: InvitedJudge) -> CampaignLink:
-        token = token_for(key, "judge", judge.id, judge.generation)
+        token = signer.token("judge", judge.id, judge.salt)
         return CampaignLink(judge.name, judge.state, f"{begin}judge#{token}")
 
     found = [link(judge) for judge in people if not names or judge.name in names]
     if names:
         return found
-    doors = [CampaignLink("organiser", "", f"{begin}admin#{token_for(key, 'admin')}")]
+    own = signer.token("admin", 0, salts["admin"])
+    doors = [CampaignLink("organiser", "", f"{begin}admin#{own}")]
     if panel is not None:
-        doors.append(CampaignLink(f"panel {panel.provider}", "", f"{begin}join/{join_key(key)}"))
+        join = f"{begin}join/{signer.join_key(salts['join'])}"
+        doors.append(CampaignLink(f"panel {panel.provider}", "", join))
     return [*doors, *found]
+
+
+def count_old_links(database: Database) -> int:
+    """Return how many current links were made before schema 3, and are not bound to a campaign."""
+    with database.reading() as connection:
+        salts = [judge.salt for judge in invited(connection)]
+        salts.append(link_salts(connection)["admin"])
+    return sum(map(is_old_salt, salts))

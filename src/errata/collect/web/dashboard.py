@@ -644,7 +644,7 @@ class Dashboard:
                 )
             ).one()
             people = connection.execute(
-                select(judges.c.id, judges.c.name, judges.c.state, judges.c.generation)
+                select(judges.c.id, judges.c.name, judges.c.state, judges.c.salt)
             ).all()
         campaign = self.store.campaign()
         words = json.dumps(campaign.texts, sort_keys=True)

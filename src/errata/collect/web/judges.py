@@ -23,14 +23,18 @@ from errata.collect.web.schema import (
     items,
     judges,
     judgments,
+    links,
+    new_salt,
     outputs,
     sentences,
     writers,
 )
+from errata.collect.web.tokens import Link, read_ended, write_ended
 from errata.core.errors import InputError
 
 CampaignState = Literal["draft", "open", "paused", "closed"]
 JudgeChange = Literal["rotate", "block", "unblock", "forget"]
+LinkOwner = Literal["organiser", "panel", "everybody"]
 # From which states a campaign comes into each.
 _FROM: dict[str, tuple[str, ...]] = {
     "open": ("draft", "paused"),
@@ -41,11 +45,11 @@ ROWS = 500  # inserted at a time
 
 
 class InvitedJudge(NamedTuple):
-    """A judge as the organiser knows one; the link is made from id and generation."""
+    """A judge as the organiser knows one, with the salt of the link."""
 
     id: int
     name: str
-    generation: int
+    salt: str
     state: str
 
 
@@ -202,7 +206,7 @@ def invited(connection: Connection) -> list[InvitedJudge]:
     rows = connection.execute(
         select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
     )
-    return [InvitedJudge(row.id, row.name, row.generation, row.state) for row in rows]
+    return [InvitedJudge(row.id, row.name, row.salt, row.state) for row in rows]
 
 
 def _named(connection: Connection, database: Database, name: str) -> Any:
@@ -216,15 +220,62 @@ def _named(connection: Connection, database: Database, name: str) -> Any:
     return row
 
 
-def rotate_judge(database: Database, name: str, *, now: int) -> InvitedJudge:
-    """A new link for a judge; the old one ends."""
+def rotate_judges(database: Database, names: Sequence[str], *, now: int) -> list[InvitedJudge]:
+    """Give judges new links, which ends the old ones; return the judges with the new salts."""
+    found, ended = [], []
     with database.writing() as connection:
-        row = _named(connection, database, name)
-        connection.execute(
-            update(judges).where(judges.c.id == row.id).values(generation=judges.c.generation + 1)
-        )
-        record(connection, now, "organiser", "rotated", judge=row.id)
-        return InvitedJudge(row.id, row.name, row.generation + 1, row.state)
+        for name in names:
+            row, salt = _named(connection, database, name), new_salt()
+            connection.execute(update(judges).where(judges.c.id == row.id).values(salt=salt))
+            record(connection, now, "organiser", "rotated", judge=row.id)
+            found.append(InvitedJudge(row.id, row.name, salt, row.state))
+            ended.append(Link("judge", row.id, row.salt))
+    write_ended(database.path, ended)
+    return found
+
+
+def link_salts(connection: Connection) -> dict[str, str]:
+    """Return the salts of the organiser's and the panel's link, and the id of the campaign."""
+    return {row.role: row.salt for row in connection.execute(select(links))}
+
+
+def replace_links(database: Database, whose: LinkOwner, *, now: int) -> None:
+    """Replace the organiser's link, the panel's, or all links of the campaign."""
+    roles = {"organiser": ["admin"], "panel": ["join"], "everybody": ["admin", "join"]}[whose]
+    with database.writing() as connection:
+        salts = link_salts(connection)
+        for role in roles:
+            connection.execute(update(links).where(links.c.role == role).values(salt=new_salt()))
+            record(connection, now, "organiser", "rotated", role=role)
+        names = [judge.name for judge in invited(connection)]
+    write_ended(database.path, [Link(role, 0, salts[role]) for role in roles])
+    if whose == "everybody":
+        rotate_judges(database, names, now=now)
+
+
+def end_revived_links(database: Database, *, now: int) -> int:
+    """Replace links that were ended and are current again: the database is a restored copy.
+
+    Return how many there were.
+    """
+    ended = read_ended(database.path)
+    if not ended:
+        return 0
+    many = 0
+    with database.writing() as connection:
+        for row in connection.execute(select(judges.c.id, judges.c.salt)).all():
+            if Link("judge", row.id, row.salt).digest in ended:
+                renewed = update(judges).where(judges.c.id == row.id).values(salt=new_salt())
+                connection.execute(renewed)
+                many += 1
+        for row in connection.execute(select(links)).all():
+            if Link(row.role, 0, row.salt).digest in ended:
+                renewed = update(links).where(links.c.role == row.role).values(salt=new_salt())
+                connection.execute(renewed)
+                many += 1
+        if many:
+            record(connection, now, "store", "rotated", restored=many)
+    return many
 
 
 def set_quota(database: Database, name: str, quota: int | None, *, now: int) -> None:
@@ -262,9 +313,9 @@ def change_judges(
     if action == "forget":
         forget_judges(database, names, now=now, erase=erase)
         return []
+    if action == "rotate":
+        return rotate_judges(database, names, now=now)
     with database.at_once() as together:
-        if action == "rotate":
-            return [rotate_judge(together, name, now=now) for name in names]
         for name in names:
             state: Literal["active", "blocked"] = "blocked" if action == "block" else "active"
             set_state_of_judge(together, name, state, now=now)
@@ -286,11 +337,14 @@ def forget_judges(
     PostgreSQL's tables are written anew too; its log and its backups are its administrator's.
     Who only wrote what others review here is forgotten alike, and leaves no name.
     """
-    left = []
+    left, ended = [], []
     with database.writing() as connection:
         for name in names:
             if not _forget_writer(connection, name, now):
-                left.append(_forget(connection, _named(connection, database, name).id, now, erase))
+                row = _named(connection, database, name)
+                left.append(_forget(connection, row.id, now, erase))
+                ended.append(Link("judge", row.id, row.salt))
+    write_ended(database.path, ended)
     rewrite_files(database)
     return left
 
@@ -324,7 +378,7 @@ def _forget(connection: Connection, judge: int, now: int, erase: bool) -> str:
         .values(
             name=new,
             state="forgotten",
-            generation=judges.c.generation + 1,
+            salt=new_salt(),
             language="",
             consent_version=None,
             consent_time=None,

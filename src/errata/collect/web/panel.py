@@ -20,15 +20,24 @@ from errata.collect.design import LONGEST_PARAMETER, Design, Panel, panel_of
 from errata.collect.web.assignments import view_of
 from errata.collect.web.database import Database, record
 from errata.collect.web.judges import rewrite_files
-from errata.collect.web.schema import assignments, campaigns, events, identities, items, judges
+from errata.collect.web.schema import (
+    assignments,
+    campaigns,
+    events,
+    identities,
+    items,
+    judges,
+    new_salt,
+)
 from errata.collect.web.store import AssignmentStore, Campaign, ForbiddenError
+from errata.collect.web.tokens import Link, write_ended
 
 
 class JoinedJudge(NamedTuple):
-    """The judge that a participant is; the token is made from both."""
+    """The judge that a participant is, and the salt of the link."""
 
     id: int
-    generation: int
+    salt: str
 
 
 def panel_in(texts: Mapping[str, Any]) -> Panel | None:
@@ -39,9 +48,10 @@ def panel_in(texts: Mapping[str, Any]) -> Panel | None:
 def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJudge:
     """The judge of a participant, who is made if there is a place: 409 if not, 403 if not open.
 
-    The same session gets the same link again; another one a new generation of it, unless the
-    first is at work.
+    The same session gets the same link again; another session gets a new one, unless the first is
+    at work.
     """
+    ended: list[Link] = []
 
     def join(connection: Connection) -> JoinedJudge:
         campaign = store.campaign(connection)
@@ -63,9 +73,12 @@ def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJ
         digest = hashlib.sha256(session.encode()).hexdigest()[:32]
         if known is None:
             return _new(connection, store, campaign, panel, participant, digest)
+        ended[:] = [Link("judge", known.id, known.salt)]
         return _again(connection, store, campaign, panel, known, digest)
 
-    return store.retried(join)
+    joined = store.retried(join)
+    write_ended(store.database.path, [link for link in ended if link.salt != joined.salt])
+    return joined
 
 
 def _parameter(parameters: Mapping[str, Any], name: str) -> str:
@@ -92,7 +105,10 @@ def _new(
     many = connection.execute(select(func.count()).select_from(judges)).scalar_one()
     taken = set(connection.execute(select(judges.c.name)).scalars())
     name = next(n for k in range(many + 1) if (n := f"panel{many + 1 + k}") not in taken)
-    made = connection.execute(insert(judges).values(campaign=campaign.id, name=name, seen=now))
+    salt = new_salt()
+    made = connection.execute(
+        insert(judges).values(campaign=campaign.id, name=name, seen=now, salt=salt)
+    )
     assert made.inserted_primary_key is not None
     judge = int(made.inserted_primary_key[0])
     connection.execute(
@@ -105,7 +121,7 @@ def _new(
         )
     )
     record(connection, store.wall(), "panel", "joined", judge=judge)
-    return JoinedJudge(judge, 1)
+    return JoinedJudge(judge, salt)
 
 
 def _again(
@@ -116,7 +132,7 @@ def _again(
     known: Row[Any],
     digest: str,
 ) -> JoinedJudge:
-    now, generation = store.steady(), int(known.generation)
+    now, salt = store.steady(), str(known.salt)
     design = campaign.design
     if lost_place(connection, campaign, known, now):
         raise _full()
@@ -128,15 +144,13 @@ def _again(
                 "go on there, or come back when it has rested for half an hour",
                 "active",
             )
-        generation += 1
+        salt = new_salt()
         connection.execute(
             update(identities).where(identities.c.judge == known.id).values(session_digest=digest)
         )
         record(connection, store.wall(), "panel", "rejoined", judge=known.id)
-    connection.execute(
-        update(judges).where(judges.c.id == known.id).values(seen=now, generation=generation)
-    )
-    return JoinedJudge(int(known.id), generation)
+    connection.execute(update(judges).where(judges.c.id == known.id).values(seen=now, salt=salt))
+    return JoinedJudge(int(known.id), salt)
 
 
 def _full() -> ForbiddenError:
@@ -189,7 +203,7 @@ def _finished(connection: Connection, design: Design, row: Any) -> bool:
     )
     if quota is not None and connection.execute(done).scalar_one() >= quota:
         return True
-    return row.id in released_participants(connection)
+    return is_released(connection, row.id)
 
 
 def lost_place(connection: Connection, campaign: Campaign, row: Any, now: int) -> bool:
@@ -229,9 +243,16 @@ def release_early(store: AssignmentStore, campaign: Campaign, judge: int) -> boo
         mine = select(identities.c.id).where(identities.c.judge == judge)
         if connection.execute(mine).first() is None:
             return False
-        if judge not in released_participants(connection):
+        if not is_released(connection, judge):
             record(connection, store.wall(), "store", "released", judge=judge)
         return True
+
+
+def is_released(connection: Connection, judge: int) -> bool:
+    """Return whether a judge was let go before the quota, because nothing was left."""
+    detail = json.dumps({"judge": judge})
+    query = select(events.c.id).where(events.c.kind == "released", events.c.detail == detail)
+    return connection.execute(query).first() is not None
 
 
 def released_participants(connection: Connection) -> set[int]:

@@ -7,6 +7,7 @@ whole milliseconds since 1970, UTC. One database holds one campaign.
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,16 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    cast,
     event,
     insert,
+    inspect,
     select,
     text,
+    update,
 )
 
-VERSION = 2
+VERSION = 3
 metadata = MetaData()
 Id = BigInteger().with_variant(Integer, "sqlite")
 
@@ -48,6 +52,11 @@ def _number() -> Column[int]:
 def _of(name: str, table: str, *, index: bool = False, unique: bool = False) -> Column[int]:
     key = ForeignKey(f"{table}.id")
     return Column(name, Id, key, nullable=False, index=index or None, unique=unique or None)
+
+
+def new_salt() -> str:
+    """Return 96 random bits for a link, as 16 characters."""
+    return secrets.token_urlsafe(12)
 
 
 schemas = Table(
@@ -156,7 +165,8 @@ judges = Table(
     _number(),
     _of("campaign", "campaign"),
     Column("name", Text, nullable=False),
-    Column("generation", Integer, nullable=False, server_default="1"),
+    Column("generation", Integer, nullable=False, server_default="1"),  # before schema 3
+    Column("salt", Text, nullable=False, default=new_salt),  # a new one ends the judge's link
     Column(
         "state",
         Text,
@@ -170,6 +180,13 @@ judges = Table(
     Column("consent_time", BigInteger),
     Column("seen", BigInteger),
     UniqueConstraint("campaign", "name"),
+)
+# Salts of the links that belong to no judge, and the random id that binds links to the campaign.
+links = Table(
+    "link",
+    metadata,
+    Column("role", Text, _words("role", "campaign", "admin", "join"), primary_key=True),
+    Column("salt", Text, nullable=False),
 )
 identities = Table(
     "identity",
@@ -277,7 +294,8 @@ for _dialect, _statements in (("sqlite", _SQLITE), ("postgresql", _POSTGRES)):
 
 
 def _first(connection: Connection) -> None:
-    metadata.create_all(connection, tables=[t for t in metadata.sorted_tables if t is not writers])
+    later = (writers, links)
+    metadata.create_all(connection, tables=[t for t in metadata.sorted_tables if t not in later])
 
 
 def _second(connection: Connection) -> None:
@@ -298,5 +316,17 @@ def _second(connection: Connection) -> None:
         connection.execute(insert(writers), rows)
 
 
+def _third(connection: Connection) -> None:
+    """Links have random salts; one made before keeps its generation as salt until replaced."""
+    links.create(connection)
+    if "salt" not in {column["name"] for column in inspect(connection).get_columns("judge")}:
+        connection.exec_driver_sql("ALTER TABLE judge ADD COLUMN salt TEXT NOT NULL DEFAULT ''")
+        connection.execute(update(judges).values(salt=cast(judges.c.generation, Text)))
+    salts = {role: new_salt() for role in ("campaign", "admin", "join")}
+    if connection.execute(select(campaigns.c.id)).first() is not None:
+        salts = {"campaign": "", "admin": "1", "join": "1"}
+    connection.execute(insert(links), [{"role": r, "salt": s} for r, s in salts.items()])
+
+
 # The step that leads to each version; a released one is never changed.
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _first, 2: _second}
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _first, 2: _second, 3: _third}

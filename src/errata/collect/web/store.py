@@ -36,7 +36,7 @@ from errata.collect.web.assignments import (
     view_of,
 )
 from errata.collect.web.database import Database, SteadyClock, record, wall_ms
-from errata.collect.web.schema import assignments, campaigns, items, judges, judgments
+from errata.collect.web.schema import assignments, campaigns, items, judges, judgments, links
 from errata.core.errors import ErrataError
 
 # ---- Storing answers: revisions, what they do to the item, and what controls say of the judge.
@@ -294,7 +294,8 @@ _CAMPAIGN = select(  # what `Campaign` holds: read with every request, and no mo
 )
 _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update()
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
-_LINK = select(judges.c.generation, judges.c.state).where(judges.c.id == bindparam("judge"))
+_SALT = select(judges.c.salt, judges.c.state).where(judges.c.id == bindparam("judge"))
+_LINK = select(links.c.salt).where(links.c.role == bindparam("role"))
 _FIRST = select(items.c.id).order_by(items.c.id).limit(1)
 _LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == assignments.c.id)
 _OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
@@ -568,19 +569,22 @@ class AssignmentStore:
             ).all()
         return [{"task": row.assignment, **stored_answer(row)} for row in rows]
 
-    def generation(self, judge: int) -> int | None:
-        """The generation of a judge's link that holds; None of a judge who is not (or no more)."""
+    def salt_of_judge(self, judge: int) -> str | None:
+        """Return the salt of a judge's current link, or None if there is no such judge."""
         with self.database.reading() as connection:
-            row = connection.execute(_LINK, {"judge": judge}).first()
-        return None if row is None or row.state == "forgotten" else int(row.generation)
+            row = connection.execute(_SALT, {"judge": judge}).first()
+        return None if row is None or row.state == "forgotten" else str(row.salt)
 
-    def locked_judge(
-        self, connection: Connection, judge: int, generation: int | None = None
-    ) -> Row[Any]:
-        """The judge's row, for this transaction alone; ``generation`` is that of the link."""
+    def salt_of(self, role: Literal["campaign", "admin", "join"]) -> str:
+        """Return the salt of the organiser's or the panel's link, or the id of the campaign."""
+        with self.database.reading() as connection:
+            return str(connection.execute(_LINK, {"role": role}).scalar_one())
+
+    def locked_judge(self, connection: Connection, judge: int, salt: str | None = None) -> Row[Any]:
+        """Return the judge's row, locked for this transaction; ``salt`` is that of the link."""
         row = connection.execute(_JUDGE, {"judge": judge}).first()
-        if generation is not None:
-            if row is None or row.state == "forgotten" or row.generation != generation:
+        if salt is not None:
+            if row is None or row.state == "forgotten" or row.salt != salt:
                 raise ForbiddenError(401, "this link was replaced", "ask for the new one")
         elif row is None or row.state == "forgotten":
             raise ForbiddenError(404, "there is no such judge", "ask for a new link")
