@@ -102,7 +102,7 @@ def test_pieces(found: DifficultyMap) -> None:
 
 def test_the_page_shows_every_text_as_text(found: DifficultyMap) -> None:
     text = heat_map(found, title='<i>"title"</i>', signature="a<b")
-    assert "<h1>&lt;i&gt;&quot;title&quot;&lt;/i&gt;</h1>" in text
+    assert "<h1>&lt;i&gt;&#34;title&#34;&lt;/i&gt;</h1>" in text
     assert ">a&lt;b</footer>" in text
     page = Page(text)
     assert [tag for tag, _ in page.tags].count("script") == 2  # data and code, nothing smuggled

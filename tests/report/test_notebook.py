@@ -15,7 +15,7 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.human import compare, parse_ranker
 from errata.human.ranking import Ranking, cluster, rank
 from errata.scoring.evaluate import evaluate
-from errata.tables.html_table import table_html
+from errata.tables.html_table import plain_table_html
 from errata.tables.table import Table, pandas_frame, render, table_of
 
 
@@ -51,7 +51,7 @@ def test_scores_in_a_notebook_are_escaped() -> None:
 
 def test_notebooks_show_the_table_of_the_report(gleu: Scores, ranking: Ranking) -> None:
     for result in (gleu, ranking):
-        assert result._repr_html_() == table_html(table_of(result), interactive=False)
+        assert result._repr_html_() == plain_table_html(table_of(result))
     assert "interval</th>" in gleu._repr_html_()
     assert "<th>cluster</th>" in ranking._repr_html_()
 

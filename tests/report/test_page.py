@@ -17,6 +17,7 @@ from errata.reports.page import Section, page
 from errata.tables import html_table
 from errata.tables.html_table import (
     glossary,
+    plain_table_html,
     policy_hash,
     render_template,
     table_html,
@@ -114,7 +115,7 @@ def test_a_table_keeps_all_digits_and_can_be_taken_away() -> None:
     assert "a remark" in made
     assert '<tr class="rule">' in made
     assert made.count("<tr") == 3
-    plain = table_html(TABLE, interactive=False)
+    plain = plain_table_html(TABLE)
     assert plain == render(TABLE, "html")
     assert "<button" not in plain
 
@@ -139,9 +140,9 @@ def test_words_are_explained_once_and_without_doubt() -> None:
 
 
 def test_sections_have_addresses_that_differ() -> None:
-    with pytest.raises(InputError, match="two sections are called 'a'"):
+    with pytest.raises(InputError, match="two sections have the key 'a'"):
         page("x", [Section("a", "A", ""), Section("a", "B", "")])
-    with pytest.raises(InputError, match="no address"):
+    with pytest.raises(InputError, match="invalid section key"):
         Section("A b", "A", "")
 
 
@@ -150,7 +151,7 @@ def test_without_jinja2_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[report\]'"):
         page("x", [])
-    assert "0.3501" in table_html(TABLE)  # a notebook needs none
+    assert "0.3501" in plain_table_html(TABLE)  # a notebook needs none
     monkeypatch.undo()
     html_table._environment.cache_clear()
 
@@ -165,6 +166,6 @@ def test_a_place_that_nothing_fills_is_an_error() -> None:
 def test_what_wide_gaps_part_stays_apart() -> None:
     """Of '* best   = not told apart from it' HTML would make one sentence."""
     table = Table(("a",), ((1,),), caption="* best   = not told apart\n  note: below")
-    for shown in (table_html(table, "t"), table_html(table, interactive=False)):
+    for shown in (table_html(table, "t"), plain_table_html(table)):
         assert "* best \N{MIDDLE DOT} = not told apart" in shown
         assert "\N{MIDDLE DOT} note" not in shown

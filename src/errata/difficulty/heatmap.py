@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,7 +19,7 @@ from errata.data import Edit
 from errata.metrics.difficulty import MODIFIED, DifficultyMap
 from errata.plots.mpl import FigureForm, figure_bytes, installed_fonts, named_glyphs, new_figure
 from errata.tables.cells import display_width
-from errata.tables.html_table import content_policy, script_json
+from errata.tables.html_table import content_policy, package_text, render_template, script_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
 
+HOME = "errata.difficulty"
 STEPS = 10  # shades from the easiest to the hardest
 
 MANY_DIGITS = 18  # more than any corpus has sentences
@@ -229,7 +228,7 @@ def parse_ranges(text: str, size: int, skipped: Sequence[int] = ()) -> tuple[int
     return tuple(sorted({sentence for part in parts for sentence in part}))
 
 
-def weights_from(found: DifficultyMap) -> str:
+def weights_origin(found: DifficultyMap) -> str:
     """Where the weights come from, in words."""
     if found.metric.weights == "none":
         return "all weights 1"
@@ -237,16 +236,12 @@ def weights_from(found: DifficultyMap) -> str:
     return f"weights from {n} {plural('system', n)}"
 
 
-def label(row: SegmentedSentence, several: Sequence[SegmentedSentence]) -> str:
+def sentence_label(row: SegmentedSentence, several: Sequence[SegmentedSentence]) -> str:
     annotators = len({other.annotator for other in several}) > 1
     return f"{row.number}/{row.annotator}" if annotators else str(row.number)
 
 
 # ---- The difficulty heat map as one HTML file that needs nothing else.
-
-
-def _file(ending: str) -> str:
-    return (files("errata.difficulty") / f"templates/heatmap.{ending}").read_text("utf-8")
 
 
 def heat_map(
@@ -257,108 +252,84 @@ def heat_map(
     sentences: Sequence[int] | None = None,
     conceal: Collection[Concealed] = (),
 ) -> str:
-    """One self-contained HTML page.
+    """Return one self-contained HTML page.
 
-    Errors are red from pale (every system corrects them) to deep (none does), false alarms blue,
-    corrections stand beside them; pointing at or focusing one shows kind, correction, weight and
-    systems. The page filters by kind, weight, system and text, and works with the keyboard. What is
-    to ``conceal`` is hidden when it opens, and can be shown.
+    Errors are red from pale (every system corrects them) to deep (none does), false alarms blue;
+    the correction follows each error. Pointing at a mark, or focusing it, shows kind, correction,
+    weight and systems. The page filters by kind, weight, system and text, and works with the
+    keyboard. ``conceal`` is hidden when the page opens, and can be shown.
     """
-    several = marked_sentences(found, sentences)
-    details: list[list[Any]] = []
+    segmented = marked_sentences(found, sentences)
+    annotators = len({row.annotator for row in segmented})
+    marks: list[list[Any]] = []
     kinds: dict[str, int] = {}
-    annotators = len({row.annotator for row in several})
-    body = "\n".join(_sentence(row, details, kinds, annotators > 1) for row in several)
-    frequency = Counter(kind for _, kind, *_ in details)
-    counted = [(name, frequency[k]) for name, k in kinds.items()]
-    systems = [escape_controls(name) for name in found.systems]
-    style, script = f"\n{_file('css')}{_shades()}\n", f"\n{_file('js')}\n"
-    data = {"systems": systems, "kinds": list(kinds), "marks": details}
-    n = sum(count for _, count in counted)
-    weights = [weight for _, _, weight, *_ in details]
-    return _fill(
-        _file("html.j2"),
+    shown = [
         {
-            "style": style,
-            "script": script,
-            "policy": content_policy([style], [script]),
-            "title": html.escape(escape_controls(title)),
-            "signature": html.escape(escape_controls(signature)),
-            "body": body,
-            "data": script_json(data),
-            "legend": _legend_html(),
-            **{kind: "" if kind in conceal else "checked" for kind in get_args(Concealed)},
-            "low": str(min(0, math.floor(min(weights, default=0)))),
-            "high": str(max(1, math.ceil(max(weights, default=1)))),
-            "summary": html.escape(
-                f"{_counted(several, annotators)}, {n:,} {plural('error', n)}; "
-                + weights_from(found)
-            ),
-            "kinds": "".join(
-                f'<option value="{kinds[name]}">{html.escape(name)} ({count})</option>'
-                for name, count in sorted(counted)
-            ),
-            "systems": "".join(
-                f'<option value="{s}">{html.escape(name)}</option>'
-                for s, name in enumerate(systems)
-            ),
-        },
+            "anchor": f"s{row.number}a{row.annotator}" if annotators > 1 else f"s{row.number}",
+            "label": sentence_label(row, segmented),
+            "pieces": [_template_piece(piece, marks, kinds) for piece in row.pieces],
+        }
+        for row in segmented
+    ]
+    systems = [escape_controls(name) for name in found.systems]
+    frequency = Counter(kind for _, kind, *_ in marks if kind >= 0)
+    weights = [weight for _, _, weight, *_ in marks]
+    sentence_count = len({row.sentence for row in segmented})
+    error_count = frequency.total()
+    several = f", {annotators} annotators" if annotators > 1 else ""
+    files = {ending: package_text(HOME, f"templates/heatmap.{ending}") for ending in ("css", "js")}
+    style, script = f"\n{files['css']}{_shades()}\n", f"\n{files['js']}\n"
+    html = render_template(
+        HOME,
+        "templates/heatmap.html.j2",
+        style=style,
+        script=script,
+        policy=content_policy([style], [script]),
+        title=title,
+        signature=signature,
+        summary=f"{sentence_count:,} {plural('sentence', sentence_count)}{several}, "
+        f"{error_count:,} {plural('error', error_count)}; {weights_origin(found)}",
+        steps=STEPS,
+        conceal=conceal,
+        low=min(0, math.floor(min(weights, default=0))),
+        high=max(1, math.ceil(max(weights, default=1))),
+        kinds=[{"name": n, "key": k, "count": frequency[k]} for n, k in sorted(kinds.items())],
+        systems=systems,
+        sentences=shown,
+        data=script_json({"systems": systems, "kinds": list(kinds), "marks": marks}),
     )
+    return str(html)
 
 
-def _counted(several: list[SegmentedSentence], annotators: int) -> str:
-    """How many sentences there are: one that two annotators corrected is one."""
-    n = len({row.sentence for row in several})
-    return f"{n:,} {plural('sentence', n)}" + (f", {annotators} annotators" * (annotators > 1))
-
-
-def _fill(page: str, parts: dict[str, str]) -> str:
-    """Put parts into ``{{name}}`` places in one pass, so that no part is read as a template."""
-    pieces = page.split("{{")
-    done = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        done += [parts[name], rest]
-    return "".join(done)
-
-
-def _sentence(
-    row: SegmentedSentence, details: list[list[Any]], kinds: dict[str, int], several: bool
-) -> str:
-    number = row.number
-    anchor = f"s{number}a{row.annotator}" if several else f"s{number}"
-    label = f"{number}/{row.annotator}" if several else str(number)
-    text = " ".join(_piece(piece, details, kinds) for piece in row.pieces)
-    return f'<p id="{anchor}"><a href="#{anchor}">{label}</a><span dir="auto">{text}</span></p>'
-
-
-def _piece(piece: Segment, details: list[list[Any]], kinds: dict[str, int]) -> str:
-    text = html.escape(piece.text)
+def _template_piece(
+    piece: Segment, marks: list[list[Any]], kinds: dict[str, int]
+) -> dict[str, Any]:
+    """Return what the template shows of a piece; add the details of a mark to ``marks``."""
     if piece.what == "plain":
-        return text
+        return {"text": piece.text}
     alarm = piece.what == "alarm"
-    kind = -1 if alarm else kinds.setdefault(piece.kind, len(kinds))
-    details.append(
+    marks.append(
         [
             int(alarm),
-            kind,
+            -1 if alarm else kinds.setdefault(piece.kind, len(kinds)),
             round(piece.weight, 4),
             piece.text,
             None if alarm else piece.correction,
             piece.right,
-            [[proposal, who] for proposal, who in piece.wrong],
+            [[proposal, systems] for proposal, systems in piece.wrong],
         ]
     )
-    shape = "ins" if not piece.text else "del" if not alarm and not piece.correction else "rep"
-    shown = "" if alarm else f'<i dir="auto">{html.escape(piece.correction or "∅")}</i>'
-    step = round(min(1.0, max(0.0, piece.weight)) * STEPS)
-    name = "alarm" if alarm else "error"
-    spoken = html.escape(f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}")
-    return (
-        f'<span class="m {name} {shape} w{step}" data-i="{len(details) - 1}" tabindex="-1" '
-        f'role="button" aria-label="{text or "insertion"}: {spoken}"><u>{text or "‸"}</u>'
-        f"{shown}<sup>{piece.weight:.2f}</sup></span>"
-    )
+    deleted = not alarm and not piece.correction
+    return {
+        "what": piece.what,
+        "number": len(marks) - 1,
+        "text": piece.text,
+        "correction": piece.correction,
+        "shape": "ins" if not piece.text else "del" if deleted else "rep",
+        "step": round(min(1.0, max(0.0, piece.weight)) * STEPS),
+        "weight": f"{piece.weight:.2f}",
+        "spoken": f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}",
+    }
 
 
 def _shades() -> str:
@@ -369,20 +340,6 @@ def _shades() -> str:
             ink = "#fff" if white else "#111"
             lines.append(f".{name}.w{step} u{{background:{tint};color:{ink}}}")
     return "\n".join(lines)
-
-
-def _legend_html() -> str:
-    def ramp(name: str) -> Iterable[str]:
-        for step in range(0, STEPS + 1, 2):
-            yield f'<span class="m {name} w{step}"><u>{step / STEPS:.1f}</u></span>'
-
-    return (
-        "<span>error, every system corrects it <span>"
-        + "".join(ramp("error"))
-        + '</span> no system does</span> <span class="alarms">false alarm, rarely <span>'
-        + "".join(ramp("alarm"))
-        + "</span> every system raises it</span>"
-    )
 
 
 # ---- The difficulty heat map as a picture for a paper.
@@ -439,7 +396,9 @@ def _draw(
     left, margin, leading = 3.2 * size, size, 2.1 * size
     y = margin + size
     for row in several:
-        axes.text(margin, -y, label(row, several), size=0.75 * size, color="#666", va="baseline")
+        axes.text(
+            margin, -y, sentence_label(row, several), size=0.75 * size, color="#666", va="baseline"
+        )
         x = left
         for group in (group for piece in row.pieces for group in layout_runs(piece)):
             advances = [_width(text, style["size"] * size) for text, style in group]
@@ -579,7 +538,7 @@ def heat_map_text(
     1  He [go → goes .00] home [‸ → . 1.00]
     """
     several = marked_sentences(found, sentences, conceal=conceal)
-    labels = [label(row, several) for row in several]
+    labels = [sentence_label(row, several) for row in several]
     left = max(map(len, labels), default=0)
     return "\n".join(
         f"{label:>{left}}  "

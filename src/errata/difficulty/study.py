@@ -15,7 +15,7 @@ from errata.core.exact_sums import ONE_THREAD
 from errata.core.parameters import require
 from errata.core.stats import BLOCK, Floats, Interval, Seed, percentiles
 from errata.data import Corpus, Edit, Hypotheses
-from errata.difficulty.heatmap import weights_from
+from errata.difficulty.heatmap import weights_origin
 from errata.edits import kind_at
 from errata.io.corpus import keep_annotators
 from errata.metrics.difficulty import DifficultyMap, weight
@@ -281,7 +281,7 @@ def difficulty_tables(
     shown.append(
         kind_table(
             by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
-            caption="; ".join(filter(None, (weights_from(found), remark))),
+            caption="; ".join(filter(None, (weights_origin(found), remark))),
             signature=signature,
         )
     )

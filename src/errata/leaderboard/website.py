@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from errata.core.errors import InputError, escape_controls
+from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval
 from errata.data import Hypotheses, Scores
 from errata.human.tables import ranking_table
@@ -35,6 +35,9 @@ from errata.scoring.tables import metric_heading, unique_labels
 from errata.tables.cells import as_text, score_format, score_formats, unit
 from errata.tables.html_table import package_text, render_template, table_html
 from errata.tables.table import Table
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 # ---- A site whose pages are made anew every time: written together, and no old one left.
 
@@ -82,13 +85,13 @@ def _ours(path: Path) -> bool:
         raise file_error("read", error, str(path)) from None
 
 
-HERE = "errata.leaderboard"
+HOME = "errata.leaderboard"
 SHOWN_IN_HISTORY = 6  # lines in a chart that can still be told apart
 
 
 def style() -> str:
     """The style that pages of a board have beside that of every page."""
-    return package_text(HERE, "templates/board.css")
+    return package_text(HOME, "templates/board.css")
 
 
 def page_names(standing: BoardResult) -> dict[str, dict[str, str]]:
@@ -111,7 +114,7 @@ def page_names(standing: BoardResult) -> dict[str, dict[str, str]]:
     return found
 
 
-def card_html(card: Card) -> str:
+def card_html(card: Card) -> Markup:
     """What a card says, as a list of terms; only texts that are there, only addresses that are."""
     facts = {
         "Group": card.group,
@@ -122,11 +125,11 @@ def card_html(card: Card) -> str:
     }
     links = {"Link": card.link, "Paper": card.paper}
     return render_template(
-        HERE,
+        HOME,
         "templates/card.html.j2",
         card=card,
-        facts=[(name, escape_controls(text)) for name, text in facts.items() if text],
-        links=[(name, escape_controls(text)) for name, text in links.items() if text],
+        facts=[(name, text) for name, text in facts.items() if text],
+        links=[(name, text) for name, text in links.items() if text],
     )
 
 
@@ -156,7 +159,7 @@ def answer_section(standing: BoardResult) -> Section:
         said.append(
             f"{refused} of {len(standing.checked)} submissions were refused; see the checks below."
         )
-    body = "\n".join(f"<p>{html.escape(escape_controls(text))}</p>" for text in said)
+    body = render_template(HOME, "templates/answer.html.j2", sentences=said)
     return Section("answer", "Where it stands", body, styles=(style(),))
 
 
@@ -245,19 +248,21 @@ def _last(values: Sequence[Estimate | None]) -> float:
 
 
 def system_section(standing: BoardResult) -> Section:
-    """Every system that was scored: its card, and the way to its page."""
+    """Return the cards of all scored systems, with links to their pages."""
     names = page_names(standing)
-    items = []
-    for each in standing.checked:
-        if each.fits and each.submission is not None:
-            system = each.submission.card.system
-            name = html.escape(escape_controls(system))
-            where = html.escape(next(of[system] for of in names.values() if system in of))
-            items.append(
-                f'<li><h3><a href="{where}" dir="auto">{name}</a></h3>\n'
-                f"{card_html(each.submission.card)}</li>"
-            )
-    return Section("systems", "Systems", f'<ul class="systems">{"".join(items)}</ul>')
+    cards = [
+        {
+            "system": card.system,
+            "page": next(of[card.system] for of in names.values() if card.system in of),
+            "html": card_html(card),
+        }
+        for each in standing.checked
+        if each.fits and each.submission is not None
+        for card in [each.submission.card]
+    ]
+    return Section(
+        "systems", "Systems", render_template(HOME, "templates/systems.html.j2", cards=cards)
+    )
 
 
 def check_section(standing: BoardResult) -> Section:
@@ -270,24 +275,11 @@ def check_section(standing: BoardResult) -> Section:
 
 
 def take_part_section(board: Board) -> Section:
-    """How to hand in a submission, and how to check it before."""
+    """Return how to submit outputs, and how to check them first."""
     sets = [each.name for each in board.sets]
     files = ["output.txt"] if len(sets) == 1 else [f"{name}.txt" for name in sets]
-    group = f'group = "{board.groups[0]}"\n' if board.groups else ""
-    card = (
-        "# submissions/ours/card.toml\n"
-        'system = "Ours"\nauthors = ["A. Author", "B. Author"]\ndate = 2026-11-16\n'
-        f'{group}description = "What it is"\nlink = "https://example.org/ours"\n'
-        'licence = "MIT"\n'
-    )
-    listed = html.escape(escape_controls(", ".join(files)))
-    body = (
-        f"<p>A submission is a folder with a card and {listed}: one "
-        "corrected sentence a line, in the order of the test set.</p>\n"
-        f'<pre class="example" tabindex="0"><code>{html.escape(card)}</code></pre>\n'
-        "<p>What would be refused, and why, is said by:</p>\n"
-        '<pre class="example" tabindex="0"><code>errata leaderboard FOLDER --check submissions/ours'
-        "</code></pre>"
+    body = render_template(
+        HOME, "templates/take_part.html.j2", files=files, group=next(iter(board.groups), "")
     )
     return Section("take-part", "Take part", body)
 
@@ -349,24 +341,19 @@ def _system_page(
             seed=board.seed,
         )
     )
-    top = Section(
-        "card", "Submission", _top(standing, ranked, names, card_html(card)), styles=[style()]
+    body = render_template(
+        HOME,
+        "templates/system_top.html.j2",
+        front=f"../{FRONT}",
+        board=board.title,
+        card=card_html(card),
+        others=[
+            (name, PurePosixPath(address).name)
+            for name, address in names.items()
+            if name != ranked.name
+        ],
     )
+    top = Section("card", "Submission", body, styles=[style()])
     beside = f", beside {others[0]}" if others else ""
     about = f"{board.title}: {ranked.name}{beside}"
     return page(card.system, [top, *made.sections], about=about)
-
-
-def _top(standing: BoardResult, ranked: RankedSet, names: Mapping[str, str], card: str) -> str:
-    """The way back, the card, and the ways to the reports on other test sets."""
-    back = html.escape(escape_controls(standing.board.title))
-    parts = [f'<p><a href="../{FRONT}">Back to {back}</a></p>', card]
-    others = [
-        f'<a href="{html.escape(PurePosixPath(where).name)}">'
-        f"{html.escape(escape_controls(name))}</a>"
-        for name, where in names.items()
-        if name != ranked.name
-    ]
-    if others:
-        parts.append(f"<p>This system on other test sets: {', '.join(others)}</p>")
-    return "\n".join(parts)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from errata.core.errors import escape_controls
 from errata.core.stats import Estimate
 from errata.tables.cells import display_width
+from errata.tables.html_table import render_template
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 LETTER = 8.2  # width of a place of text, in pixels, a little more than most fonts take
 LABEL_PLACES = 26
@@ -107,19 +111,9 @@ def svg_frame(
     return Chart(name, title, svg)
 
 
-def chart_html(chart: Chart, note: str = "") -> str:
-    """A chart in a page: its title, a button that saves it, and a note below."""
-    title, name = (
-        html.escape(escape_controls(chart.title)),
-        html.escape(escape_controls(chart.name), quote=True),
-    )
-    below = f'<p class="note">{html.escape(escape_controls(note))}</p>' if note else ""
-    return (
-        f'<figure class="picture" data-name="{name}">\n<figcaption>{title}</figcaption>\n'
-        f'<div class="chart-box" tabindex="0" role="group" aria-label="{title}">\n{chart.svg}\n'
-        f'</div>\n{below}<div class="tools"><button type="button" data-save="svg">Save as SVG'
-        f'<span class="unseen"> {title}</span></button></div>\n</figure>'
-    )
+def chart_html(chart: Chart, note: str = "") -> Markup:
+    """Return a chart for a page: its title, a button that saves it, and a note below."""
+    return render_template("errata.plots", "templates/chart.html.j2", chart=chart, note=note)
 
 
 # ---- Estimates with their intervals, one below the other, with lines between clusters.

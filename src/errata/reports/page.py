@@ -1,14 +1,13 @@
-"""Section, SectionBuilder, page()."""
+"""A page as one HTML file, made of sections of tables, charts and paragraphs."""
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from errata import __version__
-from errata.core.errors import InputError, escape_controls
+from errata.core.errors import InputError
 from errata.plots.svg import Chart, chart_html
 from errata.tables.html_table import (
     content_policy,
@@ -19,20 +18,17 @@ from errata.tables.html_table import (
 )
 from errata.tables.table import Table
 
-# ---- A section of a page: what it is called, what it shows, and what it brings along.
-
 _KEY = re.compile(r"[a-z][a-z0-9-]*")
 
 
 @dataclass(frozen=True)
 class Section:
-    """One section; ``body`` is HTML in which every text is escaped already.
+    """One section of a page; ``body`` is finished HTML.
 
-    ``key`` is its address in the page (``#leaderboard``), ``title`` its heading, ``lead`` one
-    sentence of plain text below it. ``styles`` and ``scripts`` are the texts of files that it
-    needs; a page takes each once and lets nothing else run. Data stand in the body, as script
-    elements of a type that no browser runs (`errata.reports.page.script_json`). ``tables`` are the
-    tables shown, for whoever wants the numbers of a page. ``wide`` takes the whole window.
+    ``key`` is the address on the page (``#leaderboard``), ``title`` the heading, ``lead`` a
+    sentence of plain text below it. ``styles`` and ``scripts`` are texts of files that the section
+    needs; a page includes each once and allows nothing else to run. ``tables`` are the tables
+    shown, with their numbers. ``wide`` takes the whole window.
 
     >>> Section("trend", "Over time", "<p>One run.</p>").key
     'trend'
@@ -50,46 +46,43 @@ class Section:
     def __post_init__(self) -> None:
         if not _KEY.fullmatch(self.key):
             raise InputError(
-                f"{self.key!r} is no address of a section",
-                remedy="use small letters, digits and hyphens",
+                f"invalid section key {self.key!r}",
+                remedy="use lower-case letters, digits and hyphens",
             )
 
-
-# ---- A page as one HTML file: no network, no other file, and a policy that forbids both.
 
 HOME = "errata.reports"
 STYLES = ("templates/page.css", "templates/chart.css", "templates/chart-dark.css")
 
 
 def page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
-    """Sections under a title, as one HTML file that fetches nothing and lets nothing else run.
+    """Return one HTML file that fetches nothing and allows no other script or style.
 
-    Every style and script is one of a file that came with Errata, known to the page's policy by its
-    hash; those that several sections need are taken once. The words that the sections mark are
-    explained below them. Light or dark as the reader prefers, printable, for narrow windows,
-    keyboards and screen readers too.
+    The content policy lists every style and script by its hash; what several sections need is
+    included once. Terms that sections mark are explained at the end. The page follows the reader's
+    light or dark setting and works in print, narrow windows, with keyboards and screen readers.
 
     >>> made = page("<Ours>", [Section("one", "First", "<p>text</p>")])
     >>> made.count("<h1"), "&lt;Ours&gt;" in made, "default-src &#39;none&#39;" in made
     (1, True, True)
     """
     keys = [section.key for section in sections]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
-        raise InputError(f"two sections are called {twice!r}", remedy="give one another key")
+    duplicate = next((key for key in keys if keys.count(key) > 1), None)
+    if duplicate is not None:
+        raise InputError(f"two sections have the key {duplicate!r}", remedy="rename one of them")
     own = [package_text(HOME, name) for name in STYLES]
-    styles = _once([*own, *(text for section in sections for text in section.styles)])
-    scripts = _once(
+    styles = dict.fromkeys([*own, *(text for section in sections for text in section.styles)])
+    scripts = dict.fromkeys(
         [
             package_text(HOME, "templates/page.js"),
             *(text for section in sections for text in section.scripts),
         ]
     )
-    return render_template(
+    html = render_template(
         HOME,
         "templates/page.html.j2",
-        title=escape_controls(title),
-        about=escape_controls(about),
+        title=title,
+        about=about,
         sections=sections,
         terms=terms_used(section.body for section in sections),
         styles=styles,
@@ -98,35 +91,23 @@ def page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
         policy=content_policy(styles, scripts),
         version=__version__,
     )
-
-
-def _once(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
-
-
-# ---- The pieces that sections are put together from: tables, charts and paragraphs as HTML.
-
-
-def escape(text: str) -> str:
-    """Data in HTML: escaped, and what steers a terminal written out."""
-    return html.escape(escape_controls(text))
+    return str(html)
 
 
 def join_names(names: Sequence[str], last: str = "and", most: int = 4) -> str:
-    """Names in a sentence.
+    """Return names as a list in a sentence.
 
     >>> join_names(["A"]), join_names(["A", "B", "C"]), join_names(list("ABCDEFG"), most=2)
     ('A', 'A, B and C', 'A, B and 5 others')
     """
-    shown = [escape_controls(name) for name in names]
-    if len(shown) > most:
-        left = len(shown) - most
-        return f"{', '.join(shown[:most])} {last} {left} other{'s' if left > 1 else ''}"
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+    if len(names) > most:
+        left = len(names) - most
+        return f"{', '.join(names[:most])} {last} {left} other{'s' if left > 1 else ''}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 class SectionBuilder:
-    """The pieces of a section while it is put together; tables are known by it, for their numbers.
+    """Collects the parts of a section, and the tables among them.
 
     >>> pieces = SectionBuilder("trend")
     >>> pieces.say("One run.")
@@ -142,34 +123,31 @@ class SectionBuilder:
     def __bool__(self) -> bool:
         return bool(self._parts)
 
-    def html(self, part: str) -> None:
-        """Add HTML in which every text is escaped."""
-        if part:
-            self._parts.append(part)
+    def template(self, name: str, **values: object) -> None:
+        """Add a template of this package, filled with values."""
+        self._parts.append(render_template(HOME, f"templates/{name}", **values).strip())
 
     def say(self, text: str, kind: str = "") -> None:
         """Add a paragraph of plain text."""
-        about = f' class="{kind}"' if kind else ""
-        self._parts.append(f"<p{about}>{escape(text)}</p>")
+        self.template("paragraph.html.j2", text=text, kind=kind)
 
     def heading(self, text: str) -> None:
         """Add a heading."""
-        self._parts.append(f"<h3>{escape(text)}</h3>")
+        self.template("heading.html.j2", text=text)
 
     def table(self, table: Table, *, folded: bool = False, best: Sequence[str] = ()) -> None:
-        """Add a table, its key told apart from those of other sections."""
-        many = sum(other.name == table.name for other in self._tables)
-        key = f"{self.key}-{table.name}" + (f"-{many + 1}" if many else "")
+        """Add a table under a key of its own."""
+        same_name = sum(other.name == table.name for other in self._tables)
+        key = f"{self.key}-{table.name}" + (f"-{same_name + 1}" if same_name else "")
         self._tables.append(table)
         self._parts.append(table_html(table, key, folded=folded, best=best))
 
     def charts(self, charts: Sequence[Chart], note: str = "") -> None:
-        """Add charts, beside each other where there is room."""
-        drawn = "".join(chart_html(chart, note) for chart in charts)
-        if len(charts) > 1:
-            drawn = f'<div class="pair">\n{drawn}\n</div>'
-        self.html(drawn)
+        """Add charts, side by side where there is room."""
+        if charts:
+            drawn = [chart_html(chart, note) for chart in charts]
+            self.template("charts.html.j2", charts=drawn)
 
     def section(self, title: str, lead: str = "") -> Section:
-        """The section of all that was added."""
+        """Return the section made of all parts."""
         return Section(self.key, title, "\n".join(self._parts), lead, tables=tuple(self._tables))

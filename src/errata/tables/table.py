@@ -319,9 +319,9 @@ def _markdown(table: Table, signature: SignatureForm) -> str:
 
 
 def _html(table: Table) -> str:
-    from errata.tables.html_table import table_html
+    from errata.tables.html_table import plain_table_html
 
-    return table_html(table, interactive=False)
+    return plain_table_html(table)
 
 
 # ---- Results as data frames and in notebooks: the report's own table of each, for programs.

@@ -9,12 +9,12 @@ from errata.comparison.compare import Comparison
 from errata.core.stats import plural
 from errata.data import Scores
 from errata.metrics.errant_by_type import TypeScores
-from errata.reports.page import Section, escape
+from errata.reports.page import Section
 from errata.reports.results import GateVerdict, ReportResults
 from errata.reports.sections.kinds import weakest_kind
 from errata.scoring.verdicts import first_lead, p_text, tied_with_best
 from errata.tables.cells import as_text, score_format
-from errata.tables.html_table import term_html
+from errata.tables.html_table import escape_html, term_html
 
 FEW_MISSED = 0.2  # a kind of which no more than this share is missed needs no advice
 TOO_FEW = 5  # sentences that, drawn anew, hardly differ: an interval of them says nothing
@@ -43,7 +43,7 @@ def _unscored(results: ReportResults) -> Section | None:
     n, shown = len(given.corpus), given.systems[:4]
     sources = given.corpus.sources
     changed = [
-        f"<bdi>{escape(each.system)}</bdi> changes "
+        f"<bdi>{escape_html(each.system)}</bdi> changes "
         f"{sum(a != b for a, b in zip(each.sentences, sources, strict=True)):,} of {n:,}"
         for each in shown
     ]
@@ -60,11 +60,11 @@ def _unscored(results: ReportResults) -> Section | None:
 
 
 def _name(system: str) -> str:
-    return f"<strong><bdi>{escape(system)}</bdi></strong>"
+    return f"<strong><bdi>{escape_html(system)}</bdi></strong>"
 
 
 def _names(systems: Sequence[str], most: int = 4) -> str:
-    shown = [f"<bdi>{escape(system)}</bdi>" for system in systems[:most]]
+    shown = [f"<bdi>{escape_html(system)}</bdi>" for system in systems[:most]]
     if len(systems) > most:
         left = len(systems) - most
         shown.append(f"{left} {plural('other', left)}")
@@ -82,7 +82,7 @@ def _who(results: ReportResults) -> str:
     assert main is not None
     first, n = _first(main), len(main)
     value = _shown(main, float(main.values[main.order[0]])) + _unit(main, "%")
-    by = "people" if main is people else escape(main.label)
+    by = "people" if main is people else escape_html(main.label)
     figure = f"{term_html(main.headline)} {value}"
     if n == 1:
         return f"{_name(first[0])} scores {figure} by {by}."
@@ -93,7 +93,9 @@ def _who(results: ReportResults) -> str:
     differ = [scores for scores in others if _first(scores) != first]
     if others and not differ:
         said += (
-            ", and by every other metric" if len(others) > 1 else f" and {escape(others[0].label)}"
+            ", and by every other metric"
+            if len(others) > 1
+            else f" and {escape_html(others[0].label)}"
         )
     elif differ:
         firsts: dict[tuple[str, ...], list[str]] = {}
@@ -112,14 +114,14 @@ def _how_sure(results: ReportResults) -> str:
     people = results.people
     main = results.scores[0] if results.scores else people
     assert main is not None
-    by = "the judgments" if main is people else escape(main.label)
+    by = "the judgments" if main is people else escape_html(main.label)
     if main.resampled is None:
         return "How sure that is cannot be said: nothing was resampled."
     corpus = results.material.corpus
     if main is not people and corpus is not None and len(corpus) < TOO_FEW:
         n = len(corpus)
         return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
-    confidence, level = results.material.confidence, escape(results.material.level)
+    confidence, level = results.material.confidence, escape_html(results.material.level)
     if len(main) == 1:
         low, high = (_shown(main, bound) for bound in main.interval(confidence)[0].tolist())
         what = "judgments" if main is people else "sentences"
@@ -145,7 +147,7 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
         return f"At the {level} level {by} cannot tell them apart{close}."
     value, low, high = (_shown(main, float(number)) for number in lead.by)
     ahead = (
-        f"it is ahead of <bdi>{escape(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
+        f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
         f"[{low}, {high}], "
         f"{term_html(p_text(lead.p), 'p-value')}"
     )
@@ -157,7 +159,7 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
 
 def _shown(scores: Scores, number: float) -> str:
     """A score, or a difference of two, as the tables show them."""
-    return escape(as_text(number, score_format(scores, scores.headline)))
+    return escape_html(as_text(number, score_format(scores, scores.headline)))
 
 
 def _unit(scores: Scores, word: str) -> str:
@@ -192,9 +194,9 @@ def _what_next(
     if weak is not None and weak[1] > FEW_MISSED * weak[2]:
         kind, missed, asked = weak
         said = {"system": results.leader() or "", "state": "missed", "kind": kind}
-        link = escape(f"#sentences?{urlencode(said)}")
+        link = escape_html(f"#sentences?{urlencode(said)}")
         advice.append(
-            f'most is missed in <a href="{link}">{escape(kind)}</a>: {missed:,} of {asked:,}'
+            f'most is missed in <a href="{link}">{escape_html(kind)}</a>: {missed:,} of {asked:,}'
         )
     if not advice:
         if given.corpus is not None and given.systems:
@@ -227,7 +229,7 @@ def _look_at(compared: Sequence[Comparison]) -> list[str]:
         if worse:
             names = _names([each.label for each in worse])
             advice.append(
-                f"find out why <bdi>{escape(found.system)}</bdi> got worse by {names} "
+                f"find out why <bdi>{escape_html(found.system)}</bdi> got worse by {names} "
                 '(<a href="#changes">what changed</a>)'
             )
         elif found.worse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from errata.comparison.compare import Comparison, SentenceChange
 from errata.comparison.gate import check_conditions, compare_excluding, gate_table
@@ -15,7 +16,7 @@ from errata.metrics import Metric
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import changed_sentences
 from errata.plots.svg import Chart, ForestRow, forest_plot
-from errata.reports.page import Section, SectionBuilder, escape
+from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import GateVerdict, ReportResults
 
 WORST = 20  # sentences that are told in full
@@ -130,78 +131,87 @@ def _regressions(pieces: SectionBuilder, found: Comparison, corpus: Corpus) -> N
         pieces.say("No sentence got worse.")
         return
     pieces.heading(f"The {len(worse)} worst regressions" if len(worse) > 1 else "A regression")
-    pieces.html(f'<ol class="texts">{"".join(_regression(each, corpus) for each in worse)}</ol>')
-
-
-def _regression(change: SentenceChange, corpus: Corpus) -> str:
-    what = ", ".join(dict.fromkeys(f"{each.name} ({each.kind or '-'})" for each in change.changes))
-    asked = "".join(
-        f"<dt>reference{f' {r.annotator}' if len(refs) > 1 else ''}</dt>"
-        f'<dd dir="auto">{escape(r.corrected(corpus.sources[change.sentence]))}</dd>'
-        for refs in [corpus.references[change.sentence]]
-        for r in refs[:2]
-    )
-    return (
-        f"<li>{_link(corpus, change.sentence)} "
-        f'<span class="n">{change.gain:+d} {plural("edit", abs(change.gain))}</span> '
-        f'<span class="note">{escape(what)}</span><dl><dt>source</dt>'
-        f'<dd dir="auto">{escape(change.source)}</dd>{asked}<dt>old to new</dt>'
-        f'<dd dir="auto">{_diff(change.old, change.new)}</dd></dl></li>'
+    pieces.template(
+        "changed_sentences.html.j2", sentences=[_regression(change, corpus) for change in worse]
     )
 
 
-def _link(corpus: Corpus, sentence: int) -> str:
-    """A sentence by its number, which leads to it in the explorer."""
-    number = corpus.number(sentence)
-    return f'<a class="what" href="#sentences?n={number}">Sentence {number}</a>'
+def _regression(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
+    """Return what the template shows of a sentence that got worse."""
+    changes = dict.fromkeys(f"{each.name} ({each.kind or '-'})" for each in change.changes)
+    references = corpus.references[change.sentence]
+    source = corpus.sources[change.sentence]
+    return {
+        "number": corpus.number(change.sentence),
+        "gain": f"{change.gain:+d} {plural('edit', abs(change.gain))}",
+        "changes": ", ".join(changes),
+        "texts": [
+            ("source", change.source),
+            *(
+                (f"reference {r.annotator}" if len(references) > 1 else "reference", corrected)
+                for r in references[:2]
+                for corrected in [r.corrected(source)]
+            ),
+        ],
+        "diff_name": "old to new",
+        "diff": word_diff(change.old, change.new),
+    }
 
 
-def _diff(old: str, new: str) -> str:
-    """Two texts in one, what goes and what comes marked."""
-    tokens, shown, at = old.split(), [], 0
+def word_diff(old: str, new: str) -> list[dict[str, str]]:
+    """Return the differences of two texts as pieces: kept, or deleted and inserted.
+
+    >>> [piece["kept"] or piece["inserted"] for piece in word_diff("I go", "I went")]
+    ['I', 'went']
+    """
+    tokens, pieces, at = old.split(), [], 0
+
+    def keep(words: list[str]) -> None:
+        if words:
+            pieces.append({"kept": " ".join(words), "deleted": "", "inserted": ""})
+
     for edit in extract(old, new):
-        shown += [escape(token) for token in tokens[at : edit.start]]
-        gone = " ".join(tokens[edit.start : edit.end])
-        shown += [f"<del>{escape(gone)}</del>"] * bool(gone)
-        shown += [f"<ins>{escape(edit.replacement)}</ins>"] * bool(edit.replacement)
+        keep(tokens[at : edit.start])
+        deleted = " ".join(tokens[edit.start : edit.end])
+        pieces.append({"kept": "", "deleted": deleted, "inserted": edit.replacement})
         at = edit.end
-    return " ".join([*shown, *(escape(token) for token in tokens[at:])])
+    keep(tokens[at:])
+    return pieces
 
 
 def _harm(
     pieces: SectionBuilder, found: Comparison, corpus: Corpus, output: Hypotheses | None
 ) -> None:
-    """Sentences that no annotator changes, and the new system does."""
+    """Add the sentences that no annotator changes but the new system does."""
     if output is None:
         return
-    changed = changed_sentences(corpus, output)
-    harmed = [
-        (i, source, text)
-        for i, (source, text, refs) in enumerate(
-            zip(corpus.sources, output.sentences, corpus.references, strict=True)
-        )
-        if changed[i] and refs and all(r.corrected(source) == source for r in refs)
+    clean = [
+        i
+        for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True))
+        if refs and all(r.corrected(source) == source for r in refs)
     ]
-    clean = sum(
-        bool(refs) and all(r.corrected(source) == source for r in refs)
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
-    )
     if not clean:
         return
+    changed = changed_sentences(corpus, output)
+    harmed = [i for i in clean if changed[i]]
     pieces.heading("Harm to clean sentences")
     if not harmed:
-        pieces.say(f"None: {found.system} left all {clean:,} clean sentences alone.")
+        pieces.say(f"None: {found.system} left all {len(clean):,} clean sentences alone.")
         return
     pieces.say(
-        f"{len(harmed):,} of {clean:,} sentences that nobody corrects were changed by "
-        f"{found.system}" + (f"; the first {WORST}:" if len(harmed) > WORST else ":")
+        f"{found.system} changed {len(harmed):,} of {len(clean):,} sentences that no annotator "
+        "corrects" + (f"; the first {WORST}:" if len(harmed) > WORST else ":")
     )
-    rows = "".join(
-        f"<li>{_link(corpus, i)}"
-        f'<dl><dt>source to new</dt><dd dir="auto">{_diff(source, text)}</dd></dl></li>'
-        for i, source, text in harmed[:WORST]
-    )
-    pieces.html(f'<ol class="texts">{rows}</ol>')
+    sentences = [
+        {
+            "number": corpus.number(i),
+            "texts": [],
+            "diff_name": "source to new",
+            "diff": word_diff(corpus.sources[i], output.sentences[i]),
+        }
+        for i in harmed[:WORST]
+    ]
+    pieces.template("changed_sentences.html.j2", sentences=sentences)
 
 
 # ---- Pass or fail, with the thresholds.

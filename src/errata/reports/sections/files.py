@@ -14,7 +14,7 @@ from errata.core.errors import shorten
 from errata.core.stats import plural
 from errata.io.checks import Finding, Severity, sort_by_severity, summarise
 from errata.io.corpus import CheckReport
-from errata.reports.page import Section, SectionBuilder, escape
+from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import ReportResults
 from errata.tables.cells import Cell
 from errata.tables.table import Table
@@ -70,7 +70,21 @@ def findings_section(results: ReportResults) -> Section | None:
     warned = [text for text in dict.fromkeys(given.warnings) if text not in known]
     pieces = SectionBuilder("findings")
     serious = [finding for finding in found if finding.severity != "note"]
-    pieces.html(_listed(serious[:LISTED_IN_FULL], warned, results.missing))
+    if serious or warned or results.missing:
+        pieces.template(
+            "findings.html.j2",
+            findings=[
+                {
+                    "severity": finding.severity,
+                    "place": _place(finding),
+                    "problem": shorten(finding.problem),
+                    "remedy": shorten(finding.remedy),
+                }
+                for finding in serious[:LISTED_IN_FULL]
+            ],
+            warnings=[shorten(text) for text in warned],
+            missing=[shorten(text) for text in results.missing],
+        )
     if checked is not None:
         if found:
             table = replace(findings_table(checked, found), title="All findings of the file check")
@@ -92,19 +106,9 @@ def _lead(checked: CheckReport | None, warned: list[str]) -> str:
     return f"The file check found {severities(checked)}{others}."
 
 
-def _listed(found: list[Finding], warned: list[str], missing: list[str]) -> str:
-    rows = []
-    for finding in found:
-        line = "" if finding.line is None else f", line {finding.line}"
-        rows.append(
-            f'<li class="{finding.severity}"><b>{finding.severity}</b> '
-            f"{escape(os.path.basename(finding.path) or finding.path)}{line}: "
-            f"{escape(shorten(finding.problem))}"
-            f'<span class="remedy">{escape(shorten(finding.remedy))}</span></li>'
-        )
-    rows += [f'<li class="warning"><b>warning</b> {escape(shorten(text))}</li>' for text in warned]
-    rows += [f'<li class="note"><b>left out</b> {escape(shorten(text))}</li>' for text in missing]
-    return f'<ul class="findings">{"".join(rows)}</ul>' if rows else ""
+def _place(finding: Finding) -> str:
+    line = "" if finding.line is None else f", line {finding.line}"
+    return f"{os.path.basename(finding.path) or finding.path}{line}"
 
 
 # ---- How a report was made: the command, the files, the versions and the signatures.
@@ -118,10 +122,7 @@ def made_section(results: ReportResults) -> Section:
     pieces = SectionBuilder("made")
     if given.command:
         pieces.heading("The command that makes it again")
-        pieces.html(
-            f'<div><pre><code>{escape(given.command)}</code></pre><button type="button" '
-            'data-copy="code">Copy the command</button></div>'
-        )
+        pieces.template("command.html.j2", command=given.command)
     signatures: list[tuple[Cell, ...]] = [
         (scores.label, scores.signature) for scores in results.scores
     ]

@@ -178,10 +178,7 @@ def difficulty_section(results: ReportResults) -> Section | None:
         rng=given.seed,
     )
     pieces = SectionBuilder("difficulty")
-    pieces.html(
-        '<p><a href="#sentences?difficulty=true">The difficulty map</a>: every sentence, its '
-        "errors shaded from those that all systems correct to those that none does.</p>"
-    )
+    pieces.template("difficulty_link.html.j2")
     kinds = next(table for table in tables if table.name == "kinds")
     if kinds.rows:
         pieces.charts([difficulty_chart(kinds)])
