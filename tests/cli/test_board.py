@@ -209,11 +209,11 @@ def test_a_bad_board_is_refused(board: Path) -> None:
         ("metrics = ['m2']\n", "board.toml: ... title"),
         ("title = 'T'\n", "test set"),
         (f"{sample}[sets.a]\ngold = 'gold.m2'\n", "both"),
-        (f"{sample}metrics = 'm2(beta=-1)'\n", "metrics"),
+        (f"{sample}metrics = 'm2(beta=-1)'\n", "beta"),
         (f"{sample}metrics = ['m9']\n", "'m9'"),
         (f"{sample}resamples = 5\n", "resamples"),
         (f"{sample}confidence = 2\n", "board.toml:3: confidence"),
-        (f"{sample}[codabench]\nimage = 'x'\n", "'image'"),
+        (f"{sample}[codabench]\nimage = 'x'\n", "codabench.image: unknown"),
         ("title = 'T'\n[sets.a]\ngold = 'nowhere.m2'\n", "nowhere.m2"),
         ("title = 'T'\n[sets.a]\ngold = 'gold.m2'\noutputs = 'x'\n", "outputs"),
     ):

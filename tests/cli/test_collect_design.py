@@ -15,7 +15,7 @@ from collecting import SYSTEMS, TEXTS, collect, judge, running
 from command import errata, refused, run
 from errata.cli.collect_options import SETTINGS
 from errata.collect.design import Design, design_of
-from errata.collect.files import INPUTS, SERVE
+from errata.collect.files import InputEntries, ServeEntries
 from served import free_port
 
 
@@ -141,11 +141,11 @@ def test_inputs_and_addresses_may_stand_in_the_file(folder: Path) -> None:
     collect(folder, "new", "s.db", "--campaign", "s.toml")
     known = {"references", "documents", "consent", "pilot", "separate", "writers"}  # in other tests
     said = {"name", "source", "outputs", "instructions", "language", "text_language", "no_guard"}
-    assert set(INPUTS) == known | said | {"sample"}
+    assert set(InputEntries.__annotations__) == known | said | {"sample"}
     from errata.cli.collect import command
 
     parameters = {each.name for each in command.commands["serve"].params}
-    assert set(SERVE) <= parameters
+    assert set(ServeEntries.__annotations__) <= parameters
 
 
 def test_the_file_says_where_to_listen(folder: Path) -> None:

@@ -89,16 +89,16 @@ def test_files_go_by_their_last_part_too() -> None:
     ("old", "new", "says"),
     [
         ("[toy]", "[toy", "not TOML"),
-        ('licence = "CC0"', "", "exactly the fields"),
-        ('title = "A made-up set"', "title = 3", "title is not a text"),
+        ('licence = "CC0"', "", "no 'licence'"),
+        ('title = "A made-up set"', "title = 3", "toy.title: 3 is not a text"),
         ("some-one/some.thing", "../elsewhere", "not OWNER/REPO"),
         ("0123456789abcdef", "main", "not 40 hexadecimal"),
-        ('"small.txt"', '"../../../../etc/small.txt"', "leaves the repository"),
-        ('"data"', '"/data"', "leaves the repository"),
-        ("size = 6", "size = -6", "size is not"),
-        ("sha256 = ", "md5 = ", "exactly name, size and sha256"),
+        ('"small.txt"', '"../../../../etc/small.txt"', "outside the repository"),
+        ('"data"', '"/data"', "outside the repository"),
+        ("size = 6", "size = -6", "size: -6"),
+        ("sha256 = ", "md5 = ", "md5: unknown key; known: name, size, sha256"),
         ('sha256 = "', 'sha256 = "0', "sha256 is not"),
-        (LARGE, "small.txt", "named twice"),
+        (LARGE, "small.txt", "two files"),
     ],
 )
 def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,15 @@ from hypothesis.extra.numpy import arrays
 
 from errata.core.errors import InputError
 from errata.core.stats import Floats
-from errata.io.shards.counts import HEADER, CountSpool, pack_counts, unpack_counts
+from errata.io.shards.counts import (
+    CHECKSUM,
+    HEADER,
+    MAGIC,
+    VERSION,
+    CountSpool,
+    pack_counts,
+    unpack_counts,
+)
 
 LARGEST = st.sampled_from([2.0**8, 2.0**16, 2.0**32, 2.0**53, 2.0**63])
 
@@ -61,6 +71,12 @@ def test_other_versions_are_told() -> None:
     packed[4] = 9
     with pytest.raises(InputError, match="version 9, and this Errata reads 1"):
         unpack_counts(bytes(packed))
+
+
+def test_sizes_that_no_array_has_are_refused() -> None:
+    start = HEADER.pack(MAGIC, VERSION, 0, 2**62, 334, 0)
+    with pytest.raises(InputError, match="damaged"):
+        unpack_counts(start + CHECKSUM.pack(zlib.crc32(start)))
 
 
 def test_only_counts_are_packed() -> None:

@@ -95,7 +95,7 @@ def test_a_card_of_impara_names_a_threshold_for_its_encoder(tmp_path: Path) -> N
     assert read_model_card(tmp_path) == card
     data["gate"] = {"threshold": 0.8, "kept": 1.0, "rows": -1}
     (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
-    with pytest.raises(InputError, match="-1 is not a count"):
+    with pytest.raises(InputError, match=r"gate\.rows: -1 is below 0"):
         read_model_card(tmp_path)
 
 
@@ -118,7 +118,14 @@ def test_a_card_says_how_many_texts_were_cut(tmp_path: Path) -> None:
 )
 def test_what_is_no_card_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "card.json").write_text(text, "utf-8")
-    with pytest.raises(InputError, match=r"card\.json: not a model card"):
+    with pytest.raises(InputError, match=r"card\.json:(1:)? not a model card"):
+        read_model_card(tmp_path)
+
+
+def test_a_number_too_large_for_a_float_is_refused(tmp_path: Path) -> None:
+    text = card_files(CARD)["card.json"].decode().replace("0.45", "9" * 400, 1)
+    (tmp_path / "card.json").write_text(text, "utf-8")
+    with pytest.raises(InputError, match=r"heads\.grammer\.value\.value: the number is not finite"):
         read_model_card(tmp_path)
 
 

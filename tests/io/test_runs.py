@@ -76,15 +76,15 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     figure = {"label": "m", "headline": "F", "signature": "s", "value": "1"}
     for key, value, said in (
         ("errata run", 2, "errata run"),
-        ("sentences", -1, "sentences is -1"),
+        ("sentences", -1, "sentences: -1"),
         ("changed", {"7": "x"}, "'7' of 2"),
-        ("changed", {"1": 3}, "is no text"),
+        ("changed", {"1": 3}, "3 is not a text"),
         ("changed", {"²": "x"}, "no sentence"),
-        ("figures", [{"label": "m2"}], "missing"),
-        ("figures", [figure], "m is '1'"),
+        ("figures", [{"label": "m2"}], "no 'headline'"),
+        ("figures", [figure], "value: '1' is not a number"),
         ("edits", {"1": [[2, 1, "a", "b"]]}, "start <= end"),
         ("system", None, "system"),
-        ("corpus", [], "corpus|attribute"),
+        ("corpus", [], "corpus: .. is not"),
     ):
         path.write_text(json.dumps(good | {key: value}))
         with pytest.raises(InputError, match=said) as caught:

@@ -103,8 +103,8 @@ def test_tsv_keeps_all_figures(tmp_path):
 HEADING = "scorer\tsystem\tsentence\tF\n"
 BAD_FILES = [
     ("s.json", "[1]", "not a file of scores"),
-    ("s.json", '{"format": "errata scores 1"}', "missing"),
-    ("s.json", '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}', "wrong kind"),
+    ("s.json", '{"format": "errata scores 1"}', "no 'scorer'"),
+    ("s.json", '{"format": "errata scores 1", "systems": ["A"], "values": [1, 2]}', "no 'scorer'"),
     ("s.json", "[" * 100_000, "not JSON"),
     ("s.tsv", "", "heading"),
     ("s.tsv", HEADING + "m\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),

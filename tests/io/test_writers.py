@@ -47,13 +47,13 @@ def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
     for line, problem in (
         ("ann", "not JSON"),
         ("[]", "not a JSON object"),
-        (GOOD.replace("0,", "-1,"), "sentence -1"),
-        (GOOD.replace("0,", "true,"), "sentence True"),
-        (GOOD.replace('"ann"', "7"), "judge, text and file"),
-        (GOOD.replace('"He goes ."', "7"), "judge, text and file"),
-        (GOOD.replace('"ann"', '""'), "judge, text and file"),
-        (GOOD.replace('"m.0"', "null"), "judge, text and file"),
-        (GOOD.replace("judge", "jugde"), "'jugde'.*'judge'"),
+        (GOOD.replace("0,", "-1,"), "sentence: -1"),
+        (GOOD.replace("0,", "true,"), "sentence: True"),
+        (GOOD.replace('"ann"', "7"), "judge: 7"),
+        (GOOD.replace('"He goes ."', "7"), "text: 7"),
+        (GOOD.replace('"ann"', '""'), "by ''"),
+        (GOOD.replace('"m.0"', "null"), "file: None"),
+        (GOOD.replace("judge", "jugde"), "jugde: unknown key.*'judge'"),
     ):
         path.write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
         with pytest.raises(InputError, match=problem) as refused:

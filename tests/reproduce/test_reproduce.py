@@ -66,12 +66,12 @@ def test_matrix() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "small"', "", r"small.toml: the experiment: missing \['name'\]"),
-        ('name = "small"', 'name = "small"\nfoo = 1', r"unknown \['foo'\]"),
-        ('name = "small"', "name = 3", "name is not a str"),
-        ("[[table]]", "[[table", "small.toml: not TOML"),
+        ('name = "small"', "", "small.toml: there is no 'name'"),
+        ('name = "small"', 'name = "small"\nfoo = 1', "small.toml:3: foo: unknown key"),
+        ('name = "small"', "name = 3", "name: 3 is not a text"),
+        ("[[table]]", "[[table", "not TOML"),
         ("-0.225    -", "-0.225", "row BLEU has 1 cells under 2 columns"),
-        ("GLEU_0  ?", "BLEU  ?", "the cell BLEU/spearman stands there twice"),
+        ("GLEU_0  ?", "BLEU  ?", "the cell BLEU/spearman is given twice"),
         ("M2      0.429", "M2/x      0.429", "has 3 parts and not 2"),
         (
             "    BLEU  -0.187\n",
@@ -84,7 +84,7 @@ def test_matrix() -> None:
             "unknown way 'other'",
         ),
         ('    from = "print"\n', '    from = "print"\n    tolerance = 0.1\n', "needs its reason"),
-        ('origin = "Table 3"', 'origin = "Table 3"\nrounding = "up"', "rounding 'up' is unknown"),
+        ('origin = "Table 3"', 'origin = "Table 3"\nrounding = "up"', "rounding: 'up' is unknown"),
     ],
 )
 def test_bad_files(old: str, new: str, message: str) -> None:
@@ -128,7 +128,7 @@ def test_numbers_that_nobody_prints(number: str, sound: bool) -> None:
     if sound:
         assert text in parse_experiment(file, "small.toml").tables[0].cells.values()
     else:
-        with pytest.raises(InputError, match="is no figure that is printed"):
+        with pytest.raises(InputError, match="too many digits"):
             parse_experiment(file, "small.toml")
 
 
@@ -291,7 +291,7 @@ def test_weights_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('software = "model"', 'software = "luck"', "software 'luck' is unknown; use one of extr"),
+        ('software = "model"', 'software = "luck"', "software: 'luck' is unknown; use one of"),
         ('    version = "toy@1"\n', "", "known cells of 'a model' need a version"),
         ('    software = "model"\n', "", "known cells of 'a model' have a version"),
     ],
@@ -340,8 +340,8 @@ def test_an_experiment_of_ones_own(tmp_path: Path) -> None:
     [
         ('gold = "gold.m2"', 'gold = "none.m2"', r"none\.m2: cannot read"),
         ("[files.ours]", "[files.jfleg]", "files cannot be called 'jfleg'"),
-        ('outputs = ["cautious.txt"', "outputs = [1", "files ours: outputs is not a list of"),
-        ('gold = "gold.m2"', "gold = 3", "files ours: gold is not a str"),
+        ('outputs = ["cautious.txt"', "outputs = [1", r"files.ours.outputs\[1\]: 1 is not a text"),
+        ('gold = "gold.m2"', "gold = 3", "files.ours.gold: 3 is not a text"),
         (
             'gold = "gold.m2"',
             'gold = "gold.m2"\nbase = 1',

@@ -25,20 +25,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
 from errata.collect.answers import is_storable
 from errata.collect.items import BuiltCampaign, CampaignTexts, normalise_space
 from errata.core.errors import InputError
-from errata.core.parameters import unknown_key
 from errata.io.files import PathLike, shown_name, stream_lines
-from errata.io.records import LARGEST, decode_json, key_line, read_toml
+from errata.io.records import (
+    LARGEST,
+    AtLeast,
+    RecordReader,
+    Texts,
+    decode_json,
+    key_line,
+    read_toml,
+)
 
 # ---- Who wrote which line of the texts that `errata collect export --form texts` writes, as
 # JSONL::
 
 WRITERS = "writers.jsonl"  # what the name of such a file ends with
-_KEYS = ("sentence", "file", "judge", "text")
 _REMEDY = "give what errata collect export --form texts wrote beside the texts"
 
 
@@ -88,36 +94,33 @@ def render_writers(lines: Iterable[WrittenLine]) -> Iterator[str]:
         yield json.dumps(data, ensure_ascii=False)
 
 
+@dataclass(frozen=True)
+class _WriterLine:
+    """A line of a file of writers."""
+
+    sentence: Annotated[int, AtLeast(0)]
+    judge: str
+    text: str
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        if self.sentence > LARGEST or not self.judge:
+            raise InputError(f"sentence {self.sentence} by {self.judge!r} is none")
+
+
 def read_writers(path: PathLike) -> Iterator[WrittenLine]:
-    """Read who wrote what; blank lines are allowed, and anything else is refused with its line."""
+    """Read who wrote what; blank lines are allowed."""
     name = shown_name(path)
     for number, line in enumerate(stream_lines(path), 1):
         if not line.strip():
             continue
-        problem = "not a JSON object"
+        reader = RecordReader(name, line=number, remedy=_REMEDY)
         try:
             data = decode_json(line)
         except ValueError as error:
-            data, problem = None, f"not JSON: {error}"
-        if type(data) is not dict:
-            raise InputError(problem, path=name, line=number, remedy=_REMEDY)
-        for key in data:
-            if key not in _KEYS:
-                raise unknown_key("a line of writers", key, _KEYS, path=name, line=number)
-        sentence = data.get("sentence")
-        if type(sentence) is not int or not 0 <= sentence <= LARGEST:
-            raise InputError(
-                f"sentence {sentence!r} is not a whole number from 0",
-                path=name,
-                line=number,
-                remedy=_REMEDY,
-            )
-        judge, text, file = data.get("judge"), data.get("text"), data.get("file", "")
-        if type(judge) is not str or type(text) is not str or type(file) is not str or not judge:
-            raise InputError(
-                "judge, text and file should be strings", path=name, line=number, remedy=_REMEDY
-            )
-        yield WrittenLine(sentence, judge, text, file, number)
+            raise reader.error(f"not JSON: {error}") from None
+        each = reader.decode(_WriterLine, data)
+        yield WrittenLine(each.sentence, each.judge, each.text, each.file, number)
 
 
 # ---- Who wrote the texts of a review: from the file exported with them to outputs, checked.
@@ -188,31 +191,40 @@ def reviews_without_judge(built: BuiltCampaign, judges: Iterable[str]) -> int:
 
 
 T = TypeVar("T")
-INPUTS: dict[str, type] = {
-    "name": str, "source": str, "outputs": list, "documents": str, "references": list,
-    "instructions": dict, "consent": dict, "language": str, "text_language": str, "pilot": list,
-    "separate": list, "writers": list, "sample": bool, "no_guard": bool,
-}  # fmt: skip
-SERVE: dict[str, type] = {
-    "host": str, "port": int, "url": str, "certificate": str, "key": str, "behind_proxy": str,
-    "plain_http": bool,
-}  # fmt: skip
-# A word may stand for a list of one, and for the text in the campaign's own language.
-_SAID: dict[type, str] = {
-    str: "a word", int: "a whole number", bool: "true or false",
-    list: "a list of words", dict: "a file, or a table of files by language",
-}  # fmt: skip
-_EXAMPLE = (
-    "source", "outputs", "worse", "better", "between", "accept", "instruction", "why", "reference"
-)  # fmt: skip
-_KIND: dict[type, str] = {dict: "table", bool: "yes or no", str: "text"}  # of examples
-_HOW = {
-    "between": "between = {fluency = [0, 40]}",
-    "accept": "accept = true, or false",
-    "instruction": 'instruction = "minimal"',
-    "why": 'why = "…"',
-    "reference": 'reference = "…"',
-}
+ByLanguage = str | Mapping[str, str]  # a file, or files by language
+
+
+@dataclass(frozen=True)
+class InputEntries:
+    """``[inputs]`` as written; None is not given."""
+
+    name: str | None = None
+    source: str | None = None
+    outputs: Texts | None = None
+    documents: str | None = None
+    references: Texts | None = None
+    instructions: ByLanguage | None = None
+    consent: ByLanguage | None = None
+    language: str | None = None
+    text_language: str | None = None
+    pilot: Texts | None = None
+    separate: Texts | None = None
+    writers: Texts | None = None
+    sample: bool | None = None
+    no_guard: bool | None = None
+
+
+@dataclass(frozen=True)
+class ServeEntries:
+    """``[serve]`` as written; None is not given."""
+
+    host: str | None = None
+    port: int | None = None
+    url: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    behind_proxy: str | None = None
+    plain_http: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -233,6 +245,21 @@ class OwnExample:
     accept: bool | None = None
     instruction: str = ""
     reference: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.outputs or not all(each.strip() for each in self.outputs):
+            raise InputError(
+                f"a {self.purpose} without outputs", remedy="give outputs = ['…', '…']"
+            )
+        if self.worse is None and self.better is None:
+            return
+        places = {*range(1, len(self.outputs) + 1)}
+        if self.worse == self.better or not {self.worse, self.better} <= places:
+            raise InputError(
+                f"the {self.purpose} {self.source[:40]!r} does not say which output is worse than "
+                "which",
+                remedy="give worse and better as numbers of outputs, from 1",
+            )
 
 
 @dataclass(frozen=True)
@@ -257,132 +284,48 @@ def read_campaign_file(
 
     What is ``given`` (on the command line) wins over what the file says.
     """
-    where = shown_name(path)
     data, text = read_toml(path)
-    inputs = _table(data.pop("inputs", {}), "inputs", INPUTS, where, text)
-    serve = _table(data.pop("serve", {}), "serve", SERVE, where, text)
+    reader = RecordReader(shown_name(path), text)
+    inputs = _given_fields(reader.decode(InputEntries, data.pop("inputs", {}), "inputs"))
+    for key in ("instructions", "consent"):
+        if isinstance(inputs.get(key), str):
+            inputs[key] = {"": inputs[key]}
+    serve = _given_fields(reader.decode(ServeEntries, data.pop("serve", {}), "serve"))
     panel = data.pop("panel", None)
     if panel is not None and not isinstance(panel, dict):
-        raise InputError(
-            "panel should be a table", path=where, line=key_line(text, "panel"), remedy="[panel]"
-        )
+        raise reader.error("not a table", "panel", remedy="write [panel]")
     purposes: tuple[Literal["tutorial", "control"], ...] = ("tutorial", "control")
-    examples = tuple(
-        _example(purpose, each, where, text)
-        for purpose in purposes
-        for each in _tables(data.pop(purpose, []), purpose, where, text)
-    )
+    examples: list[OwnExample] = []
+    for purpose in purposes:
+        tables = data.pop(purpose, [])
+        if not isinstance(tables, list):
+            remedy = f"write [[{purpose}]] before each"
+            raise reader.error("not a list of tables", purpose, remedy=remedy)
+        for k, each in enumerate(tables):
+            examples.append(reader.decode(OwnExample, each, purpose, k, purpose=purpose))
     try:
         made = design({**data, **given})
     except InputError as error:
-        raise _placed(error, data, design, where, text) from None
-    return CampaignFile(made, inputs, examples, panel, serve)
+        line = _line_of_setting(error, data, design, text)
+        raise InputError(error.problem, path=reader.path, line=line, remedy=error.remedy) from None
+    return CampaignFile(made, inputs, tuple(examples), panel, serve)
 
 
-def _table(
-    found: Any, name: str, known: Mapping[str, type], where: str, text: str
-) -> dict[str, Any]:
-    """A table whose keys and kinds of values are known, each value in its long form."""
-    if not isinstance(found, dict):
-        raise InputError(
-            f"{name} should be a table", path=where, line=key_line(text, name), remedy=f"[{name}]"
-        )
-    for key in found:
-        if key not in known:
-            raise unknown_key(f"[{name}]", key, known, path=where, line=key_line(text, key))
-    return {
-        key: _long(key, value, known[key], where, key_line(text, key))
-        for key, value in found.items()
-    }
+def _given_fields(record: Any) -> dict[str, Any]:
+    return {key: value for key, value in vars(record).items() if value is not None}
 
 
-def _long(key: str, value: Any, kind: type, where: str, line: int | None) -> Any:
-    if isinstance(value, str) and kind is dict:
-        return {"": value}
-    if isinstance(value, str) and kind is list:
-        return (value,)
-    inner = value.values() if isinstance(value, dict) else value if kind is list else ()
-    if type(value) is not kind or not all(isinstance(each, str) for each in inner):
-        raise InputError(f"{key}={value!r} should be {_SAID[kind]}", path=where, line=line)
-    return tuple(inner) if kind is list else value
-
-
-def _placed(
+def _line_of_setting(
     error: InputError,
     data: Mapping[str, Any],
     design: Callable[[Mapping[str, Any]], object],
-    where: str,
     text: str,
-) -> InputError:
-    """The error with its line: that of the one setting which is wrong by itself, if one is."""
-    line = None
+) -> int | None:
+    """Return the line of the one setting that alone causes an error, if there is one."""
     for key, value in data.items():
         try:
             design({key: value})
         except InputError as alone:
             if alone.problem == error.problem:
-                line = key_line(text, key)
-                break
-    return InputError(error.problem, path=where, line=line, remedy=error.remedy)
-
-
-def _tables(found: Any, purpose: str, where: str, text: str) -> list[Any]:
-    if isinstance(found, list) and all(isinstance(each, dict) for each in found):
-        return found
-    raise InputError(
-        f"{purpose} should be a list of tables",
-        path=where,
-        line=key_line(text, purpose),
-        remedy=f"write [[{purpose}]] before each",
-    )
-
-
-def _example(
-    purpose: Literal["tutorial", "control"], given: Mapping[str, Any], where: str, text: str
-) -> OwnExample:
-    source, outputs = given.get("source"), given.get("outputs")
-    if not isinstance(source, str) or not (
-        isinstance(outputs, list)
-        and outputs
-        and all(isinstance(each, str) and each.strip() for each in outputs)
-    ):
-        raise InputError(
-            f"a {purpose} without a source and outputs",
-            path=where,
-            remedy="give source = '…' and outputs = ['…', '…']",
-        )
-    for key in given:
-        if key not in _EXAMPLE:
-            line = key_line(text, key)
-            raise unknown_key(f"a {purpose}", key, _EXAMPLE, path=where, line=line)
-    places = [given.get(key) for key in ("worse", "better")]
-    worse, better = places
-    for place in places if places != [None, None] else ():
-        if type(place) is not int or not 1 <= place <= len(outputs) or worse == better:
-            raise InputError(
-                f"the {purpose} {source[:40]!r} does not say which output is worse than which",
-                path=where,
-                remedy="give worse and better as numbers of outputs, from 1",
-            )
-    kinds = {"between": dict, "accept": bool, "instruction": str}
-    kinds |= {"why": str, "reference": str}
-    for key, kind in kinds.items():
-        if key in given and type(given[key]) is not kind:
-            raise InputError(
-                f"{key} of the {purpose} {source[:40]!r} is no {_KIND[kind]}",
-                path=where,
-                line=key_line(text, key),
-                remedy=_HOW[key],
-            )
-    return OwnExample(
-        purpose,
-        source,
-        tuple(outputs),
-        worse,
-        better,
-        given.get("why", ""),
-        given.get("between"),
-        given.get("accept"),
-        given.get("instruction", ""),
-        given.get("reference", ""),
-    )
+                return key_line(text, key)
+    return None

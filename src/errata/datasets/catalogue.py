@@ -3,54 +3,65 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
 
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 from errata.io.files import decode, read_bytes
+from errata.io.records import Count, RecordReader, parse_toml
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
-_FIELDS = {
-    "title": str,
-    "repository": str,
-    "commit": str,
-    "root": str,
-    "licence": str,
-    "citations": list,
-    "files": list,
-}
+_REMEDY = "write it like the entries of errata's own catalogue.toml"
 
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """One file of a set: its name in the set, where it stands in the repository, its content."""
+    """A file of a data set: its name below the root of the set, its size and its SHA-256."""
 
     name: str
-    path: str
-    size: int
+    size: Count
     sha256: str
+
+    def __post_init__(self) -> None:
+        # The path is joined to folders of the user: it must stay inside them.
+        path = PurePosixPath(self.name)
+        if path.is_absolute() or ".." in path.parts or "\\" in self.name or not self.name:
+            raise InputError(f"file {self.name!r} is outside the repository")
+        if not _SHA256.fullmatch(self.sha256):
+            raise InputError(f"file {self.name}: sha256 is not 64 hexadecimal digits")
 
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """Some files of one commit of a public repository, with licence note and citations."""
+    """Files of one commit of a public repository, with licence note and citations."""
 
     name: str
     title: str
     repository: str
     commit: str
+    root: str
     licence: str
     citations: tuple[str, ...]
     files: tuple[DataFile, ...]
+
+    def __post_init__(self) -> None:
+        if not _REPOSITORY.fullmatch(self.repository) or ".." in self.repository:
+            raise InputError(f"repository {self.repository!r} is not OWNER/REPO")
+        if not _COMMIT.fullmatch(self.commit):
+            raise InputError(f"commit {self.commit!r} is not 40 hexadecimal digits")
+        root = PurePosixPath(self.root)
+        if root.is_absolute() or ".." in root.parts or "\\" in self.root:
+            raise InputError(f"root {self.root!r} is outside the repository")
+        names = [file.name for file in self.files]
+        if len({*names}) < len(names):
+            raise InputError("two files have the same name")
 
     @property
     def size(self) -> int:
@@ -75,7 +86,7 @@ class DataSet:
 
     def address(self, file: DataFile) -> str:
         """``OWNER/REPO/COMMIT/PATH``: below a base address, and below ``ERRATA_DATA``."""
-        return f"{self.repository}/{self.commit}/{file.path}"
+        return f"{self.repository}/{self.commit}/{PurePosixPath(self.root, file.name)}"
 
 
 @cache
@@ -106,55 +117,8 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
 
 
 def _parse(text: str, where: str) -> Mapping[str, DataSet]:
-    try:
-        content = tomllib.loads(text)
-    except ValueError as error:  # also of numbers of thousands of digits
-        raise InputError(f"not TOML: {error}", path=where) from None
-    except RecursionError:
-        raise InputError("not TOML that can be read: nested too deep", path=where) from None
+    reader = RecordReader(where, text, remedy=_REMEDY)
+    content = parse_toml(text, where)
     return MappingProxyType(
-        {name: _data_set(name, entry, where) for name, entry in content.items()}
-    )
-
-
-def _data_set(name: str, entry: Any, where: str) -> DataSet:
-    def wrong(problem: str) -> InputError:
-        return InputError(
-            f"data set {name}: {problem}",
-            path=where,
-            remedy="write it like the entries of errata's own catalogue.toml",
-        )
-
-    if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
-        raise wrong(f"needs exactly the fields {', '.join(_FIELDS)}")
-    for field, kind in _FIELDS.items():
-        if not isinstance(entry[field], kind):
-            raise wrong(f"{field} is not a {'text' if kind is str else kind.__name__}")
-    if not _REPOSITORY.fullmatch(entry["repository"]) or ".." in entry["repository"]:
-        raise wrong(f"repository {entry['repository']!r} is not OWNER/REPO")
-    if not _COMMIT.fullmatch(entry["commit"]):
-        raise wrong(f"commit {entry['commit']!r} is not 40 hexadecimal digits")
-    found = []
-    for file in entry["files"]:
-        if not isinstance(file, dict) or set(file) != {"name", "size", "sha256"}:
-            raise wrong("a file needs exactly name, size and sha256")
-        path = PurePosixPath(entry["root"], str(file["name"]))
-        # The path is joined to folders of the user: it must stay inside them.
-        if path.is_absolute() or ".." in path.parts or "\\" in str(path) or not file["name"]:
-            raise wrong(f"file {file['name']!r} leaves the repository")
-        if not isinstance(file["size"], int) or file["size"] < 0:
-            raise wrong(f"file {file['name']}: size is not a number of bytes")
-        if not _SHA256.fullmatch(str(file["sha256"])):
-            raise wrong(f"file {file['name']}: sha256 is not 64 hexadecimal digits")
-        found.append(DataFile(file["name"], str(path), file["size"], file["sha256"]))
-    if len({file.name for file in found}) < len(found):
-        raise wrong("a file is named twice")
-    return DataSet(
-        name,
-        entry["title"],
-        entry["repository"],
-        entry["commit"],
-        entry["licence"],
-        tuple(map(str, entry["citations"])),
-        tuple(found),
+        {name: reader.decode(DataSet, entry, name, name=name) for name, entry in content.items()}
     )

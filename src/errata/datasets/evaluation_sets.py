@@ -18,6 +18,7 @@ whatever is not given; ``skip`` leaves sentences out by number::
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,13 +35,12 @@ from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import read_corpus
 from errata.io.files import plain_name
 from errata.io.outputs import read_systems, split_name
-from errata.io.records import read_toml
+from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.slices import SkippedSentences, read_skipped
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
 LONGEST_SKIP = 1000  # characters of a list, or of a file's name
-KNOWN: tuple[str, ...] = (*get_args(CorpusRole), "data", "skip", "title")
 
 
 @dataclass(frozen=True)
@@ -276,78 +276,74 @@ def _listed(where: str, name: str | None, progress: Report | None) -> list[Evalu
             if not tables
             else "the corpora have the names of their tables",
         )
-    return [listed_files(each, entry, where, text, progress) for each, entry in tables.items()]
+    reader = RecordReader(where, text)
+    return [listed_files(reader, entry, each, progress=progress) for each, entry in tables.items()]
+
+
+@dataclass(frozen=True)
+class _ListedCorpus:
+    """A corpus as a table of a TOML file lists it."""
+
+    gold: Texts = ()
+    source: Texts = ()
+    references: Texts = ()
+    outputs: Texts | Mapping[str, Texts] = ()
+    data: str = ""
+    skip: str = ""
+    title: str = ""
 
 
 def listed_files(
-    name: str, entry: Any, where: str, text: str, progress: Report | None
+    reader: RecordReader, entry: Any, *keys: str, progress: Report | None = None
 ) -> EvaluationFiles:
-    """The corpus that a table of a TOML file names; ``text`` is that file's, for line numbers."""
-
-    def wrong(problem: str, key: str = "", remedy: str = "") -> InputError:
-        return InputError(
-            f"{name}: {problem}",
-            path=where,
-            line=_line_of(text, name, key),
-            remedy=remedy or f"a corpus has {', '.join(KNOWN)}",
-        )
-
-    if not isinstance(entry, dict):
-        raise wrong("this is no table of a corpus", name, f"write [{name}] above it")
-    found: dict[str, Sequence[str]] = {}
-    for key, value in entry.items():
-        if key not in KNOWN:
-            raise wrong(
-                f"there is no {key!r}", key, f"{suggest_name(key, KNOWN)}known: {', '.join(KNOWN)}"
-            )
-        named = value if isinstance(value, dict) and key == "outputs" else {"": value}
-        texts = {each: [one] if isinstance(one, str) else one for each, one in named.items()}
-        if key != "skip" and not all(
-            isinstance(several, list) and all(isinstance(one, str) for one in several)
-            for several in texts.values()
-        ):
-            raise wrong(f"{key} is neither a text nor a list of texts", key, f'{key} = "FILE"')
-        if key in get_args(CorpusRole):
-            found[key] = [
-                f"{each}={file}" if each else file
-                for each, several in texts.items()
-                for one in several
-                for file in _beside(
-                    one, where, lambda said, remedy, key=key: wrong(said, key, remedy)
-                )
-            ]
-            if key in ("gold", "source") and len(found[key]) != 1:
-                raise wrong(f"{key} is {len(found[key])} files", key, "name one")
-    made = _files(name, found, where)
+    """Return the corpus that the table at ``keys`` of a TOML file lists."""
+    name, folder = keys[-1], Path(reader.path).parent
+    listed = reader.decode(_ListedCorpus, entry, *keys)
+    found: dict[str, list[str]] = {}
+    for role in get_args(CorpusRole):
+        given = getattr(listed, role)
+        named = given if isinstance(given, dict) else {"": given}
+        found[role] = []
+        for label, paths in named.items():
+            for path in paths:
+                files = _expand(path, folder)
+                if not files:
+                    raise reader.error(
+                        f"no file matches {path}",
+                        *(*keys, role),
+                        remedy="paths are relative to the folder of this file",
+                    )
+                found[role] += [f"{label}={file}" if label else file for file in files]
+        if role in ("gold", "source") and given and len(found[role]) != 1:
+            raise reader.error(f"{len(found[role])} files", *keys, role, remedy="name one")
+    made = _files(name, found, reader.path)
     if "skip" in entry:
-        made = replace(made, skipped=_left_out(entry["skip"], where, wrong))
+        made = replace(made, skipped=_read_skip(reader, listed.skip, *keys))
     if "data" in entry:
-        made = _completed(made, entry["data"], wrong, progress)
+        made = _add_public_data(made, reader, listed.data, *keys, progress=progress)
     if made.gold is None and made.source is None:
-        raise wrong("no gold, and no source", remedy="give gold, or source and references")
+        remedy = "give gold, or source and references"
+        raise reader.error("neither gold nor source", *keys, remedy=remedy)
     return made
 
 
-def _left_out(given: Any, where: str, wrong: Any) -> SkippedSentences:
-    if not isinstance(given, str) or len(given) > LONGEST_SKIP:
-        raise wrong(
-            "skip is no text" if not isinstance(given, str) else "skip is too long",
-            "skip",
-            'skip = "3,7-9", or the name of a file',
-        )
+def _read_skip(reader: RecordReader, given: str, *keys: str) -> SkippedSentences:
+    if len(given) > LONGEST_SKIP:
+        remedy = 'skip = "3,7-9", or the name of a file'
+        raise reader.error("the text is too long", *keys, "skip", remedy=remedy)
     numbers = re.fullmatch(r"[\d\s,-]+", given)
-    return read_skipped(given if numbers else str(Path(where).parent / given))
+    return read_skipped(given if numbers else str(Path(reader.path).parent / given))
 
 
-def _completed(
-    made: EvaluationFiles, data: str, wrong: Any, progress: Report | None
+def _add_public_data(
+    made: EvaluationFiles, reader: RecordReader, data: str, *keys: str, progress: Report | None
 ) -> EvaluationFiles:
-    """The files of a collection for the roles that are not given; a corpus whole or not at all."""
-    if not isinstance(data, str) or data not in collections():
-        raise wrong(
+    """Return the files with those of a collection for what is missing: corpus, outputs or both."""
+    if data not in collections():
+        raise reader.error(
             f"no collection of data {data!r}",
-            "data",
-            f"{suggest_name(str(data), collections())}see errata data list",
+            *(*keys, "data"),
+            remedy=f"{suggest_name(data, collections())}see errata data list",
         )
     known = _collected(collections()[data], made.name, progress)
     if made.gold is None and made.source is None and not made.references:
@@ -355,33 +351,14 @@ def _completed(
     return made if made.outputs else replace(made, outputs=known.outputs)
 
 
-def _beside(text: str, where: str, wrong: Any) -> list[str]:
-    """The files that a path or a pattern of a TOML file names, which counts from its folder."""
+def _expand(text: str, folder: Path) -> list[str]:
+    """Return the files that a path or a pattern below ``folder`` names."""
     name, path = split_name(text)
-    whole = str(Path(escape(str(Path(where).parent))) / path)
-    plain = Path(where).parent / path
-    if has_magic(path) and not plain.exists():
-        files = sorted(glob(whole), key=lambda file: _in_numbers(Path(file)))
-        if not files:
-            raise wrong(
-                f"no file is called like {path}", "paths count from the folder of this file"
-            )
-    else:
-        files = [str(plain)]
+    files = [str(folder / path)]
+    if has_magic(path) and not os.path.exists(files[0]):
+        try:
+            found = glob(str(Path(escape(str(folder))) / path))
+        except (re.error, RecursionError):  # thousands of brackets
+            found = []
+        files = sorted(found, key=lambda file: _in_numbers(Path(file)))
     return [f"{name}={file}" if name else file for file in files]
-
-
-def _line_of(text: str, table: str, key: str) -> int | None:
-    """Where in a TOML file a key of a table stands, or the table itself."""
-    inside, head = False, None
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.strip()
-        if words.startswith("["):
-            named = re.split(r"[.\]]", words.lstrip("["))[0].strip().strip("\"'")
-            inside = named == table
-            head = head or (number if inside else None)
-            if inside and key and re.search(rf"\.\s*[\"']?{re.escape(key)}\b", words):
-                return number
-        elif key and (inside or key == table) and re.match(rf"[\"']?{re.escape(key)}\b", words):
-            return number
-    return head

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 import hashlib
 import json
+import math
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from xml.parsers import expat
 
 from errata.core.errors import InputError
+from errata.core.parameters import suggest_name
 from errata.io.files import PathLike, decode, file_error, read_bytes, shown_name
+
+T = TypeVar("T")
 
 # ---- Fingerprints of files, so that a reader can tell whether they have the same ones.
 
@@ -103,30 +123,317 @@ def decode_json(text: str) -> Any:
     return value
 
 
-# ---- TOML files: read whole, with the line where one is no TOML.
-
-
-def read_toml(path: PathLike) -> tuple[dict[str, Any], str]:
-    """What a TOML file holds, and its text."""
-    where = shown_name(path)
-    text = decode(read_bytes(path), where)
+def read_json(path: PathLike, problem: str, remedy: str) -> Any:
+    """Return the content of a JSON file; the error for another file begins with ``problem``."""
+    name = shown_name(path)
     try:
-        return tomllib.loads(text), text
-    except (ValueError, RecursionError) as error:
+        return decode_json(decode(read_bytes(path), name))
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        raise InputError(f"{problem}: {error}", path=name, line=line, remedy=remedy) from None
+
+
+# ---- TOML: the file with its text, and the line of a key.
+
+
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Return the content of a TOML text; ``where`` names it in messages."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise InputError("not TOML: nested too deeply", path=where) from None
+    except ValueError as error:  # also numbers of thousands of digits
         at = re.search(r"at line (\d+)", str(error))
         raise InputError(
             f"not TOML: {error}", path=where, line=int(at[1]) if at else None
         ) from None
 
 
-def key_line(text: str, key: str) -> int | None:
-    """The first line of a TOML text that gives this key a value.
+def read_toml(path: PathLike) -> tuple[dict[str, Any], str]:
+    """Return the content of a TOML file, and its text."""
+    where = shown_name(path)
+    text = decode(read_bytes(path), where)
+    return parse_toml(text, where), text
 
-    >>> key_line('title = "a"\\ndate = 2026-11-16', "date")
-    2
+
+Keys = tuple[str | int, ...]
+_HEADER = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]")
+_SETTING = re.compile(
+    r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
+)
+_NAME = re.compile(r"""[^."'\s]+|"[^"]*"|'[^']*'""")
+
+
+def key_line(text: str, *keys: str | int) -> int | None:
+    """Return the line of a TOML text that sets a key, else of the nearest table around it.
+
+    >>> key_line('title = "a"\\n[sets.one]\\ngold = "g"', "sets", "one", "gold")
+    3
+    >>> key_line('[[table]]\\n[[table]]\\nby = 1', "table", 1, "known"), key_line("a = 1", "b")
+    (2, None)
     """
-    given = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[=.]")
-    return next((n for n, line in enumerate(text.splitlines(), 1) if given.match(line)), None)
+    table: Keys = ()
+    arrays: Counter[Keys] = Counter()
+    best, best_line = 0, None
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = ()
+            names = _names(header[2])
+            for depth, name in enumerate(names):
+                table = (*table, name)
+                last = depth == len(names) - 1
+                if header[1] == "[[" and last:
+                    arrays[table] += 1
+                if arrays[table]:
+                    table = (*table, arrays[table] - 1)
+            place = table
+        elif setting := _SETTING.match(line):
+            place = (*table, *_names(setting[1]))
+        else:
+            continue
+        shared = len(keys) if place[: len(keys)] == keys else len(place)
+        if shared > best and place[:shared] == keys[:shared]:
+            best, best_line = shared, number
+    return best_line
+
+
+def _names(dotted: str) -> list[str]:
+    return [name.strip("\"'") for name in _NAME.findall(dotted)]
+
+
+# ---- Records: frozen dataclasses and named tuples from parsed JSON or TOML.
+
+
+class AtLeast(NamedTuple):
+    """The smallest value of a number, as in ``Annotated[int, AtLeast(0)]``."""
+
+    least: float
+
+
+class ListOfOne:
+    """Marks a list that may be written as its only element."""
+
+
+Count = Annotated[int, AtLeast(0)]
+Texts = Annotated[tuple[str, ...], ListOfOne]  # "a" or ["a", "b"]
+_KINDS: dict[Any, str] = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    datetime.date: "a date (2026-11-16)",
+    types.NoneType: "nothing",
+}
+
+
+class _Mismatch(Exception):
+    """A value is not what its place asks for."""
+
+    def __init__(self, keys: Keys, problem: str, remedy: str = "") -> None:
+        self.keys, self.problem, self.remedy = keys, problem, remedy
+
+
+@dataclass(frozen=True)
+class RecordReader:
+    """Decodes the parsed content of one file; errors name file, line, key and remedy.
+
+    ``text`` is the TOML that was parsed, for the lines of keys; ``line`` the line of a JSON value.
+    Keys without a field are an error unless ``extra`` allows them. JSON has no NaN: null is one
+    where a number is expected.
+
+    >>> class Point(NamedTuple):
+    ...     x: float
+    ...     name: str = ""
+    >>> RecordReader("p.json").decode(Point, {"x": 1})
+    Point(x=1.0, name='')
+    >>> RecordReader("p.toml", text="x = 1\\nnane = 2").decode(Point, {"x": 1, "nane": 2})
+    Traceback (most recent call last):
+    errata.core.errors.InputError: p.toml:2: nane: unknown key; did you mean 'name'? known: x, name
+    """
+
+    path: str
+    text: str = ""
+    line: int | None = None
+    remedy: str = ""
+    extra: bool = False
+
+    def decode(self, kind: type[T], data: Any, *keys: str | int, **fixed: Any) -> T:
+        """Return ``data`` as a ``kind``; ``keys`` lead to it in the file.
+
+        ``fixed`` are fields that the file does not give.
+        """
+        try:
+            return self._value(kind, data, (), fixed)  # type: ignore[no-any-return]
+        except _Mismatch as error:
+            raise self.error(error.problem, *keys, *error.keys, remedy=error.remedy) from None
+
+    def error(self, problem: str, *keys: str | int, remedy: str = "") -> InputError:
+        """Return the error for the value at ``keys``."""
+        where = ""
+        for key in keys:
+            where += f"[{key + 1}]" if isinstance(key, int) else f".{key}" if where else key
+        line = key_line(self.text, *keys) if self.text else self.line
+        remedy = remedy or self.remedy
+        return InputError(
+            f"{where[:100]}: {problem}" if where else problem,
+            path=self.path,
+            line=line,
+            remedy=remedy,
+        )
+
+    def _value(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
+        marks: tuple[Any, ...] = ()
+        if get_origin(kind) is Annotated:
+            kind, *rest = get_args(kind)
+            marks = tuple(rest)
+        if kind is Any:
+            return data
+        if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
+            return self._record(kind, data, keys, fixed)
+        origin, args = get_origin(kind), get_args(kind)
+        if origin in (Union, types.UnionType):
+            return self._union(args, data, keys)
+        if origin is Literal:
+            if data in args and type(data) in map(type, args):
+                return data
+            remedy = f"{suggest_name(data, args)}use one of: {', '.join(filter(None, args))}"
+            raise _Mismatch(keys, f"{_show(data)} is unknown", remedy)
+        if origin is tuple:
+            return self._tuple(kind, args, data, keys, ListOfOne in marks)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            if not isinstance(data, dict):
+                raise self._mismatch(kind, data, keys)
+            return {
+                key: self._value(args[1], value, (*keys, key), {}) for key, value in data.items()
+            }
+        return self._scalar(kind, data, keys, marks)
+
+    def _scalar(self, kind: type, data: Any, keys: Keys, marks: tuple[Any, ...]) -> Any:
+        if kind is float and data is None and not self.text:
+            return math.nan
+        fits = type(data) in (int, float) if kind is float else isinstance(data, kind)
+        if not fits or (kind is not bool and isinstance(data, bool)):
+            raise self._mismatch(kind, data, keys)
+        if kind is float:
+            try:
+                data = float(data)
+            except OverflowError:
+                data = math.inf
+            if not math.isfinite(data):
+                raise _Mismatch(keys, "the number is not finite")
+        for mark in marks:
+            if isinstance(mark, AtLeast) and data < mark.least:
+                raise _Mismatch(keys, f"{data} is below {mark.least:g}")
+        return data
+
+    def _union(self, kinds: tuple[Any, ...], data: Any, keys: Keys) -> Any:
+        if data is None and types.NoneType in kinds:
+            return None
+        failed = []
+        for kind in kinds:
+            try:
+                return self._value(kind, data, keys, {})
+            except _Mismatch as error:
+                failed.append(error)
+        deepest = max(failed, key=lambda error: len(error.keys))
+        if len(deepest.keys) > len(keys):
+            raise deepest
+        several = [kind for kind in kinds if kind is not types.NoneType]
+        if len(several) == 1:
+            raise failed[0]
+        raise _Mismatch(keys, f"{_show(data)} is not {' or '.join(map(_describe, several))}")
+
+    def _tuple(
+        self, kind: Any, args: tuple[Any, ...], data: Any, keys: Keys, one: bool
+    ) -> tuple[Any, ...]:
+        if one and not isinstance(data, list):
+            try:
+                return (self._value(args[0], data, keys, {}),)
+            except _Mismatch:
+                what = _describe(args[0])
+                problem = f"{_show(data)} is not {what} or {_describe(kind)}"
+                raise _Mismatch(keys, problem) from None
+        if not isinstance(data, list):
+            raise self._mismatch(kind, data, keys)
+        kinds = [args[0]] * len(data) if args[1:] == (...,) else args
+        if len(kinds) != len(data):
+            raise _Mismatch(keys, f"{len(data)} values instead of {len(kinds)}")
+        return tuple(
+            self._value(each, value, (*keys, k), {})
+            for k, (each, value) in enumerate(zip(kinds, data, strict=True))
+        )
+
+    def _record(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
+        if not isinstance(data, dict):
+            raise self._mismatch(kind, data, keys)
+        fields = {field.key: field for field in record_fields(kind) if field.name not in fixed}
+        for key in data:
+            if key not in fields and not self.extra:
+                known = ", ".join(fields)
+                raise _Mismatch(
+                    (*keys, key), "unknown key", f"{suggest_name(key, fields)}known: {known}"
+                )
+        values = dict(fixed)
+        for key, field in fields.items():
+            if key in data:
+                values[field.name] = self._value(field.kind, data[key], (*keys, key), {})
+            elif field.required:
+                remedy = self.remedy or f"the keys are: {', '.join(fields)}"
+                raise _Mismatch(keys, f"there is no {key!r}", remedy)
+        try:
+            return kind(**values)
+        except InputError as error:
+            raise _Mismatch(keys, error.problem, error.remedy or "") from None
+
+    def _mismatch(self, kind: Any, data: Any, keys: Keys) -> _Mismatch:
+        what = _describe(kind)
+        if what == "a table" and not self.text:
+            what = "a JSON object"
+        return _Mismatch(keys, f"{_show(data)} is not {what}")
+
+
+class RecordField(NamedTuple):
+    """A field of a record: its name, its key in files, its type."""
+
+    name: str
+    key: str
+    kind: Any
+    required: bool
+
+
+@cache
+def record_fields(kind: Any) -> tuple[RecordField, ...]:
+    """Return the fields of a dataclass or named tuple; ``metadata={"key": ...}`` renames one."""
+    hints = get_type_hints(kind, include_extras=True)
+    if hasattr(kind, "_fields"):
+        return tuple(
+            RecordField(name, name, hints[name], name not in kind._field_defaults)
+            for name in kind._fields
+        )
+    missing = dataclasses.MISSING
+    return tuple(
+        RecordField(
+            field.name,
+            field.metadata.get("key", field.name),
+            hints[field.name],
+            field.default is missing and field.default_factory is missing,
+        )
+        for field in dataclasses.fields(kind)
+        if field.init and not field.metadata.get("derived")
+    )
+
+
+def _show(data: Any) -> str:
+    text = repr(data)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _describe(kind: Any) -> str:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if get_origin(kind) is tuple:
+        return f"a list of {_describe(get_args(kind)[0]).removeprefix('a ')}s"
+    return _KINDS.get(kind, "a table")
 
 
 # ---- Whole numbers as files write them.

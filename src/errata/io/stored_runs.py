@@ -21,8 +21,8 @@ from errata import __version__
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Scores
 from errata.io.atomic import renew_bytes, write_bytes
-from errata.io.files import PathLike, decode, read_bytes, shown_name
-from errata.io.records import decode_json
+from errata.io.files import PathLike, shown_name
+from errata.io.records import Count, RecordReader, parse_integer, read_json
 
 VERSION = 1
 KIND = "errata run"
@@ -201,76 +201,57 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+@dataclass(frozen=True)
+class _RunFile:
+    """A stored run as JSON has it: sentences are counted from 1."""
+
+    system: str
+    when: str
+    errata: str
+    remark: str
+    sentences: Count
+    corpus: Mapping[str, str]
+    figures: tuple[RunFigure, ...]
+    changed: Mapping[str, str]
+    edits: Mapping[str, tuple[tuple[int, int, str, str], ...]] | None = None
+
+
 def read_run(path: PathLike) -> StoredRun:
-    """Read a stored run; whatever is not as it should be is named."""
-    name = shown_name(path)
-
-    def wrong(what: str) -> InputError:
-        return InputError(
-            f"this is no stored run: {what}",
-            path=name,
-            remedy="errata compare --update-baseline FILE writes one",
-        )
-
-    try:
-        data = decode_json(decode(read_bytes(path), name))
-    except ValueError as error:
-        raise wrong(str(error)) from None
+    """Read a stored run."""
+    remedy = "errata compare --update-baseline FILE writes a run"
+    reader = RecordReader(shown_name(path), remedy=remedy)
+    data = read_json(path, "not a stored run", remedy)
     if not isinstance(data, dict) or data.get(KIND) != VERSION:
-        raise wrong(f'it has no "{KIND}": {VERSION}')
-    try:
-        return _run(data, name)
-    except InputError as error:
-        raise wrong(error.problem) from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise wrong(f"{type(error).__name__} {str(error)[:80]}") from None
+        raise reader.error(f'not a stored run: it has no "{KIND}": {VERSION}')
+    file = reader.decode(_RunFile, {k: v for k, v in data.items() if k != KIND})
 
+    def place(key: str, number: str) -> int:
+        i = parse_integer(number, 1)
+        if i is None or i > file.sentences:
+            raise reader.error(f"there is no sentence {number[:20]!r} of {file.sentences}", key)
+        return i - 1
 
-def _run(data: dict[str, Any], path: str) -> StoredRun:
-    size = data["sentences"]
-    if type(size) is not int or size < 0:
-        raise ValueError(f"sentences is {size!r}")
-    for key in ("system", "when", "errata", "remark"):
-        if not isinstance(data[key], str):
-            raise ValueError(f"{key} is no text")
-
-    def place(number: str) -> int:
-        if not (number.isascii() and number.isdigit() and 1 <= int(number) <= size):
-            raise ValueError(f"there is no sentence {number[:20]!r} of {size}")
-        return int(number) - 1
-
-    changed = {place(key): text for key, text in data["changed"].items()}
-    if not all(isinstance(text, str) for text in changed.values()):
-        raise ValueError("a changed sentence is no text")
     edits = None
-    if "edits" in data:
-        edits = {
-            place(key): tuple(Edit(int(a), int(b), str(text), str(kind)) for a, b, text, kind in e)
-            for key, e in data["edits"].items()
-        }
+    if file.edits is not None:
+        try:
+            edits = {
+                place("edits", number): tuple(Edit(*each) for each in found)
+                for number, found in file.edits.items()
+            }
+        except InputError as error:
+            raise reader.error(error.problem) from None
     return StoredRun(
-        data["system"],
-        data["when"],
-        size,
-        {str(key): str(digest) for key, digest in data["corpus"].items()},
-        tuple(_figure(figure) for figure in data["figures"]),
-        changed,
+        file.system,
+        file.when,
+        file.sentences,
+        file.corpus,
+        file.figures,
+        {place("changed", number): text for number, text in file.changed.items()},
         edits,
-        data["remark"],
-        data["errata"],
-        path,
+        file.remark,
+        file.errata,
+        reader.path,
     )
-
-
-def _figure(data: Any) -> RunFigure:
-    figure = RunFigure(**data)
-    for text in figure[:3]:
-        if not isinstance(text, str):
-            raise ValueError("a figure without a name")
-    for number in figure[3:]:
-        if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
-            raise ValueError(f"{figure.label} is {number!r}")
-    return figure
 
 
 def read_runs(folder: PathLike) -> tuple[StoredRun, ...]:

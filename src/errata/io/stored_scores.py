@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -18,16 +18,8 @@ from errata.core.stats import Floats, Ints
 from errata.data import Scores, original_number
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.files import (
-    PathLike,
-    decode,
-    open_raw,
-    plain_name,
-    read_bytes,
-    read_lines,
-    shown_name,
-)
-from errata.io.records import decode_json
+from errata.io.files import PathLike, open_raw, plain_name, read_lines, shown_name
+from errata.io.records import Count, RecordReader, read_json
 from errata.io.rows import read_number
 from errata.io.shards.parquet import check_parquet, require_pyarrow
 
@@ -408,72 +400,70 @@ def _as_json(scores: Scores) -> list[str]:
     ]
 
 
+@dataclass(frozen=True)
+class _StoredScores:
+    """Scores as JSON keeps them; arrays are nested lists."""
+
+    scorer: str
+    headline: str
+    context: tuple[str, ...]
+    notes: tuple[str, ...]
+    name: str
+    label: str
+    systems: tuple[str, ...]
+    values: Any
+    parts: Mapping[str, Any]
+    sentences: Any
+    sentence_parts: Mapping[str, Any]
+    resampled: Any
+    skipped: tuple[Count, ...] = ()
+    shares: tuple[str, ...] = ()
+
+
 def _from_json(path: PathLike) -> Scores:
-    name = shown_name(path)
-    try:
-        data = decode_json(decode(read_bytes(path), name))
-    except ValueError as error:
-        raise InputError(
-            f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=_REMEDY
-        ) from None
-    return from_stored_json(data, name)
+    return from_stored_json(read_json(path, "not JSON", _REMEDY), shown_name(path))
 
 
 def from_stored_json(data: Any, name: str) -> Scores:
-    """The scores of a JSON file that `write_scores` wrote."""
+    """Return the scores of a JSON file that `write_scores` wrote."""
+    reader = RecordReader(name, remedy=_REMEDY)
     if not isinstance(data, dict) or data.get("format") != STORED:
-        raise InputError("not a file of scores", path=name, remedy=_REMEDY)
+        raise reader.error("not a file of scores")
+    kept = reader.decode(_StoredScores, {k: v for k, v in data.items() if k != "format"})
+    n = len(kept.systems)
+
+    def array(key: str, values: Any, *shape: int) -> Floats:
+        try:
+            return _array(values, shape)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise reader.error(str(error)[:100], key) from None
+
     try:
-        systems = _strings(data["systems"])
-        n = len(systems)
         return Scores(
-            scorer=_string(data["scorer"]),
-            systems=systems,
-            values=_array(data["values"], (n,)),
-            sentences=_array_or_none(data["sentences"], (n, -1)),
-            parts={_string(key): _part(part, (n,)) for key, part in data["parts"].items()},
-            resampled=_array_or_none(data["resampled"], (-1, n)),
+            scorer=kept.scorer,
+            systems=kept.systems,
+            values=array("values", kept.values, n),
+            sentences=None if kept.sentences is None else array("sentences", kept.sentences, n, -1),
+            parts={key: _part(part, array(key, part, n)) for key, part in kept.parts.items()},
+            resampled=None if kept.resampled is None else array("resampled", kept.resampled, -1, n),
             sentence_parts={
-                _string(key): _part(part, (n, -1)) for key, part in data["sentence_parts"].items()
+                key: _part(part, array(key, part, n, -1))
+                for key, part in kept.sentence_parts.items()
             },
-            headline=_string(data["headline"]),
-            context=_strings(data["context"]),
-            notes=_strings(data["notes"]),
-            name=_string(data["name"]),
-            label=_string(data["label"]),
-            skipped=_positions(data.get("skipped", [])),
-            shares=_strings(data.get("shares", [])),
+            headline=kept.headline,
+            context=kept.context,
+            notes=kept.notes,
+            name=kept.name,
+            label=kept.label,
+            skipped=tuple(sorted({*kept.skipped})),
+            shares=kept.shares,
         )
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(
-            f"a field is missing or of the wrong kind: {str(error)[:100]}",
-            path=name,
-            remedy=_REMEDY,
-        ) from None
-
-
-def _string(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a string")
-    return value
-
-
-def _strings(values: Any) -> tuple[str, ...]:
-    if not isinstance(values, list):
-        raise TypeError(f"{values!r} is not a list")
-    return tuple(map(_string, values))
-
-
-def _positions(values: Any) -> tuple[int, ...]:
-    if not isinstance(values, list) or any(type(value) is not int or value < 0 for value in values):
-        raise TypeError(f"{values!r} are not places of sentences")
-    return tuple(sorted({*values}))
 
 
 def _numbers(values: Any) -> Any:
-    """Nested lists of numbers; what JSON has no number for is written as `_plain` does."""
+    """Return nested lists of numbers, with NaN and infinities as `_plain` writes them."""
     if isinstance(values, list):
         return [_numbers(value) for value in values]
     if type(values) in (int, float) or values is None:
@@ -484,13 +474,10 @@ def _numbers(values: Any) -> Any:
 
 
 def _array(values: Any, shape: tuple[int, ...]) -> Floats:
+    """Return nested lists as an array of a shape, in which -1 is any size."""
     array = np.array(_numbers(values), np.float64)
-    if array.size == 0:  # [] and [[], []] say nothing of the other dimension
-        array = array.reshape(
-            [max(size, 0) if size != -1 else 0 for size in shape]
-            if array.ndim != len(shape)
-            else array.shape
-        )
+    if array.size == 0 and array.ndim != len(shape):  # [] does not say its other dimension
+        array = array.reshape([max(size, 0) for size in shape])
     if array.ndim != len(shape) or any(
         a != b for a, b in zip(array.shape, shape, strict=True) if b != -1
     ):
@@ -498,16 +485,11 @@ def _array(values: Any, shape: tuple[int, ...]) -> Floats:
     return array
 
 
-def _part(values: Any, shape: tuple[int, ...]) -> Floats | Ints:
-    """A part: whole numbers where all were written as such."""
-    array = _array(values, shape)
-    flat = values if len(shape) == 1 else [value for row in values for value in row]
+def _part(values: Any, array: Floats) -> Floats | Ints:
+    """Return an array of whole numbers where all were written as such."""
+    flat = values if array.ndim == 1 else [value for row in values for value in row]
     whole = bool(flat) and all(type(value) is int for value in flat)
     return array.astype(np.int64) if whole else array
-
-
-def _array_or_none(values: Any, shape: tuple[int, ...]) -> Floats | None:
-    return None if values is None else _array(values, shape)
 
 
 def _as_tsv(scores: Scores, path: str) -> list[str]:
@@ -650,21 +632,26 @@ def run_result_lines(sets: Sequence[RunScores], manifest: str) -> Iterator[str]:
     yield "]}"
 
 
+class _SetScores(NamedTuple):
+    """The stored scores of one test set."""
+
+    name: str
+    scores: tuple[Any, ...]
+
+
+class _RunFile(NamedTuple):
+    """``result.json`` of a run."""
+
+    sets: tuple[_SetScores, ...]
+
+
 def from_run_result(data: Any, name: str) -> list[RunScores]:
-    """The scores of a run, by test set."""
-    try:
-        return [
-            RunScores(
-                str(each["name"]), tuple(from_stored_json(one, name) for one in each["scores"])
-            )
-            for each in data["sets"]
-        ]
-    except (KeyError, TypeError) as error:
-        raise InputError(
-            f"a field is missing or of the wrong kind: {str(error)[:100]}",
-            path=name,
-            remedy=_RUN_REMEDY,
-        ) from None
+    """Return the scores of a run, by test set."""
+    run = RecordReader(name, remedy=_RUN_REMEDY, extra=True).decode(_RunFile, data)
+    return [
+        RunScores(each.name, tuple(from_stored_json(one, name) for one in each.scores))
+        for each in run.sets
+    ]
 
 
 def scores_in_run(data: Any, name: str) -> list[Scores]:

@@ -27,16 +27,16 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, TypeVar
 
 from errata.core.errors import InputError, escape_controls, shorten
 from errata.core.parameters import suggest_name
 from errata.datasets.evaluation_sets import EvaluationFiles, listed_files
 from errata.datasets.load import sample_file
 from errata.io.files import PathLike
-from errata.io.records import key_line, read_toml
+from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.tokenisers import AS_IS, tokeniser
 
 CARD, BOARD = "card.toml", "board.toml"
@@ -44,6 +44,7 @@ OUTPUTS = (".txt", ".m2")
 LONGEST_SYSTEM = 100  # characters of a name that all tables of a board must hold
 LONGEST_STEM = 100  # a date, a test set and an ending stand beside it in 255 bytes
 DEFAULT_METRICS = ("m2", "gleu")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -95,86 +96,67 @@ class Board:
         return str(self.folder / BOARD)
 
 
-BOARD_KEYS: dict[str, type | tuple[type, ...]] = {
-    "title": str,
-    "about": str,
-    "metrics": list,
-    "groups": list,
-    "resamples": int,
-    "seed": int,
-    "confidence": float,
-    "tokens": str,
-    "sets": dict,
-    "sample": bool,
-    "codabench": dict,
-}
-CARD_KEYS: dict[str, type | tuple[type, ...]] = {
-    "system": str,
-    "authors": (list, str),
-    "date": (datetime.date, str),
-    "description": str,
-    "link": str,
-    "paper": str,
-    "licence": str,
-    "data": str,
-    "model": str,
-    "group": str,
-    "output": str,
-    "outputs": dict,
-}
-CODABENCH_KEYS = ("docker_image", "start", "end", "description", "terms")
-WORDS = {
-    str: "a text in quotes",
-    list: 'a list of texts, ["a", "b"]',
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "a table",
-    datetime.date: "a date, 2026-11-16",
-}
+@dataclass(frozen=True)
+class _Codabench:
+    """The settings of a bundle for Codabench."""
+
+    docker_image: str | datetime.date = ""
+    start: str | datetime.date = ""
+    end: str | datetime.date = ""
+    description: str | datetime.date = ""
+    terms: str | datetime.date = ""
 
 
-class _Reader:
-    """One TOML file, and how to say what is wrong with it: file, line and remedy."""
+@dataclass(frozen=True)
+class _BoardFile:
+    """``board.toml`` as written."""
 
-    def __init__(self, path: Path, known: Mapping[str, Any], required: Sequence[str]) -> None:
-        self.path = path
-        self.fields, self.text = read_toml(path)
-        for key, value in self.fields.items():
-            if key not in known:
-                self.wrong(
-                    f"there is no {key!r} here",
-                    key,
-                    f"{suggest_name(key, known)}known are: {', '.join(known)}",
-                )
-            kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
-            if not _is(value, kinds):
-                self.wrong(f"{key} should be {' or '.join(WORDS[kind] for kind in kinds)}", key)
-        for key in required:
-            if not self.fields.get(key) or not str(self.fields[key]).strip():
-                self.wrong(f"there is no {key}", "", f"write {key} = ...; see docs/leaderboard.md")
-
-    def wrong(self, problem: str, key: str, remedy: str = "see docs/leaderboard.md") -> NoReturn:
-        raise InputError(
-            problem,
-            path=str(self.path),
-            line=key_line(self.text, key) if key else None,
-            remedy=remedy,
-        )
-
-    def words(self, key: str) -> tuple[str, ...]:
-        """A list of texts, or one text for a list of one."""
-        given = self.fields.get(key, [])
-        found = [given] if isinstance(given, str) else given
-        if not all(isinstance(word, str) and word.strip() for word in found):
-            self.wrong(f"{key} should be {WORDS[list]}", key)
-        return tuple(word.strip() for word in found)
+    title: str = ""
+    about: str = ""
+    metrics: Texts = ()
+    groups: Texts = ()
+    resamples: int = 1000
+    seed: int = 0
+    confidence: float = 0.95
+    tokens: str = AS_IS
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    sample: bool = False
+    codabench: _Codabench = _Codabench()
 
 
-def _is(value: Any, kinds: Sequence[type]) -> bool:
-    if isinstance(value, bool):
-        return bool in kinds
-    return isinstance(value, tuple(kinds)) or (float in kinds and isinstance(value, int))
+@dataclass(frozen=True)
+class _CardFile:
+    """``card.toml`` as written."""
+
+    system: str = ""
+    authors: Texts = ()
+    date: datetime.date | str = ""
+    description: str = ""
+    link: str = ""
+    paper: str = ""
+    licence: str = ""
+    data: str = ""
+    model: str = ""
+    group: str = ""
+    output: str = ""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def _read_file(path: Path, kind: type[T], *required: str) -> tuple[RecordReader, T]:
+    """Read a TOML file of a board, in which some texts may not be empty."""
+    data, text = read_toml(path)
+    reader = RecordReader(str(path), text, remedy="see docs/leaderboard.md")
+    file = reader.decode(kind, data)
+    for key in required:
+        if not str(getattr(file, key) or "").strip():
+            raise reader.error(f"there is no {key}", remedy=f"write {key} = ..., see docs")
+    return reader, file
+
+
+def _words(reader: RecordReader, key: str, given: Sequence[str]) -> tuple[str, ...]:
+    if not all(word.strip() for word in given):
+        raise reader.error("a text is empty", key)
+    return tuple(word.strip() for word in given)
 
 
 def read_board(folder: PathLike) -> Board:
@@ -186,66 +168,42 @@ def read_board(folder: PathLike) -> Board:
             path=str(place),
             remedy="write one with title, metrics and [sets.NAME]; see docs/leaderboard.md",
         )
-    reader = _Reader(place / BOARD, BOARD_KEYS, ("title",))
-    given = reader.fields
-    sets = given.get("sets", {})
-    if bool(sets) == bool(given.get("sample")):
-        reader.wrong(
-            "there is no test set" if not sets else "sample and sets are both given",
-            "sample",
-            'write [sets.NAME] with gold = "gold.m2", or source and references, or data = "NAME"',
+    reader, file = _read_file(place / BOARD, _BoardFile, "title")
+    if bool(file.sets) == file.sample:
+        raise reader.error(
+            "there is no test set" if not file.sets else "both sample and sets are given",
+            *(("sample",) if file.sample else ()),
+            remedy='write [sets.NAME] with gold = "gold.m2", or source and references, or '
+            'data = "NAME"',
         )
-    files = [
-        listed_files(name, entry, str(reader.path), reader.text, None)
-        for name, entry in sets.items()
-    ]
-    for each in files:
-        if each.outputs and "outputs" in sets[each.name]:
-            reader.wrong(
-                f"{each.name} lists outputs",
-                "outputs",
-                "systems come from submissions/NAME, with a card each",
-            )
+    sets = [listed_files(reader, entry, "sets", name) for name, entry in file.sets.items()]
+    for name, entry in file.sets.items():
+        if "outputs" in entry:
+            remedy = "systems come from submissions/NAME, with a card each"
+            raise reader.error(f"{name} lists outputs", "sets", name, "outputs", remedy=remedy)
     if not sets:
         with sample_file("gold.m2") as gold:
-            files = [EvaluationFiles("sample", str(gold), place="sample")]
-    confidence, resamples, seed = (
-        given.get("confidence", 0.95),
-        given.get("resamples", 1000),
-        given.get("seed", 0),
-    )
-    if not 0 < confidence < 1:
-        reader.wrong("confidence lies between 0 and 1", "confidence", "0.95 is usual")
-    if resamples < 2 / (1 - confidence) - 1e-9 or seed < 0:
-        reader.wrong("clusters need resamples, and a seed from 0 on", "resamples", "1000, and 0")
-    tokeniser(given.get("tokens", AS_IS))
+            sets = [EvaluationFiles("sample", str(gold), place="sample")]
+    if not 0 < file.confidence < 1:
+        raise reader.error("not between 0 and 1", "confidence", remedy="0.95 is usual")
+    if file.resamples < 2 / (1 - file.confidence) - 1e-9:
+        raise reader.error("too few to form clusters", "resamples", remedy="1000 is usual")
+    if file.seed < 0:
+        raise reader.error("the seed is negative", "seed", remedy="0 is usual")
+    tokeniser(file.tokens)
     return Board(
         place,
-        given["title"].strip(),
-        tuple(EvaluationFiles(**{**vars(each), "outputs": ()}) for each in files),
-        reader.words("metrics") or DEFAULT_METRICS,
-        given.get("about", "").strip(),
-        reader.words("groups"),
-        resamples,
-        seed,
-        float(confidence),
-        given.get("tokens", AS_IS),
-        _codabench(reader),
+        file.title.strip(),
+        tuple(replace(each, outputs=()) for each in sets),
+        _words(reader, "metrics", file.metrics) or DEFAULT_METRICS,
+        file.about.strip(),
+        _words(reader, "groups", file.groups),
+        file.resamples,
+        file.seed,
+        file.confidence,
+        file.tokens,
+        {key: str(value) for key, value in vars(file.codabench).items() if value},
     )
-
-
-def _codabench(reader: _Reader) -> dict[str, str]:
-    given = reader.fields.get("codabench", {})
-    for key, value in given.items():
-        if key not in CODABENCH_KEYS:
-            reader.wrong(
-                f"codabench has no {key!r}",
-                key,
-                f"{suggest_name(key, CODABENCH_KEYS)}known are: {', '.join(CODABENCH_KEYS)}",
-            )
-        if not isinstance(value, str | datetime.date):
-            reader.wrong(f"{key} should be a text or a date", key)
-    return {key: str(value) for key, value in given.items()}
 
 
 def submission_folders(board: Board) -> list[Path]:
@@ -294,68 +252,73 @@ def card_of(board: Board, folder: PathLike) -> Submission:
             path=str(place),
             remedy='write one with system = "...", authors = ["..."] and date = 2026-11-16',
         )
-    reader = _Reader(place / CARD, CARD_KEYS, ("system", "authors", "date"))
-    given, authors = reader.fields, reader.words("authors")
-    if len(given["system"]) > LONGEST_SYSTEM or escape_controls(given["system"]) != given["system"]:
-        reader.wrong(
-            "this is no name that fits into a table",
+    reader, file = _read_file(place / CARD, _CardFile, "system", "authors", "date")
+    if len(file.system) > LONGEST_SYSTEM or escape_controls(file.system) != file.system:
+        raise reader.error(
+            "the name does not fit into a table",
             "system",
-            f"write at most {LONGEST_SYSTEM} characters, and none that steer a terminal",
+            remedy=f"write at most {LONGEST_SYSTEM} characters, and no control characters",
         )
     for key in ("link", "paper"):
-        if given.get(key) and not given[key].startswith(("https://", "http://")):
-            reader.wrong(f"{key} is no address", key, "write it with https://")
-    if isinstance(given["date"], str):
+        if getattr(file, key) and not getattr(file, key).startswith(("https://", "http://")):
+            raise reader.error("not an address", key, remedy="write it with https://")
+    if isinstance(file.date, str):
         try:
-            datetime.date.fromisoformat(given["date"])
+            datetime.date.fromisoformat(file.date)
         except ValueError:
-            reader.wrong(f"{given['date']!r} is no date", "date", "write date = 2026-11-16")
-    group = given.get("group", "")
-    if board.groups and group not in board.groups:
-        reader.wrong(
-            f"there is no group {group!r} on this board" if group else "there is no group",
+            remedy = "write date = 2026-11-16"
+            raise reader.error(f"{file.date!r} is no date", "date", remedy=remedy) from None
+    if board.groups and file.group not in board.groups:
+        raise reader.error(
+            f"there is no group {file.group!r} on this board"
+            if file.group
+            else "there is no group",
             "group",
-            f"{suggest_name(group, board.groups)}write one of: {', '.join(board.groups)}",
+            remedy=f"{suggest_name(file.group, board.groups)}write one of: "
+            + ", ".join(board.groups),
         )
-    names = _output_names(board, reader)
-    texts = {key: given.get(key, "").strip() for key, kind in CARD_KEYS.items() if kind is str}
-    texts = {key: text for key, text in texts.items() if key != "output"}
-    card = Card(authors=authors, date=str(given["date"])[:10], outputs=names, **texts)
+    names = _output_names(board, reader, file)
+    texts = {
+        each.name: getattr(file, each.name).strip()
+        for each in fields(Card)
+        if each.name not in ("authors", "date", "outputs")
+    }
+    authors = _words(reader, "authors", file.authors)
+    card = Card(authors=authors, date=str(file.date)[:10], outputs=names, **texts)
     found = {name: place / file for name, file in names.items()}
     return Submission(submission_name(place), place, card, found)
 
 
-def _check_place(reader: _Reader, file: str) -> None:
+def _check_place(reader: RecordReader, file: str) -> None:
     """Refuse an output that is not beside its card."""
-    shown = shorten(file)
+    shown, folder = shorten(file), Path(reader.path).parent
     try:
-        inside = (reader.path.parent / file).resolve()
+        inside = (folder / file).resolve()
         there = inside.is_file()
     except (OSError, ValueError):  # a name too long, or with a NUL in it
-        reader.wrong(f"{shown!r} is no name of a file", "output")
-    if reader.path.parent.resolve() not in inside.parents:
-        reader.wrong(f"{shown!r} is outside the folder of the submission", "output")
+        raise reader.error(f"{shown!r} is no name of a file", "output") from None
+    if folder.resolve() not in inside.parents:
+        raise reader.error(f"{shown!r} is outside the folder of the submission", "output")
     if not there:
-        reader.wrong(f"there is no file {shown!r}", "output", "put the output beside the card")
+        remedy = "put the output beside the card"
+        raise reader.error(f"there is no file {shown!r}", "output", remedy=remedy)
 
 
-def _output_names(board: Board, reader: _Reader) -> dict[str, str]:
-    """The file of each test set: as the card says, or as files are called that it need not name."""
-    given, sets = reader.fields, [each.name for each in board.sets]
-    named = dict(given.get("outputs", {}))
-    for name, file in named.items():
+def _output_names(board: Board, reader: RecordReader, card: _CardFile) -> dict[str, str]:
+    """Return the file of each test set: as the card says, or by the usual names."""
+    sets, named = [each.name for each in board.sets], dict(card.outputs)
+    for name in named:
         if name not in sets:
-            reader.wrong(
+            raise reader.error(
                 f"there is no test set {name!r} on this board",
-                name,
-                f"{suggest_name(name, sets)}there are: {', '.join(sets)}",
+                *("outputs", name),
+                remedy=f"{suggest_name(name, sets)}there are: {', '.join(sets)}",
             )
-        if not isinstance(file, str):
-            reader.wrong(f"the output of {name} should be a file name", name)
-    if "output" in given and (named or len(sets) > 1):
-        reader.wrong("output is one file", "output", f"write [outputs] with {', '.join(sets)}")
-    if "output" in given:
-        named = {sets[0]: given["output"]}
+    if card.output and (named or len(sets) > 1):
+        remedy = f"write [outputs] with {', '.join(sets)}"
+        raise reader.error("output is one file", "output", remedy=remedy)
+    if card.output:
+        named = {sets[0]: card.output}
     if not named:
         named = _usual_names(sets, reader)
     for file in named.values():
@@ -363,16 +326,16 @@ def _output_names(board: Board, reader: _Reader) -> dict[str, str]:
     return named
 
 
-def _usual_names(sets: Sequence[str], reader: _Reader) -> dict[str, str]:
-    """The files that are there and called as a card need not say."""
+def _usual_names(sets: Sequence[str], reader: RecordReader) -> dict[str, str]:
+    """Return the files beside the card that are named after a test set, or ``output``."""
     named: dict[str, str] = {}
     stems = [*sets, "output"] if len(sets) == 1 else sets
     for stem in stems:
         for ending in OUTPUTS:
             name = sets[0] if stem == "output" else stem
-            if name not in named and (reader.path.parent / f"{stem}{ending}").is_file():
+            if name not in named and (Path(reader.path).parent / f"{stem}{ending}").is_file():
                 named[name] = f"{stem}{ending}"
     if not named:
         wanted = "output.txt" if len(sets) == 1 else ", ".join(f"{name}.txt" for name in sets)
-        reader.wrong("there is no output", "", f"put {wanted} beside the card")
+        raise reader.error("there is no output", remedy=f"put {wanted} beside the card")
     return named

@@ -13,7 +13,7 @@ import json
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from math import isfinite, isnan, nan
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval, plural
 from errata.io.atomic import check_writable, deferred_signals, may_replace, put_in_place
 from errata.io.files import PathLike, decode, file_error, read_bytes, shown_name
-from errata.io.records import decode_json
+from errata.io.records import Count, RecordReader, decode_json, read_json
 from errata.tables.cells import Cell
 from errata.tables.table import Table, signed
 
@@ -40,8 +40,8 @@ Setting = str | int | float | None
 class PartSize(NamedTuple):
     """How many rows (rated outputs, or pairs) and different sources a part of the data has."""
 
-    rows: int
-    sources: int
+    rows: Count
+    sources: Count
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class TrainedOn:
 
     name: str
     sha256: str
-    rows: int
-    sources: int
+    rows: Count
+    sources: Count
     licence: str = "not stated"
     citations: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -67,14 +67,14 @@ class Head:
     """
 
     figure: Literal["pearson", "accuracy"]
-    rows: int
+    rows: Count
     value: Estimate
     length: Estimate
     spearman: float | None = None
     validation: float | None = None
-    step: int = 0
-    steps: int = 0
-    cut: int = 0
+    step: Count = 0
+    steps: Count = 0
+    cut: Count = 0  # older cards do not have it
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class GateThreshold:
 
     threshold: float
     kept: float
-    rows: int
+    rows: Count
 
 
 @dataclass(frozen=True)
@@ -212,96 +212,16 @@ def _gate_lines(card: ModelCard) -> list[str]:
 
 
 def read_model_card(folder: PathLike) -> ModelCard | None:
-    """The card in a folder of models; None where there is none."""
+    """Return the card in a folder of models; None where there is none."""
     path = Path(folder) / CARD_JSON
     if not path.is_file():
         return None
-    name = shown_name(path)
-    try:
-        return _card(decode_json(decode(read_bytes(path), name)))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(
-            f"not a model card: {type(error).__name__} {error}",
-            path=name,
-            remedy="train the model again, or remove the file",
-        ) from None
-
-
-def _card(data: Any) -> ModelCard:
+    reader = RecordReader(shown_name(path), remedy="train the model again, or remove the file")
+    data = read_json(path, "not a model card", reader.remedy)
     if not isinstance(data, dict) or data.get("kind") != KIND or data.get("version") != VERSION:
-        raise ValueError(f"it is no {KIND} of version {VERSION}")
-    if data["metric"] not in ("some", "impara"):
-        raise ValueError(f"metric {data['metric']!r}")
-    on = data["data"]
-    return ModelCard(
-        metric=data["metric"],
-        encoder=_word(data["encoder"]),
-        data=TrainedOn(
-            name=_word(on["name"]),
-            sha256=_word(on["sha256"]),
-            rows=_count(on["rows"]),
-            sources=_count(on["sources"]),
-            licence=_word(on["licence"]),
-            citations=tuple(map(_word, on["citations"])),
-            notes=tuple(map(_word, on["notes"])),
-        ),
-        split={
-            _word(part): PartSize(_count(size["rows"]), _count(size["sources"]))
-            for part, size in data["split"].items()
-        },
-        heads={_word(name): read_head(head) for name, head in data["heads"].items()},
-        settings={_word(name): _setting(value) for name, value in data["settings"].items()},
-        gate=_gate(data.get("gate")),
-        errata=_word(data["errata"]),
-    )
-
-
-def read_head(data: Any) -> Head:
-    """The head that `head_data` wrote."""
-    if data["figure"] not in ("pearson", "accuracy"):
-        raise ValueError(f"figure {data['figure']!r}")
-    return Head(
-        figure=data["figure"],
-        rows=_count(data["rows"]),
-        value=_estimate(data["value"]),
-        length=_estimate(data["length"]),
-        spearman=None if data["spearman"] is None else float(data["spearman"]),
-        validation=None if data["validation"] is None else float(data["validation"]),
-        step=_count(data["step"]),
-        steps=_count(data["steps"]),
-        cut=_count(data.get("cut", 0)),  # older cards do not say
-    )
-
-
-def _gate(data: Any) -> GateThreshold | None:
-    if data is None:  # of SOME, or of an older card
-        return None
-    return GateThreshold(float(data["threshold"]), float(data["kept"]), _count(data["rows"]))
-
-
-def _estimate(data: Any) -> Estimate:
-    value, low, high = (
-        nan if data[part] is None else float(data[part]) for part in Estimate._fields
-    )
-    return Estimate(value, low, high)
-
-
-def _word(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
-    return value
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"{value!r} is not a count")
-    return value
-
-
-def _setting(value: Any) -> Setting:
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise TypeError(f"{value!r} is not a setting")
+        raise reader.error(f"not a model card: it is no {KIND} of version {VERSION}")
+    fields = {k: v for k, v in data.items() if k not in ("kind", "version", "warning")}
+    return reader.decode(ModelCard, fields)
 
 
 # ---- The folder that a training writes: finished parts at once, all of it in place together.
@@ -345,7 +265,7 @@ class TrainingFolder:
         """What is known of a part that an earlier run finished in the same way; else None."""
         try:
             data = decode_json(decode(read_bytes(self._work(part) / DONE), DONE))
-            return read_head(data["head"]) if data["key"] == key else None
+            return RecordReader(DONE).decode(Head, data["head"]) if data["key"] == key else None
         except Exception:  # not there, or not whole: it is trained again
             return None
 

@@ -31,18 +31,18 @@ what was printed of it, ``times`` (100 for percent) and ``digits``.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 from errata.datasets.fetch import collections
 from errata.io.files import decode, read_bytes
+from errata.io.records import RecordReader, parse_toml
 
 # ---- What a paper printed and how each of its figures is recomputed: the parts of an
 # experiment.
@@ -53,6 +53,21 @@ ELSEWHERE = "="
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """One figure behind a finding: the measure, what is printed, what we found."""
+
+    what: str
+    measure: str
+    found: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    printed: str = ""
+
+    def __post_init__(self) -> None:
+        for text in (self.printed, self.found):
+            _check_digits(text, self.what)
+
+
+@dataclass(frozen=True)
 class Method:
     """One way to recompute a table: where from, and how far it may be off, and why.
 
@@ -60,13 +75,18 @@ class Method:
     ``model``; then they are held to what is pinned for the version that ran.
     """
 
-    origin: str
+    origin: str = field(metadata={"key": "from"})
     arguments: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float = 0.0
-    software: str = ""
+    software: Literal["", "extractor", "model"] = ""
     reason: str = ""
     raw: bool = False
     finding: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.tolerance and not self.reason:
+            raise InputError("a tolerance needs its reason")
 
 
 @dataclass(frozen=True)
@@ -102,17 +122,6 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """One figure behind a finding: the measure, what is printed, what we found."""
-
-    what: str
-    measure: str
-    arguments: Mapping[str, Any]
-    printed: str
-    found: str
-
-
-@dataclass(frozen=True)
 class Claim:
     """Something a paper or its data got wrong, with the figures that show it."""
 
@@ -120,6 +129,9 @@ class Claim:
     title: str
     text: str
     evidence: tuple[Evidence, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", " ".join(self.text.split()))
 
 
 @dataclass(frozen=True)
@@ -136,6 +148,13 @@ class OwnFiles:
     outputs: tuple[str, ...] = ()
     judgments: tuple[str, ...] = ()
     base: int = 0
+
+    def __post_init__(self) -> None:
+        if self.name in collections() or "/" in self.name or "+" in self.name:
+            raise InputError(
+                f"files cannot be called {self.name!r}",
+                remedy="take a name that no public data set has, without / and +",
+            )
 
 
 @dataclass(frozen=True)
@@ -164,18 +183,65 @@ class Experiment:
         return sum(len(table.cells) * len(table.ways) for table in self.tables)
 
 
-ROUNDINGS = ("half", "truncated")
-SOFTWARE = ("extractor", "model")
 UNPRINTED = "?"
 MOST_DIGITS = 30  # of a printed figure
-RECIPE: dict[str, type] = {
-    "metric": str,
-    "references": str,
-    "outputs": str,
-    "edits": bool,
-    "times": float,
-    "digits": int,
-}
+
+
+@dataclass(frozen=True)
+class _KnownEntry:
+    """``[[table.known]]`` as written."""
+
+    origin: str = field(metadata={"key": "from"})
+    reason: str
+    matrix: str
+    version: str = ""
+    finding: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True)
+class _TableEntry:
+    """``[[table]]`` as written."""
+
+    name: str
+    title: str
+    origin: str
+    measure: str
+    by: tuple[str, ...]
+    matrix: str
+    way: tuple[Method, ...]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    rounding: Literal["half", "truncated"] = "half"
+    repeats: bool = False
+    known: tuple[_KnownEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """``[recipes.NAME]`` as written."""
+
+    metric: str = ""
+    references: str = ""
+    outputs: str = ""
+    edits: bool = False
+    times: float = 1.0
+    digits: int = 0
+
+
+@dataclass(frozen=True)
+class _ExperimentFile:
+    """An experiment as written."""
+
+    name: str
+    title: str
+    citation: str
+    data: tuple[str, ...]
+    table: tuple[_TableEntry, ...] = ()
+    finding: tuple[Claim, ...] = ()
+    recipes: Mapping[str, Any] = field(default_factory=dict)
+    group: str = ""
+    published: bool = True
+    files: Mapping[str, Any] = field(default_factory=dict)
 
 
 def experiment_names() -> tuple[str, ...]:
@@ -215,101 +281,63 @@ def read_experiment(path: str | Path) -> Experiment:
 
 def parse_experiment(text: str, where: str) -> Experiment:
     """Read an experiment from TOML; ``where`` names it in messages."""
-    try:
-        content = tomllib.loads(text)
-    except ValueError as error:  # also of numbers of thousands of digits
-        raise InputError(f"not TOML: {error}", path=where) from None
-    except RecursionError:
-        raise InputError("not TOML that can be read: nested too deep", path=where) from None
-    try:
-        fields = _fields(
-            content,
-            "the experiment",
-            {
-                "name": str,
-                "title": str,
-                "citation": str,
-                "data": list,
-                "table": list,
-                "finding": list,
-                "recipes": dict,
-                "group": str,
-                "published": bool,
-                "files": dict,
-            },
-            optional=("table", "finding", "recipes", "group", "published", "files"),
+    reader = RecordReader(where, text)
+    file = reader.decode(_ExperimentFile, parse_toml(text, where))
+    for name, recipe in file.recipes.items():
+        reader.decode(_Recipe, recipe, "recipes", name)
+    own = {
+        name: _own_files(
+            reader.decode(OwnFiles, entry, "files", name, name=name), Path(where).parent
         )
-        _words(fields["data"], "data")
-        for name, recipe in fields.get("recipes", {}).items():
-            _fields(recipe, f"recipe {name}", RECIPE, optional=tuple(RECIPE))
-        reasons: list[Claim] = []
-        tables = tuple(_table(entry, reasons) for entry in fields.get("table", ()))
-        findings = (*(_finding(entry) for entry in fields.get("finding", ())), *reasons)
-        _check_named(tables, [claim.name for claim in findings])
-        return Experiment(
-            fields["name"],
-            fields["title"],
-            fields["citation"],
-            tuple(fields["data"]),
-            tables,
-            findings,
-            fields.get("recipes", {}),
-            fields.get("group", ""),
-            fields.get("published", True),
-            _own_files(fields.get("files", {}), Path(where).parent),
-        )
+        for name, entry in file.files.items()
+    }
+    reasons: list[Claim] = []
+    tables = []
+    for k, entry in enumerate(file.table):
+        try:
+            tables.append(_table(entry, reasons))
+        except InputError as error:
+            raise reader.error(error.problem, "table", k, remedy=error.remedy or "") from None
+    findings = (*file.finding, *reasons)
+    try:
+        _check_findings(tables, [claim.name for claim in findings])
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
+    return Experiment(
+        file.name,
+        file.title,
+        file.citation,
+        file.data,
+        tuple(tables),
+        findings,
+        file.recipes,
+        file.group,
+        file.published,
+        own,
+    )
 
 
-def _fields(
-    entry: Any, what: str, kinds: Mapping[str, type], optional: tuple[str, ...] = ()
-) -> dict[str, Any]:
-    if not isinstance(entry, dict):
-        raise InputError(f"{what} is not a table")
-    missing = [name for name in kinds if name not in entry and name not in optional]
-    unknown = [name for name in entry if name not in kinds]
-    if missing or unknown:
-        raise InputError(
-            f"{what}: missing {missing or 'nothing'}, unknown {unknown or 'nothing'}",
-            remedy=f"it has the fields {', '.join(kinds)}",
-        )
-    for name, value in entry.items():
-        if not isinstance(value, kinds[name]) and not (
-            kinds[name] is float and isinstance(value, int)
-        ):
-            raise InputError(f"{what}: {name} is not a {kinds[name].__name__}")
-    return entry
+def _own_files(given: OwnFiles, folder: Path) -> OwnFiles:
+    """Return the files with paths below a folder."""
+
+    def below(paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(str(folder / path) for path in paths)
+
+    return replace(
+        given,
+        gold="".join(below([given.gold] if given.gold else [])),
+        source="".join(below([given.source] if given.source else [])),
+        references=below(given.references),
+        outputs=below(given.outputs),
+        judgments=below(given.judgments),
+    )
 
 
-def _own_files(entries: Mapping[str, Any], folder: Path) -> dict[str, OwnFiles]:
-    """Files of one's own by their names; paths are those from the folder of the experiment."""
-    found = {}
-    kinds: dict[str, type] = {"gold": str, "source": str}
-    kinds |= {"references": list, "outputs": list, "judgments": list, "base": int}
-    for name, entry in entries.items():
-        if name in collections() or "/" in name or "+" in name:
-            raise InputError(
-                f"files cannot be called {name!r}",
-                remedy="take a name that no public data set has, without / and +",
-            )
-        paths = _fields(entry, f"files {name}", kinds, optional=tuple(kinds))
-        several: dict[str, tuple[str, ...]] = {}
-        for role in ("references", "outputs", "judgments"):
-            _words(paths.get(role, []), f"files {name}: {role}")
-            several[role] = tuple(str(folder / path) for path in paths.get(role, ()))
-        gold, source = (
-            str(folder / paths[role]) if role in paths else "" for role in ("gold", "source")
-        )
-        found[name] = OwnFiles(name, gold, source, **several, base=paths.get("base", 0))
-    return found
-
-
-def _check_named(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
-    """Refuse a reason that names a finding there is not, and two findings of one name."""
+def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
+    """Refuse a reason that names an unknown finding, and two findings of one name."""
     if len({*findings}) < len(findings):
         twice = next(name for name in findings if findings.count(name) > 1)
-        raise InputError(f"the finding {twice!r} stands there twice")
+        raise InputError(f"two findings are called {twice!r}")
     for table in tables:
         named = [way.finding for way in table.ways]
         shown = [*table.known.values(), *table.pinned.values()]
@@ -322,194 +350,116 @@ def _check_named(tables: Sequence[PublishedTable], findings: Sequence[str]) -> N
                 )
 
 
-def _words(values: list[Any], what: str) -> None:
-    if not all(isinstance(value, str) for value in values):
-        raise InputError(f"{what} is not a list of texts")
-
-
-def _printed(text: str, what: str) -> str:
-    """A printed figure, or a text; refused where it is a number that nobody prints."""
+def _check_digits(text: str, what: str) -> None:
+    """Refuse a number that nobody prints; other texts pass."""
     try:
         number = Decimal(text)
     except InvalidOperation:
-        return text
+        return
     if len(text) > MOST_DIGITS or (number.is_finite() and abs(number.adjusted()) > MOST_DIGITS):
         raise InputError(
-            f"{what}: {text!r} is no figure that is printed",
+            f"{what}: {text!r} has too many digits for a printed figure",
             remedy=f"give a number of at most {MOST_DIGITS} digits",
         )
-    return text
 
 
-def _table(entry: Any, reasons: list[Claim]) -> PublishedTable:
-    fields = _fields(
-        entry,
-        "a table",
-        {
-            "name": str,
-            "title": str,
-            "origin": str,
-            "measure": str,
-            "by": list,
-            "matrix": str,
-            "arguments": dict,
-            "rounding": str,
-            "repeats": bool,
-            "way": list,
-            "known": list,
-        },
-        optional=("arguments", "rounding", "repeats", "known"),
-    )
-    name = f"table {fields['name']}"
-    by = tuple(fields["by"])
-    _words(fields["by"], f"{name}: by")
-    rounding = fields.get("rounding", "half")
-    if rounding not in ROUNDINGS:
-        raise InputError(
-            f"{name}: rounding {rounding!r} is unknown", remedy=f"use one of {', '.join(ROUNDINGS)}"
+def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
+    ways = tuple(
+        replace(
+            way,
+            arguments={**entry.arguments, **way.arguments},
+            reason=" ".join(way.reason.split()),
+            finding=_finding_of(way, entry.name, f"How far {entry.name} may be off", reasons),
+            evidence=(),
         )
-    shared = fields.get("arguments", {})
-    ways = tuple(_way(way, shared, fields["name"], reasons) for way in fields["way"])
+        for way in entry.way
+    )
     cells = {
         key: None if text == UNPRINTED else text
-        for key, text in _matrix(fields["matrix"], by, name).items()
+        for key, text in _matrix(entry.matrix, entry.by).items()
     }
     if len({way.origin for way in ways}) < max(1, len(ways)):
-        raise InputError(f"{name} needs ways of different origins")
-    known, pinned = _known(fields, ways, cells, by, reasons)
+        raise InputError("a table needs ways of different origins")
+    known, pinned = _known_cells(entry, ways, cells, reasons)
     return PublishedTable(
-        fields["name"],
-        fields["title"],
-        fields["origin"],
-        fields["measure"],
-        by,
+        entry.name,
+        entry.title,
+        entry.origin,
+        entry.measure,
+        entry.by,
         cells,
         ways,
         known,
-        rounding,
+        entry.rounding,
         pinned,
-        fields.get("repeats", False),
+        entry.repeats,
     )
 
 
-def _known(
-    table: Mapping[str, Any],
+def _known_cells(
+    table: _TableEntry,
     ways: Sequence[Method],
     cells: Mapping[Key, str | None],
-    by: tuple[str, ...],
     reasons: list[Claim],
 ) -> tuple[
     dict[str, dict[Key, KnownDifference]], dict[tuple[str, str], dict[Key, KnownDifference]]
 ]:
-    """The cells known to differ, by way; and by way and version where they depend on software."""
-    name = f"table {table['name']}"
+    """Return the cells known to differ by way, and by way and version of its software."""
     known: dict[str, dict[Key, KnownDifference]] = {way.origin: {} for way in ways}
     pinned: dict[tuple[str, str], dict[Key, KnownDifference]] = {}
-    kinds: dict[str, type] = {"from": str, "reason": str, "matrix": str}
-    kinds |= {"version": str, "finding": str, "evidence": list}
-    for each in table.get("known", ()):
-        entry = _fields(each, f"{name}: a known cell", kinds, optional=tuple(kinds)[3:])
-        origin, version = entry["from"], entry.get("version", "")
-        way = next((way for way in ways if way.origin == origin), None)
-        if way is None:
-            raise InputError(f"{name}: known cells of an unknown way {origin!r}")
-        if bool(version) != bool(way.software):
+    software = {way.origin: way.software for way in ways}
+    for entry in table.known:
+        origin, version = entry.origin, entry.version
+        if origin not in software:
+            raise InputError(f"known cells of an unknown way {origin!r}")
+        if bool(version) != bool(software[origin]):
             raise InputError(
-                f"{name}: known cells of {origin!r} {'need' if way.software else 'have'} a version",
+                f"known cells of {origin!r} {'need' if software[origin] else 'have'} a version",
                 remedy="a version belongs to a way that names its software, and only there",
             )
-        finding = _shown_by(entry, table["name"], reasons)
+        finding = _finding_of(entry, table.name, f"Why {table.name} differs", reasons)
         mine = pinned.setdefault((origin, version), {}) if version else known[origin]
-        for key, text in _matrix(entry["matrix"], by, name).items():
+        for key, text in _matrix(entry.matrix, table.by).items():
             if key not in cells:
-                raise InputError(f"{name}: the known cell {'/'.join(key)} is not in the table")
-            mine[key] = KnownDifference(text, " ".join(entry["reason"].split()), finding)
+                raise InputError(f"the known cell {'/'.join(key)} is not in the table")
+            mine[key] = KnownDifference(text, " ".join(entry.reason.split()), finding)
     return known, pinned
 
 
-def _way(entry: Any, shared: Mapping[str, Any], table: str, reasons: list[Claim]) -> Method:
-    name = f"table {table}"
-    kinds = {"from": str, "arguments": dict, "tolerance": float, "software": str, "reason": str}
-    kinds |= {"raw": bool, "finding": str, "evidence": list}
-    fields = _fields(entry, f"{name}: a way", kinds, optional=tuple(kinds)[1:])
-    way = Method(
-        fields["from"],
-        {**shared, **fields.get("arguments", {})},
-        float(fields.get("tolerance", 0.0)),
-        fields.get("software", ""),
-        " ".join(fields.get("reason", "").split()),
-        fields.get("raw", False),
-        _shown_by(fields, table, reasons),
-    )
-    if way.tolerance and not way.reason:
-        raise InputError(f"{name}: a way with a tolerance needs its reason")
-    if way.software not in ("", *SOFTWARE):
-        raise InputError(
-            f"{name}: software {way.software!r} is unknown",
-            remedy=f"use one of {', '.join(SOFTWARE)}",
-        )
-    return way
-
-
-def _shown_by(entry: Mapping[str, Any], table: str, reasons: list[Claim]) -> str:
-    """The finding behind a reason: one that is named, or one made of its own evidence."""
-    if "evidence" not in entry:
-        return str(entry.get("finding", ""))
-    if "finding" in entry:
-        raise InputError(f"table {table}: give evidence or the name of a finding, not both")
+def _finding_of(entry: Method | _KnownEntry, table: str, title: str, reasons: list[Claim]) -> str:
+    """Return the name of the finding behind a reason; its own evidence becomes a finding."""
+    if not entry.evidence:
+        return entry.finding
+    if entry.finding:
+        raise InputError("give evidence or the name of a finding, not both")
     name = f"{table}-{1 + sum(claim.name.startswith(f'{table}-') for claim in reasons)}"
-    title = f"Why {table} differs" if "matrix" in entry else f"How far {table} may be off"
-    reason = entry.get("reason", "")
-    reasons.append(
-        _finding({"name": name, "title": title, "text": reason, "evidence": entry["evidence"]})
-    )
+    reasons.append(Claim(name, title, entry.reason, entry.evidence))
     return name
 
 
-def _finding(entry: Any) -> Claim:
-    fields = _fields(entry, "a finding", {"name": str, "title": str, "text": str, "evidence": list})
-    evidence = []
-    for each in fields["evidence"]:
-        one = _fields(
-            each,
-            f"finding {fields['name']}: evidence",
-            {"what": str, "measure": str, "arguments": dict, "printed": str, "found": str},
-            optional=("arguments", "printed"),
-        )
-        evidence.append(
-            Evidence(
-                one["what"],
-                one["measure"],
-                one.get("arguments", {}),
-                _printed(one.get("printed", ""), one["what"]),
-                _printed(one["found"], one["what"]),
-            )
-        )
-    return Claim(fields["name"], fields["title"], " ".join(fields["text"].split()), tuple(evidence))
-
-
-def _matrix(text: str, by: tuple[str, ...], name: str) -> dict[Key, str]:
-    """The cells of a matrix by their keys; the first line names the columns."""
+def _matrix(text: str, by: tuple[str, ...]) -> dict[Key, str]:
+    """Return the cells of a matrix by their keys; its first line names the columns."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if not lines:
-        raise InputError(f"{name}: the matrix is empty")
+        raise InputError("the matrix is empty")
     columns = [tuple(title.split("/")) for title in lines[0]]
     cells: dict[Key, str] = {}
     for row, *found in lines[1:]:
         if len(found) != len(columns):
             raise InputError(
-                f"{name}: row {row} has {len(found)} cells under {len(columns)} columns",
+                f"row {row} has {len(found)} cells under {len(columns)} columns",
                 remedy="write - where there is no cell",
             )
         for column, cell in zip(columns, found, strict=True):
             key = (*row.split("/"), *column)
             if len(key) != len(by):
                 raise InputError(
-                    f"{name}: the key {'/'.join(key)} has {len(key)} parts and not "
+                    f"the key {'/'.join(key)} has {len(key)} parts and not "
                     f"{len(by)} ({', '.join(by)})"
                 )
             if key in cells:
-                raise InputError(f"{name}: the cell {'/'.join(key)} stands there twice")
+                raise InputError(f"the cell {'/'.join(key)} is given twice")
             if cell != "-":
-                cells[key] = _printed(cell, name)
+                _check_digits(cell, "/".join(key))
+                cells[key] = cell
     return cells

@@ -85,7 +85,10 @@ def unpack_counts(data: bytes) -> Floats:
     if len(body) != rows * references * k * np.dtype(KINDS[kind]).itemsize:
         raise InputError("these counts are damaged", remedy=REMEDY)
     numbers = np.frombuffer(body, KINDS[kind])
-    counts = numbers.astype(np.float64).reshape(rows, references, k)
+    try:
+        counts = numbers.astype(np.float64).reshape(rows, references, k)
+    except ValueError:  # no numbers, and sizes beyond what an array has
+        raise InputError("these counts are damaged", remedy=REMEDY) from None
     raw = numbers.view(f"<u{numbers.itemsize}").reshape(counts.shape)
     counts[raw == 2 ** (8 * numbers.itemsize) - 1] = np.nan
     return counts
