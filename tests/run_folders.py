@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +180,8 @@ def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, 
         edits = None if parts[0].edits is None else sum((part.edits for part in parts), ())
         systems.append(Hypotheses(system, sum((part.sentences for part in parts), ()), edits))
     sources, references = (
-        sum((getattr(c, n) for c in corpora), ()) for n in ("sources", "references")
+        tuple(chain.from_iterable(getattr(c, n) for c in corpora))
+        for n in ("sources", "references")
     )
     return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
 

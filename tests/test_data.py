@@ -7,7 +7,7 @@ import itertools
 import pickle
 from collections.abc import Callable
 from copy import copy, deepcopy
-from dataclasses import asdict, fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,7 +27,6 @@ from errata.data import (
     apply_edits,
     short_names,
 )
-from errata.data.tokens import Spelled, utf8
 from errata.io.m2 import scan_m2_text
 from errata.scoring.evaluate import evaluate
 
@@ -106,7 +105,7 @@ some_references = st.lists(
 
 @given(st.lists(some_references, max_size=6))
 @example([[((Edit(k, k + 1, "x"),), None)] for k in range(3)])
-def test_places_of_edits_are_those_of_the_references(
+def test_columns_are_those_of_the_references(
     given_sets: list[list[tuple[tuple[Edit, ...] | None, str | None]]],
 ) -> None:
     references = tuple(
@@ -120,17 +119,17 @@ def test_places_of_edits_are_those_of_the_references(
     ends = range(-1, len(references) + 1)
     parts = itertools.starmap(slice, [*itertools.product(ends, ends), (None, None, 2)])
     for each, own in [(corpus, references), *((corpus[part], references[part]) for part in parts)]:
-        places, flat = each.edit_places, [r for refs in own for r in refs]
+        table, flat = each.edits, [r for refs in own for r in refs]
         assert each.most_references == max(map(len, own), default=0)
         assert each.has_gold_edits == all(r.edits is not None for r in flat)
         assert each.annotators == tuple(sorted({r.annotator for r in flat}))
-        assert places.sizes.tolist() == [len(refs) for refs in own]
-        assert places.annotators.tolist() == [r.annotator for r in flat]
-        spans = list(zip(places.start.tolist(), places.end.tolist(), strict=True))
-        assert [spans[a:b] for a, b in itertools.pairwise(places.at.tolist())] == [
+        assert table.sizes.tolist() == [len(refs) for refs in own]
+        assert table.annotators.tolist() == [r.annotator for r in flat]
+        spans = list(zip(table.start.tolist(), table.end.tolist(), strict=True))
+        assert [spans[a:b] for a, b in itertools.pairwise(table.edit_offsets.tolist())] == [
             [(edit.start, edit.end) for edit in r.edits or ()] for r in flat
         ]
-        assert places.reach().tolist() == [
+        assert table.last_ends().tolist() == [
             max((e.end for r in refs for e in r.edits or ()), default=0) for refs in own
         ]
 
@@ -181,7 +180,7 @@ def test_documents_can_be_named_later() -> None:
     named = corpus.in_documents(["one", "two"])
     assert named == corpus
     assert named.documents == ("one", "two")
-    assert named.edit_places is corpus.edit_places
+    assert named.edits is corpus.edits
     assert not corpus.documents
 
 
@@ -297,50 +296,18 @@ def test_resamples_without_a_score_decide_nothing() -> None:
     assert nothing.p_values()[0, 1] == 1
 
 
-def spelled_output() -> Hypotheses:
-    return Hypotheses.made_later("A", Spelled(utf8(["He goes .", "", "Ça va"])))
-
-
-def test_sentences_read_as_bytes_are_the_same() -> None:
-    output, plain = spelled_output(), Hypotheses("A", ("He goes .", "", "Ça va"))
-    assert (len(output), repr(output)) == (3, repr(plain))
-    assert "sentences" not in vars(output)  # made when asked for
-    assert output[1:].sentences == plain.sentences[1:]
-    assert output.sentences == plain.sentences == plain.spelled
-    assert output == plain
-    assert hash(spelled_output()) == hash(plain)
-    assert spelled_output().without_sentences(1) == plain.without_sentences(1)
-    assert replace(spelled_output(), system="B") == replace(plain, system="B")
+def test_hypotheses_can_be_copied_and_sent_elsewhere() -> None:
+    edited = Hypotheses("A", ("a", "c"), ((Edit(0, 1, "b"),), ()))
     for make in (copy, deepcopy, lambda each: pickle.loads(pickle.dumps(each))):
-        other = make(spelled_output())
-        assert (other, len(other), other[1:]) == (plain, 3, plain[1:])
-    assert [each.name for each in fields(plain)] == ["system", "sentences", "edits"]
-    assert asdict(spelled_output()) == asdict(plain)
-    edited = Hypotheses("A", ("a",), ((Edit(0, 1, "b"),),))
-    assert pickle.loads(pickle.dumps(edited)) == edited
-    # A part takes no more room than its sentences, however long the file was.
-    long = Hypotheses.made_later("A", Spelled(utf8(["x" * 100_000, "y"])))
-    assert len(pickle.dumps(long[1:])) < 1000
-
-
-def test_sources_read_as_bytes_are_the_same() -> None:
-    text = "S He go .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n\nS Ça\n\nS I\n"
-    corpus = scan_m2_text(text).corpus
-    plain = Corpus(("He go .", "Ça", "I"), corpus.references)
-    assert "sources" not in vars(corpus)  # made when asked for
-    assert corpus.source_tokens.offsets.tolist() == plain.source_tokens.offsets.tolist()
-    assert corpus.vocabulary.words() == plain.vocabulary.words()
-    assert corpus[1:].sources == ("Ça", "I")
-    assert corpus[::2].sources == ("He go .", "I")
-    assert corpus.starting_at(5).sources == corpus.sources == plain.sources
-    assert corpus == plain
-    assert corpus.in_documents(["a", "a", "b"])[1:].documents == ("a", "b")
+        assert make(edited) == edited
+    assert edited[1:] == Hypotheses("A", ("c",), ((),))
+    assert edited.without_sentences(1) == edited[:1]
 
 
 def test_other_sources_take_the_place_of_those_that_were_read() -> None:
     corpus = scan_m2_text("S He go .\n\nS I\n").corpus
     other = replace(corpus, sources=("a", "b"))
-    assert (other.sources, list(other.spelled_sources), len(other)) == (("a", "b"), ["a", "b"], 2)
+    assert (other.sources, len(other)) == (("a", "b"), 2)
     assert corpus.without_sentences(0).sources == ("I",)
     assert len(corpus.without_sentences(0)) == 1
     assert corpus.keep_annotators(0).sources == ("He go .", "I")

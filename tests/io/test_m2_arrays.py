@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import errata.io.m2_arrays
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.data.edits import EditArrays, EditTexts
+from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
 from errata.io.checks.text import check_gold_characters, letters_in, source_letters
 from errata.io.files import decode, read_bytes
@@ -51,43 +51,22 @@ SOUND = "\n\n".join(
 )
 
 
-def asked(corpus: Corpus) -> bool:
-    """Whether anybody asked for the references."""
-    return "references" in corpus.__dict__ or "references" in corpus._derived
-
-
-def same_places(ours: EditArrays, theirs: EditArrays) -> None:
-    for name, one, other in zip(theirs._fields, ours, theirs, strict=True):
-        np.testing.assert_array_equal(one, other, name)
-        assert one.dtype == other.dtype, name
-
-
-def same_words(ours: EditTexts, theirs: EditTexts) -> None:
-    np.testing.assert_array_equal(ours.told, theirs.told)
-    np.testing.assert_array_equal(ours.implied, theirs.implied)
-    assert ours.told.dtype == ours.implied.dtype == theirs.told.dtype == theirs.implied.dtype
-    assert list(ours.corrections) == list(theirs.corrections)
-    np.testing.assert_array_equal(ours.letters, theirs.letters)
-    assert dict(ours.alternatives) == dict(theirs.alternatives)
-
-
 def same_corpus(ours: Corpus, theirs: Corpus) -> None:
-    """Whether all that can be asked of a corpus is the same, also before there are references."""
-    assert len(ours) == len(theirs)
-    assert list(ours.spelled_sources) == list(theirs.spelled_sources)
+    """Check that two corpora are the same, as columns and as objects."""
     assert ours.sources == theirs.sources
     np.testing.assert_array_equal(source_letters(ours), letters_in(theirs.sources))
     assert repr(ours) == repr(theirs)
-    assert (len(ours), ours.annotators) == (len(theirs), theirs.annotators)
-    assert ours.most_references == theirs.most_references
-    same_places(ours.edit_places, EditArrays.of(theirs.references))
-    same_words(ours.edit_words, EditTexts.of(theirs.references))
-    kinds = [e.kind for refs in theirs.references for r in refs for e in r.edits or ()]
-    assert list(ours.edit_kinds) == list(theirs.edit_kinds) == kinds
-    assert [ours.references_of(i) for i in range(len(ours))] == list(theirs.references)
-    backwards = range(len(ours))[::-2]
-    assert ours.references_of_some(backwards) == tuple(theirs.references[i] for i in backwards)
-    assert ours[1:].references_of_some([]) == ()
+    assert (ours.annotators, ours.most_references) == (theirs.annotators, theirs.most_references)
+    mine, other = ours.edits, ReferenceTable.of(theirs.references)
+    for each in fields(ReferenceTable):
+        one, two = getattr(mine, each.name), getattr(other, each.name)
+        if isinstance(two, np.ndarray):
+            np.testing.assert_array_equal(one, two, each.name)
+            assert one.dtype == two.dtype, each.name
+        else:
+            assert list(one) == list(two), each.name
+    np.testing.assert_array_equal(mine.replacement_flags, other.replacement_flags)
+    assert [mine.sentence(i) for i in range(len(ours))] == list(theirs.references)
     assert ours.references == theirs.references
     assert ours == theirs
     assert hash(ours) == hash(theirs)
@@ -185,19 +164,17 @@ def test_the_plain_kernel_reads_the_same(text: str, compatible: bool, collect: b
     bounds=st.tuples(*[st.none() | st.integers(-7, 7)] * 2),
     more=st.tuples(*[st.none() | st.integers(-4, 4)] * 2),
     step=st.sampled_from([None, 1, 1, 2, -1]),
-    before=st.sampled_from(["nothing", "words", "references"]),
+    made=st.booleans(),
 )
 def test_parts_are_those_of_an_ordinary_corpus(
-    text: str, bounds: Any, more: Any, step: Any, before: str
+    text: str, bounds: Any, more: Any, step: Any, made: bool
 ) -> None:
     theirs = refused(by_lines, text, collect=True, compatible=True)
     if not isinstance(theirs, M2File):
         return
     ours = scan_m2_text(text, collect=True, compatible=True).corpus
-    if before == "words":
-        ours.edit_words  # noqa: B018 (parts take theirs from it)
-    if before == "references":
-        ours.references  # noqa: B018
+    if made:
+        ours.edits.rows  # noqa: B018
     which = slice(*bounds, step)
     same_corpus(ours[which], theirs.corpus[which])
     part, other = ours[which][slice(*more)], theirs.corpus[which][slice(*more)]
@@ -215,7 +192,6 @@ def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
     assert not found.odd_breaks
     assert found.lines(4, 11) == [(28, "S l m"), (29, line("0 1")), (30, line("0 1"))]
     file = scan_m2_text(MIXED)
-    assert not asked(file.corpus)
     same_file(file, by_lines(MIXED))
 
 
@@ -265,45 +241,30 @@ def test_changed_corpora(change: Callable[[Corpus], Corpus], ours: Corpus, their
     assert [*map(mine.number, numbers)] == [*map(other.number, numbers)]
 
 
-def test_parts_take_over_what_is_said(ours: Corpus, theirs: Corpus) -> None:
-    known = ours.edit_words
-    assert known.alternatives == {3: ("y", "")}
+def test_parts_share_alternatives(ours: Corpus, theirs: Corpus) -> None:
+    assert [k for k, each in enumerate(ours.edits.alternatives) if each] == [3]
     for a, b in itertools.combinations(range(9), 2):
         same_corpus(ours[a:b], theirs[a:b])
-        assert (ours[a:b].edit_words.alternatives == {}) == (not a <= 1 < b)
-    assert ours.starting_at(4).edit_words is known
+        assert bool(ours[a:b].edits.alternatives) == (a <= 1 < b)
+    assert ours.starting_at(4).edits is ours.edits
 
 
-def test_what_references_say() -> None:
+def test_columns_of_references() -> None:
     edits = (Edit(0, 1, "x", "X"), Edit(1, 2, "y", "X", ("z",)))
-    words = EditTexts.of(
+    table = ReferenceTable.of(
         [
             (Reference(0, text="x b"), Reference(1, edits, "x y")),
             (),
             (Reference(0, (), implied=True), Reference(2, edits)),
         ]
     )
-    assert words.told.tolist() == [0, 0, 1, 1]
-    assert words.implied.tolist() == [0, 0, 1, 0]
-    assert words.corrections == ["x", "y", "x", "y"]
-    assert words.alternatives == {1: ("z",), 3: ("z",)}
-    assert words.replacements(3) == ("y", "z")
-    part = words.part(slice(2, 4), slice(2, 4))
-    assert (part.told.tolist(), part.implied.tolist()) == ([1, 1], [1, 0])
-    assert (part.corrections, part.alternatives) == (["x", "y"], {1: ("z",)})
-    assert words.part(slice(0, 1), slice(0, 1)).alternatives == {}
-
-
-@pytest.mark.parametrize("made", [False, True])
-def test_one_sentence_is_counted_as_in_a_tuple(ours: Corpus, theirs: Corpus, made: bool) -> None:
-    if made:
-        ours.references  # noqa: B018
-    for sentence in (0, 7, -1, -8):
-        assert ours.references_of(sentence) == theirs.references_of(sentence)
-    for sentence in (8, -9):
-        for corpus in (ours, theirs):
-            with pytest.raises(IndexError):
-                corpus.references_of(sentence)
+    assert table.texts == ["x b", "x y", None, None]
+    assert table.implied.tolist() == [False, False, True, False]
+    assert table.replacements == ["x", "y", "x", "y"]
+    assert table.all_replacements(3) == ("y", "z")
+    part = table[2:]
+    assert (part.texts, part.implied.tolist()) == ([], [True, False])
+    assert (part.replacements, part.alternatives) == (["x", "y"], [(), ("z",)])
 
 
 # --- who asks -----------------------------------------------------------------------------------
@@ -323,10 +284,9 @@ def outputs() -> list[Hypotheses]:
 @pytest.mark.parametrize(
     "signature", ["m2", "m2(duplicates=official)", "m2(choice=optimal)", "m2(total=mean)"]
 )
-def test_scoring_makes_no_references(outputs: list[Hypotheses], signature: str) -> None:
+def test_scores_are_those_of_an_ordinary_corpus(outputs: list[Hypotheses], signature: str) -> None:
     corpus = scan_m2_text(SOUND).corpus
     scores = evaluate(signature, corpus, outputs, resamples=10)
-    assert not asked(corpus)
     theirs = evaluate(signature, by_lines(SOUND).corpus, outputs, resamples=10)
     for name in ("odd", "worse"):
         assert scores[name] == theirs[name]
@@ -434,7 +394,6 @@ def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
     ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
     outputs = [Hypotheses("A", tuple(f"{s} x" for s in ours.sources))]
     found = find_witnesses([], ours, outputs, [])
-    assert not asked(ours)
     assert found == find_witnesses([], theirs, outputs, [])
     assert {k for w in found for k in w.shows} >= {"kind:Ö", "kind:K4", "references:3"}
     assert [w.source for w in found if "(False, True, True)" in w.shows] == ["h i"]
@@ -466,7 +425,6 @@ def test_a_file_is_read_without_references(tmp_path: Path) -> None:
     path = tmp_path / "gold.m2"
     path.write_bytes(b"\xef\xbb\xbf" + SOUND.encode())
     corpus = read_m2(path)
-    assert not asked(corpus)
     same_corpus(corpus, by_lines(SOUND, name="gold").corpus)
     assert corpus.references[0][0].edits == (Edit(1, 2, "goes", "K0"), Edit(3, 4, "", "X"))
 

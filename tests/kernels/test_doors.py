@@ -175,17 +175,6 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             (np.frombuffer(b"He goes . Home!", np.uint8), np.array([0, 9]), np.array([9, 15])),
         ),
         "scan": (paragraphs, "scan", (np.frombuffer(M2, np.uint8),)),
-        "differ": (
-            words,
-            "differ",
-            (HOME, np.array([9, 0]), np.array([14, 9]), HOME, np.array([9, 2]), np.array([14, 7])),
-        ),
-        "common_ends": (
-            words,
-            "common_ends",
-            (HOME, np.array([9, 0]), np.array([14, 9]), HOME, np.array([9, 2]), np.array([14, 7])),
-        ),
-        "characters": (words, "characters", (HOME, np.array([9, 0]), np.array([14, 9]))),
         "gather": (words, "gather", (HOME, np.array([9, 0]), np.array([14, 9]))),
         "number": (words, "number", (HOME, np.array([0, 9]), np.array([9, 14]), False)),
     }

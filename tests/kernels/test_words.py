@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import errata.data.corpus
+import errata.data.tokens
 from errata.data import Vocabulary
+from errata.data.tokens import Utf8, line_starts, utf8
 from errata.kernels import words
 from pure import load_pure
 
@@ -27,7 +29,7 @@ ODD = (
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of running the kernel, used by vocabularies."""
     which = words if request.param == "compiled" else load_pure("words")
-    monkeypatch.setattr(errata.data.corpus, "words", which)
+    monkeypatch.setattr(errata.data.tokens, "words", which)
     return str(request.param)
 
 
@@ -47,7 +49,7 @@ def spelled(texts: list[str], ascii_only: bool) -> list[list[str]]:
 def test_words_are_those_of_split(way: str, texts: list[str]) -> None:
     which = words if way == "compiled" else load_pure("words")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(errata.data.corpus, "words", which)
+        patch.setattr(errata.data.tokens, "words", which)
         assert spelled(texts, False) == [text.split() for text in texts]
         assert spelled(texts, True) == [ASCII.findall(text) for text in texts]
 
@@ -68,7 +70,7 @@ def test_many_words_make_the_table_grow(kernel: str) -> None:
 def test_parts_of_a_long_text_are_numbered_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["a b", "", "b c", "c", "a"]
     whole = Vocabulary().intern(texts)
-    monkeypatch.setattr(errata.data.corpus, "NUMBERED", 2)
+    monkeypatch.setattr(errata.data.tokens, "INTERNED", 2)
     cut = Vocabulary().intern(iter(texts))
     np.testing.assert_array_equal(whole.ids, cut.ids)
     np.testing.assert_array_equal(whole.offsets, cut.offsets)
@@ -78,3 +80,30 @@ def test_parts_of_a_long_text_are_numbered_alike(monkeypatch: pytest.MonkeyPatch
 def test_nothing_is_no_word(kernel: str) -> None:
     assert len(Vocabulary().intern([])) == 0
     assert Vocabulary().intern(["", "  "]).lengths.tolist() == [0, 0]
+
+
+TEXTS = st.lists(st.text(st.sampled_from(["a", " ", "é", "中", "😀", "\ud800", "\udc00"])))
+
+
+@pytest.mark.parametrize("way", ["compiled", "plain"])
+@given(several=TEXTS, order=st.randoms())
+def test_bytes_of_texts_are_decoded(way: str, several: list[str], order: random.Random) -> None:
+    data, begins, ends = utf8(several)
+    cut = [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+    assert cut == [text.encode(errors="surrogatepass") for text in several]
+    places = list(range(len(several)))
+    order.shuffle(places)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            errata.data.tokens, "words", words if way == "compiled" else load_pure("words")
+        )
+        patch.setattr(errata.data.tokens, "DECODED", 3)
+        found = Utf8(data, begins[places], ends[places]).decode()
+    assert found == [several[i] for i in places]
+
+
+@given(st.text("ab\né", max_size=12))
+def test_lines_begin_after_line_feeds(text: str) -> None:
+    data = text.encode()
+    wanted = [0, *(k + 1 for k, byte in enumerate(data) if byte == ord("\n"))]
+    assert line_starts(data).tolist() == [start for start in wanted if start < len(data)]

@@ -1,4 +1,4 @@
-"""The corrections of gold edits that outputs can have: the same by strings and by bytes."""
+"""The corrections of gold edits that outputs can have."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.data import Hypotheses
-from errata.data.edits import EditTexts
-from errata.data.tokens import Spelled, utf8
+from errata.data import Edit, Hypotheses, Reference, ReferenceTable
 from errata.io.m2 import scan_m2_text
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import _corrections
@@ -20,31 +18,26 @@ ODD += ["a\x1fb", "a\x7fb", "中 文", "  ", "a \u00a0", "\x85", "\ud800 b", "\u
 ODD += ["\x1c", "a \x00 b"]
 
 
-@st.composite
-def edit_words(draw: st.DrawFn) -> EditTexts:
-    texts = draw(st.lists(st.sampled_from(ODD), max_size=6))
-    some = st.lists(st.sampled_from(ODD), min_size=1, max_size=3).map(tuple)
-    places = st.integers(0, len(texts) - 1) if texts else st.nothing()
-    others = draw(st.dictionaries(places, some))
-    known = Spelled(utf8(texts)) if draw(st.booleans()) else texts
-    return EditTexts(np.ones(1, np.uint8), np.zeros(1, np.uint8), known, others)
-
-
-@given(words=edit_words(), data=st.data())
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(ODD), st.lists(st.sampled_from(ODD), max_size=3), st.booleans()),
+        max_size=6,
+    )
+)
 def test_corrections_are_those_without_irregular_space(
-    words: EditTexts, data: st.DataObject
+    drawn: list[tuple[str, list[str], bool]],
 ) -> None:
-    many = len(words.corrections)
-    stay = data.draw(st.lists(st.booleans(), min_size=many, max_size=many))
+    edits = tuple(Edit(0, 1, text, "", tuple(others)) for text, others, _ in drawn)
+    table = ReferenceTable.of([[Reference(0, edits)]])
     wanted, ends = [], [0]
-    for edit in range(many):
-        if stay[edit]:
-            for text in words.replacements(edit):
+    for edit, (_, _, stays) in enumerate(drawn):
+        if stays:
+            for text in table.all_replacements(edit):
                 parts = text.split()
                 if len(parts) < 2 or " ".join(parts) == text.strip():
                     wanted.append(text)
             ends.append(len(wanted))
-    found, at = _corrections(words, np.array(stay, np.bool_))
+    found, at = _corrections(table, np.array([stays for *_, stays in drawn], np.bool_))
     assert list(found) == wanted
     assert at.tolist() == ends
 

@@ -24,7 +24,7 @@ from errata.core.errors import InputError, MissingExtraError
 from errata.core.parameters import name_in
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.data.edits import EditArrays
+from errata.data.edits import ReferenceTable
 from errata.edits import with_edits
 from errata.metrics import METRICS, gleu, parse
 from errata.metrics.base import Metric, WholeCountsError, join_counts, unsettled_of
@@ -503,7 +503,7 @@ def test_what_the_caller_froze_stays_so_and_else_nothing_does(frozen: bool) -> N
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=12))
 def test_sentences_are_told_apart_by_what_their_references_have(each: list[list[int]]) -> None:
-    places = EditArrays.of([[Reference(k, ()) for k in range(len(own))] for own in each])
+    places = ReferenceTable.of([[Reference(k, ()) for k in range(len(own))] for own in each])
     values = np.array([value for own in each for value in own], np.uint8)
     wanted = [i for i, own in enumerate(each) if own not in each[:i]]
     assert places.first_of_kind(values) == wanted

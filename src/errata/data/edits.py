@@ -1,15 +1,13 @@
-"""Where all edits of a corpus stand, and what they say, as arrays and lists.
-
-Every metric would else gather these for itself; and who reads them need not make the edits.
-"""
+"""Edits and references, as objects and, for a whole corpus, as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import chain, pairwise
 from operator import attrgetter
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,116 @@ from errata.core.stats import Bools
 from errata.data.tokens import utf8
 from errata.kernels import letters
 
-NONE: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+T = TypeVar("T")
+REQUIRED, NO_COMMENT = "REQUIRED", "-NONE-"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of the source tokens ``start:end`` into ``replacement``.
+
+    ``start == end`` inserts, an empty replacement deletes. ``alternatives`` are further
+    replacements that are just as right. ``required`` and ``comment`` are the two M2 fields that
+    no scorer reads; they are kept so that a file survives being read and written.
+
+    >>> Edit(3, 4, "diseases", "Nn")
+    Edit(start=3, end=4, replacement='diseases', kind='Nn')
+    """
+
+    start: int
+    end: int
+    replacement: str
+    kind: str = ""
+    alternatives: tuple[str, ...] = ()
+    required: str = REQUIRED
+    comment: str = NO_COMMENT
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise InputError(
+                f"edit {self.start}-{self.end} needs 0 <= start <= end",
+                remedy="offsets count tokens from 0; an insertion has start = end",
+            )
+
+    def __repr__(self) -> str:
+        more = "".join(
+            f", {name}={value!r}"
+            for name, value, default in (
+                ("alternatives", self.alternatives, ()),
+                ("required", self.required, REQUIRED),
+                ("comment", self.comment, NO_COMMENT),
+            )
+            if value != default
+        )
+        return (
+            f"Edit(start={self.start}, end={self.end}, replacement={self.replacement!r}, "
+            f"kind={self.kind!r}{more})"
+        )
+
+    @property
+    def replacements(self) -> tuple[str, ...]:
+        """Every replacement that counts as right, the main one first."""
+        return (self.replacement, *self.alternatives)
+
+
+def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
+    """Carry out edits (their first replacement) on a tokenised sentence.
+
+    Several insertions at one place keep their order; overlapping edits are an error.
+
+    >>> apply_edits("He go home".split(), [Edit(1, 2, "goes"), Edit(3, 3, "now .")])
+    ['He', 'goes', 'home', 'now', '.']
+    """
+    result: list[str] = []
+    position = 0
+    several = list(edits)
+    if len(several) > 1:
+        several.sort(key=attrgetter("start", "end"))
+    for edit in several:
+        if edit.start < position or edit.end > len(tokens):
+            raise InputError(
+                f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
+                f"leaves the sentence of {len(tokens)} tokens",
+                remedy="edits of one annotator must not overlap",
+            )
+        result += tokens[position : edit.start]
+        result += edit.replacement.split()
+        position = edit.end
+    result += tokens[position:]
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One annotator's correction of one sentence, as edits, as text, or as both.
+
+    Empty ``edits`` say "nothing to correct" (a ``noop`` line). An annotator who did not look at
+    the sentence has no `Reference` for it. ``implied`` marks the one empty reference of a
+    sentence for which the file has no annotation line at all.
+    """
+
+    annotator: int = 0
+    edits: tuple[Edit, ...] | None = None
+    text: str | None = None
+    implied: bool = False
+
+    def __post_init__(self) -> None:
+        if self.edits is None and self.text is None:
+            raise InputError(
+                f"the reference of annotator {self.annotator} has no edits, no text",
+                remedy="give edits=() for a sentence without errors",
+            )
+
+    def corrected(self, source: str) -> str:
+        """The corrected sentence: the text as given, or the edits carried out."""
+        if self.text is not None:
+            return self.text
+        assert self.edits is not None
+        return " ".join(apply_edits(source.split(), self.edits)) if self.edits else source
 
 
 def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
-    """Where parts of these sizes begin, and where the last ends.
+    """Return where parts of these sizes begin, and where the last one ends.
 
     >>> offsets(np.array([2, 0, 1])).tolist()
     [0, 2, 2, 3]
@@ -33,23 +136,38 @@ def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
     return at
 
 
-class EditArrays(NamedTuple):
-    """References by sentence (``first[i]:first[i + 1]``), and where the edits of each stand.
+@dataclass(frozen=True, eq=False)
+class ReferenceTable(Sequence[tuple[Reference, ...]]):
+    """The references of all sentences, and their edits, as columns.
 
-    Edits of reference r are ``at[r]:at[r + 1]``; ``bare`` references have none because they came
-    as text.
+    Sentence ``i`` has the references ``reference_offsets[i]:reference_offsets[i + 1]``, reference
+    ``r`` the edits ``edit_offsets[r]:edit_offsets[r + 1]``. ``bare`` references have a text but no
+    edits. An empty column of ``texts``, ``alternatives``, ``required`` or ``comments`` says that
+    every value is the default of `Reference` or `Edit`. As a sequence, it holds the tuple of
+    `Reference` objects of each sentence (`rows`).
+
+    >>> table = ReferenceTable.of([[Reference(0, (Edit(0, 1, "He"),))], []])
+    >>> table.start.tolist(), table.replacements, table[1]
+    ([0], ['He'], ())
     """
 
-    first: NDArray[np.int64]
+    reference_offsets: NDArray[np.int64]
     annotators: NDArray[np.int64]
     bare: Bools
-    at: NDArray[np.int64]
+    implied: Bools
+    edit_offsets: NDArray[np.int64]
     start: NDArray[np.int64]
     end: NDArray[np.int64]
+    replacements: Sequence[str]
+    kinds: Sequence[str]
+    texts: Sequence[str | None] = ()
+    alternatives: Sequence[tuple[str, ...]] = ()
+    required: Sequence[str] = ()
+    comments: Sequence[str] = ()
 
     @classmethod
-    def of(cls, references: Sequence[Sequence[Any]]) -> EditArrays:
-        """Those of the references of each sentence."""
+    def of(cls, references: Sequence[Sequence[Reference]]) -> ReferenceTable:
+        """Return the columns of the references of each sentence."""
         every = list(chain.from_iterable(references))
         edits = [reference.edits for reference in every]
         flat = list(chain.from_iterable(filter(None, edits)))
@@ -58,167 +176,234 @@ class EditArrays(NamedTuple):
             bare[:] = [each is None for each in edits]
         return cls(
             offsets(np.fromiter(map(len, references), np.int64, len(references))),
-            _each("annotator", every),
+            _integers("annotator", every),
             bare,
+            np.fromiter(map(attrgetter("implied"), every), np.bool_, len(every)),
             offsets(np.fromiter([len(each or ()) for each in edits], np.int64, len(edits))),
-            _each("start", flat),
-            _each("end", flat),
+            _integers("start", flat),
+            _integers("end", flat),
+            _column("replacement", flat),
+            _column("kind", flat),
+            _column("text", every, None),
+            _column("alternatives", flat, ()),
+            _column("required", flat, REQUIRED),
+            _column("comment", flat, NO_COMMENT),
         )
 
-    def slices(self, begin: int, end: int) -> tuple[slice, slice]:
-        """Which references the sentences ``begin:end`` have, and which edits these."""
-        first = self.first[[begin, end]]
-        return slice(*first.tolist()), slice(*self.at[first].tolist())
+    def __len__(self) -> int:
+        return len(self.reference_offsets) - 1
 
-    def part(self, begin: int, end: int) -> EditArrays:
-        """Those of the sentences ``begin:end``."""
-        first = self.first[begin : end + 1]
-        at = self.at[first[0] : first[-1] + 1]
-        references, edits = self.slices(begin, end)
-        return EditArrays(
-            first - first[0],
+    @overload
+    def __getitem__(self, which: int) -> tuple[Reference, ...]: ...
+    @overload
+    def __getitem__(self, which: slice) -> ReferenceTable: ...
+
+    def __getitem__(self, which: int | slice) -> tuple[Reference, ...] | ReferenceTable:
+        if not isinstance(which, slice):
+            return self.rows[which]
+        begin, end, step = which.indices(len(self))
+        if step == 1:
+            return self.part(begin, max(begin, end))
+        return self.take(np.arange(begin, end, step))
+
+    def __iter__(self) -> Iterator[tuple[Reference, ...]]:
+        return iter(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self.rows == (other.rows if isinstance(other, ReferenceTable) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Reference, ...], ...]:
+        """The references of each sentence as objects; equal edits are one object."""
+        edits = self._edits()
+        at = self.edit_offsets.tolist()
+        every = [
+            Reference(annotator, None if bare else tuple(edits[a:b]), text, implied)
+            for annotator, bare, implied, text, (a, b) in zip(
+                self.annotators.tolist(),
+                self.bare.tolist(),
+                self.implied.tolist(),
+                self.texts or [None] * len(self.annotators),
+                pairwise(at),
+                strict=True,
+            )
+        ]
+        return tuple(tuple(every[a:b]) for a, b in pairwise(self.reference_offsets.tolist()))
+
+    def _edits(self) -> list[Edit]:
+        """Return all edits as objects."""
+        size = len(self.start)
+        columns = (
+            self.start.tolist(),
+            self.end.tolist(),
+            self.replacements,
+            self.kinds,
+            self.alternatives or [()] * size,
+            self.required or [REQUIRED] * size,
+            self.comments or [NO_COMMENT] * size,
+        )
+        known: dict[Any, Edit] = {}
+        found = []
+        for line in zip(*columns, strict=True):
+            edit = known.get(line)
+            if edit is None:
+                edit = known[line] = Edit(*line)
+            found.append(edit)
+        return found
+
+    def sentence(self, i: int) -> tuple[Reference, ...]:
+        """Return the references of one sentence without making all objects."""
+        return self.rows[i] if "rows" in self.__dict__ else self.part(i, i + 1).rows[0]
+
+    def part(self, begin: int, end: int) -> ReferenceTable:
+        """Return the references of the sentences ``begin:end``."""
+        own = self.reference_offsets[begin : end + 1]
+        references = slice(*own[[0, -1]].tolist())
+        at = self.edit_offsets[references.start : references.stop + 1]
+        edits = slice(*at[[0, -1]].tolist())
+        return ReferenceTable(
+            own - own[0],
             self.annotators[references],
             self.bare[references],
+            self.implied[references],
             at - at[0],
             self.start[edits],
             self.end[edits],
+            self.replacements[edits],
+            self.kinds[edits],
+            _no_default(self.texts[references], None),
+            _no_default(self.alternatives[edits], ()),
+            _no_default(self.required[edits], REQUIRED),
+            _no_default(self.comments[edits], NO_COMMENT),
         )
 
-    def joined(self, *others: EditArrays) -> EditArrays:
-        """Those of these sentences and, behind them, of others."""
-        every = (self, *others)
-        references = offsets(np.array([len(each.annotators) for each in every]))
-        edits = offsets(np.array([len(each.start) for each in every]))
-        first = [each.first[:-1] + n for each, n in zip(every, references[:-1], strict=True)]
-        at = [each.at[:-1] + n for each, n in zip(every, edits[:-1], strict=True)]
-        return EditArrays(
-            np.concatenate([*first, references[-1:]]),
-            np.concatenate([each.annotators for each in every]),
-            np.concatenate([each.bare for each in every]),
-            np.concatenate([*at, edits[-1:]]),
-            np.concatenate([each.start for each in every]),
-            np.concatenate([each.end for each in every]),
-        )
-
-    def taken(
-        self, order: NDArray[np.intp]
-    ) -> tuple[EditArrays, NDArray[np.int64], NDArray[np.int64]]:
-        """Those of these sentences, in this order; which references these are, and which edits."""
-        references = _numbers(self.first, order)
-        edits = _numbers(self.at, references)
-        places = EditArrays(
-            offsets(self.sizes[order]),
+    def take(self, sentences: NDArray[Any]) -> ReferenceTable:
+        """Return the references of these sentences, in this order."""
+        references = _members(self.reference_offsets, sentences)
+        edits = _members(self.edit_offsets, references)
+        return ReferenceTable(
+            offsets(self.sizes[sentences]),
             self.annotators[references],
             self.bare[references],
-            offsets(np.diff(self.at)[references]),
+            self.implied[references],
+            offsets(np.diff(self.edit_offsets)[references]),
             self.start[edits],
             self.end[edits],
+            _take(self.replacements, edits),
+            _take(self.kinds, edits),
+            _no_default(_take(self.texts, references), None),
+            _no_default(_take(self.alternatives, edits), ()),
+            _no_default(_take(self.required, edits), REQUIRED),
+            _no_default(_take(self.comments, edits), NO_COMMENT),
         )
-        return places, references, edits
+
+    def join(self, *others: ReferenceTable) -> ReferenceTable:
+        """Return these references followed by the references of other sentences."""
+        if not others:
+            return self
+        every = (self, *others)
+        references, edits = (
+            offsets(np.array([len(getattr(each, name)) for each in every])).tolist()
+            for name in ("annotators", "start")
+        )
+
+        def shifted(name: str, ends: list[int]) -> NDArray[np.int64]:
+            parts = [getattr(t, name)[:-1] + n for t, n in zip(every, ends[:-1], strict=True)]
+            return np.concatenate([*parts, ends[-1:]])
+
+        def arrays(name: str) -> NDArray[Any]:
+            return np.concatenate([getattr(each, name) for each in every])
+
+        def lists(name: str, default: object, size: str) -> list[Any]:
+            columns = [(getattr(each, name), len(getattr(each, size))) for each in every]
+            if not any(column for column, _ in columns):
+                return []
+            return list(chain.from_iterable(c or [default] * n for c, n in columns))
+
+        return ReferenceTable(
+            shifted("reference_offsets", references),
+            arrays("annotators"),
+            arrays("bare"),
+            arrays("implied"),
+            shifted("edit_offsets", edits),
+            arrays("start"),
+            arrays("end"),
+            lists("replacements", "", "start"),
+            lists("kinds", "", "start"),
+            lists("texts", None, "annotators"),
+            lists("alternatives", (), "start"),
+            lists("required", REQUIRED, "start"),
+            lists("comments", NO_COMMENT, "start"),
+        )
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many references each sentence has."""
-        return np.diff(self.first)
+        """Return the number of references of each sentence."""
+        return np.diff(self.reference_offsets)
+
+    @cached_property
+    def replacement_flags(self) -> NDArray[np.uint8]:
+        """What characters the replacements have; see `errata.kernels.letters`."""
+        found: NDArray[np.uint8] = letters.show(*utf8(self.replacements))
+        return found
+
+    def all_replacements(self, edit: int) -> tuple[str, ...]:
+        """Return every correct replacement of an edit, the main one first."""
+        return (self.replacements[edit], *(self.alternatives[edit] if self.alternatives else ()))
 
     def first_of_kind(self, each: NDArray[Any]) -> list[int]:
-        """The sentences of whose references an array has what it has of none before.
+        """Return each sentence whose references have values that no earlier sentence has.
 
-        >>> from errata.data import Reference
-        >>> places = EditArrays.of([[Reference(0, ())], [Reference(0, ())], [Reference(1, ())], []])
-        >>> places.first_of_kind(places.annotators)
+        ``each`` has one value a reference.
+
+        >>> none = Reference(0, ())
+        >>> table = ReferenceTable.of([[none], [none], [Reference(1, ())], []])
+        >>> table.first_of_kind(table.annotators)
         [0, 2, 3]
         """
         found = []
         for size in np.unique(self.sizes).tolist():
             sentences = np.flatnonzero(self.sizes == size)
-            rows = each[self.first[sentences][:, None] + np.arange(size)]
+            rows = each[self.reference_offsets[sentences][:, None] + np.arange(size)]
             if (rows == rows[:1]).all():  # as in most files
                 found.append(int(sentences[0]))
             else:
                 found += sentences[np.unique(rows, axis=0, return_index=True)[1]].tolist()
         return sorted(found)
 
-    def disordered(self) -> NDArray[np.int64]:
-        """The sentences whose references are not in the order of their annotators."""
+    def unordered(self) -> NDArray[np.int64]:
+        """Return the sentences whose references are not in the order of their annotators."""
         return self._sentences(self.annotators[1:] < self.annotators[:-1])
 
-    def doubled(self) -> NDArray[np.int64]:
-        """The sentences with two references of one annotator, where all are in order."""
+    def duplicated(self) -> NDArray[np.int64]:
+        """Return the sentences, if ordered, with two references of one annotator."""
         return self._sentences(self.annotators[1:] == self.annotators[:-1])
 
-    def _sentences(self, next_one: Bools) -> NDArray[np.int64]:
-        """The sentences in which this is true of a reference and the next of the same sentence."""
-        owner = np.repeat(np.arange(len(self.first) - 1), self.sizes)
-        return np.unique(owner[1:][next_one & (np.diff(owner) == 0)])
+    def _sentences(self, with_next: Bools) -> NDArray[np.int64]:
+        """Return the sentences in which this holds for a reference and the next one."""
+        owner = np.repeat(np.arange(len(self)), self.sizes)
+        return np.unique(owner[1:][with_next & (np.diff(owner) == 0)])
 
-    def reach(self) -> NDArray[np.int64]:
-        """The largest end of an edit in each sentence; 0 without edits."""
-        found = np.zeros(len(self.first) - 1, np.int64)
-        begin = self.at[self.first]
-        there = np.flatnonzero(np.diff(begin))
-        if len(there):
-            # Between the beginnings of sentences that have edits stand theirs alone.
-            found[there] = np.maximum.reduceat(self.end, begin[there])
+    def last_ends(self) -> NDArray[np.int64]:
+        """Return the largest end of an edit in each sentence; 0 without edits."""
+        found = np.zeros(len(self), np.int64)
+        begin = self.edit_offsets[self.reference_offsets]
+        edited = np.flatnonzero(np.diff(begin))
+        if len(edited):
+            found[edited] = np.maximum.reduceat(self.end, begin[edited])
         return found
 
 
-class EditTexts(NamedTuple):
-    """What references and edits say, in the order of their `EditArrays`.
+def _members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the numbers of all members of some parts; part p has ``at[p]:at[p + 1]``.
 
-    Of references: ``told`` by edits alone, without a text, and ``implied``. Of edits: their
-    ``corrections``, ``alternatives`` of the few that have some, and what the letters of the
-    corrections show (`errata.kernels.letters`), where whoever read them ``shows`` it.
-    """
-
-    told: NDArray[np.uint8]
-    implied: NDArray[np.uint8]
-    corrections: Sequence[str]
-    alternatives: Mapping[int, tuple[str, ...]] = NONE
-    shows: NDArray[np.uint8] | None = None
-
-    @classmethod
-    def of(cls, references: Sequence[Sequence[Any]]) -> EditTexts:
-        """Those of the references of each sentence."""
-        every = list(chain.from_iterable(references))
-        edits = list(chain.from_iterable(r.edits for r in every if r.edits))
-        several = list(map(attrgetter("alternatives"), edits))
-        return cls(
-            np.fromiter((r.text is None for r in every), np.uint8, len(every)),
-            np.fromiter(map(attrgetter("implied"), every), np.uint8, len(every)),
-            list(map(attrgetter("replacement"), edits)),
-            {k: each for k, each in enumerate(several) if each} if any(several) else NONE,
-        )
-
-    def part(self, references: slice, edits: slice) -> EditTexts:
-        """Those of some references, and of their edits."""
-        first, last, _ = edits.indices(len(self.corrections))
-        several = {k - first: each for k, each in self.alternatives.items() if first <= k < last}
-        return EditTexts(
-            self.told[references],
-            self.implied[references],
-            self.corrections[edits],
-            several or NONE,
-            None if self.shows is None else self.shows[edits],
-        )
-
-    @property
-    def letters(self) -> NDArray[np.uint8]:
-        """What the letters of the corrections show."""
-        if self.shows is not None:
-            return self.shows
-        found: NDArray[np.uint8] = letters.show(*utf8(self.corrections))
-        return found
-
-    def replacements(self, edit: int) -> tuple[str, ...]:
-        """Every replacement of an edit that counts as right, the main one first."""
-        return (self.corrections[edit], *self.alternatives.get(edit, ()))
-
-
-def _numbers(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
-    """The numbers of all things in these parts, which begin at ``at``.
-
-    >>> _numbers(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
+    >>> _members(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
     [2, 3, 4, 0, 1]
     """
     sizes = np.diff(at)[parts]
@@ -227,13 +412,27 @@ def _numbers(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
     return numbers
 
 
-def _each(name: str, things: Sequence[object]) -> NDArray[np.int64]:
-    """One number of every thing."""
+def _take(column: Sequence[T], which: NDArray[np.int64]) -> Sequence[T]:
+    return [column[i] for i in which.tolist()] if column else ()
+
+
+def _column(name: str, things: Sequence[object], *default: object) -> Any:
+    """Return one attribute of every thing; nothing if all have the default."""
+    return _no_default(list(map(attrgetter(name), things)), *default)
+
+
+def _no_default(column: Any, *default: object) -> Any:
+    """Return a column, or an empty one if all its values are the default."""
+    return [] if default and column.count(default[0]) == len(column) else column
+
+
+def _integers(name: str, things: Sequence[object]) -> NDArray[np.int64]:
+    """Return one number of every thing."""
     try:
         return np.fromiter(map(attrgetter(name), things), np.int64, len(things))
     except OverflowError:
-        whose = "a reference" if name == "annotator" else "an edit"
+        owner = "a reference" if name == "annotator" else "an edit"
         raise InputError(
-            f"{max(map(attrgetter(name), things), key=abs)} is too large for the {name} of {whose}",
+            f"{max(map(attrgetter(name), things), key=abs)} is too large for the {name} of {owner}",
             remedy="number annotators, and tokens, from 0",
         ) from None

@@ -120,7 +120,7 @@ def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
     found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
     if cut.name == AS_IS:
         shown = source_letters(file.corpus)
-        found += check_segmentation(file.corpus.spelled_sources, file.path, shown=shown)
+        found += check_segmentation(file.corpus.sources, file.path, shown=shown)
     return found
 
 

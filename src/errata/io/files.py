@@ -16,8 +16,7 @@ import re
 import stat
 import sys
 import zlib
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from datetime import datetime
@@ -27,9 +26,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
-from errata.data.tokens import Spelled, line_places
 from errata.io.checks import Finding
-from errata.kernels._doors import LARGEST
 
 # ---- Object stores and whatever else fsspec reads, by URL: ``s3://``, ``gs://``, ``https://``
 # ...
@@ -503,7 +500,6 @@ def damaged(kind: str, name: str, error: Exception) -> InputError:
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).
 ODD_MARKS = "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 ODD_BREAKS = re.compile(f"[\r{ODD_MARKS}]")
-DECODED_BYTES = 2**17  # bytes that are made a text in one go
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -569,44 +565,13 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     return checked_lines(decode(read_bytes(path), name), name)
 
 
-def read_utf8_lines(path: PathLike) -> tuple[Sequence[str], list[Finding]]:
-    """The same, as they stand in their bytes where that is plain: not yet as strings."""
-    name, data = shown_name(path), read_bytes(path)
-    if data.startswith(BOM_UTF8):
-        decode(data, name)  # what it says of bytes that are no text counts the mark
-    return checked_spelled(data.removeprefix(BOM_UTF8), name)
-
-
-def checked_spelled(
-    data: bytes, name: str, *, first_line: int = 1
-) -> tuple[Sequence[str], list[Finding]]:
-    """What `checked_lines` gives, for the bytes of a text, in which the lines stay if they can."""
-    if b"\r" not in data and len(data) <= LARGEST and _plain(data):
-        return Spelled(line_places(data)), []
+def checked_utf8(data: bytes, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
+    """Return the lines of UTF-8 bytes, as `checked_lines` does."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = decode(data, name, first_line=first_line)  # raises, with the line
     return checked_lines(text, name, first_line=first_line)
-
-
-def _plain(data: bytes) -> bool:
-    """Whether bytes are a text without odd marks.
-
-    It is looked at in pieces, which stay near the processor; one wide letter makes all of one wide.
-    """
-    begin, every = 0, memoryview(data)
-    while begin < len(data):
-        end = data.find(b"\n", begin + DECODED_BYTES) + 1 or len(data)
-        try:
-            piece = str(every[begin:end], "utf-8")
-        except UnicodeDecodeError:
-            return False
-        # One mark after the other, in a text: several bytes are looked for in many times the time.
-        if any(mark in piece for mark in ODD_MARKS):
-            return False
-        begin = end
-    return True
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:

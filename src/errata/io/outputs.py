@@ -10,10 +10,9 @@ from pathlib import Path
 from errata.core.errors import DataWarning, InputError, escape_controls, shorten
 from errata.core.parallel import usual_threads
 from errata.data import Corpus, Edit, Hypotheses, apply_edits, duplicate_name_errors
-from errata.data.tokens import Spelled
 from errata.io.checks import Finding, raise_or_warn
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
-from errata.io.files import PathLike, plain_name, read_utf8_lines, shown_name
+from errata.io.files import PathLike, plain_name, read_lines, shown_name
 from errata.io.m2 import M2File, scan_m2
 from errata.io.stored_runs import read_run
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_output, tokeniser
@@ -193,7 +192,7 @@ def read_hypotheses_with_findings(
             findings += check_sources(corpus.sources, sources, shown, file.lines)
     else:
         called = names[0] if names else system_name(where)
-        lines, findings = read_utf8_lines(where)
+        lines, findings = read_lines(where)
         systems = [output_of_lines(called, lines, cut)]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
@@ -208,11 +207,7 @@ def read_hypotheses_with_findings(
 
 def output_of_lines(system: str, lines: Sequence[str], cut: Tokeniser | None) -> Hypotheses:
     """The output of a system, whose lines are to be cut, or left as they were read."""
-    if cut is not None:
-        return Hypotheses(system, tuple(map(cut, lines)))
-    if isinstance(lines, Spelled):
-        return Hypotheses.made_later(system, lines)
-    return Hypotheses(system, tuple(lines))
+    return Hypotheses(system, tuple(lines if cut is None else map(cut, lines)))
 
 
 def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:

@@ -102,7 +102,7 @@ def corpus_digests(corpus: Corpus) -> dict[str, str]:
     Outputs are cut into tokens as the corpus is, which its sources need not show.
     """
     sources = "\n".join(corpus.sources)
-    references = repr(corpus.references) if any(corpus.references) else ""
+    references = repr(tuple(corpus.references)) if any(corpus.references) else ""
     return {"sources": _digest(sources), "references": _digest(references), "tokens": corpus.tokens}
 
 

@@ -9,7 +9,7 @@ distinct word, and not for each of all words.
 import cython
 import numpy as np
 
-from errata.kernels._doors import same_size, spans
+from errata.kernels._doors import spans
 
 FIRST_SLOTS = cython.declare(cython.const_longlong, 4096)  # doubled while words are too many
 SPACE = cython.declare(cython.const_int, 32)
@@ -239,110 +239,4 @@ def gather(
                 total += 1
             out[total] = LINE_END
             total += 1
-    return found
-
-
-def differ(
-    one: cython.const_uchar[::1],
-    first: cython.const_longlong[::1],
-    last: cython.const_longlong[::1],
-    other: cython.const_uchar[::1],
-    begin: cython.const_longlong[::1],
-    end: cython.const_longlong[::1],
-):
-    """Whether the bytes ``one[first[i]:last[i]]`` are others than ``other[begin[i]:end[i]]``."""
-    spans("texts", first, last, len(one))
-    spans("other texts", begin, end, len(other))
-    same_size(first=first, begin=begin)
-    found = np.zeros(first.shape[0], np.bool_)
-    out: cython.uchar[::1] = found.view(np.uint8)
-    i: cython.Py_ssize_t
-    p: cython.longlong
-    by: cython.longlong
-    with cython.nogil:
-        for i in range(first.shape[0]):
-            by = begin[i] - first[i]
-            if end[i] - last[i] != by:
-                out[i] = 1
-                continue
-            for p in range(first[i], last[i]):
-                if one[p] != other[p + by]:
-                    out[i] = 1
-                    break
-    return found
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _inside(byte: cython.int) -> cython.bint:
-    """Whether a byte goes on with a character that an earlier one began."""
-    return byte & 0xC0 == 0x80
-
-
-def common_ends(
-    one: cython.const_uchar[::1],
-    first: cython.const_longlong[::1],
-    last: cython.const_longlong[::1],
-    other: cython.const_uchar[::1],
-    begin: cython.const_longlong[::1],
-    end: cython.const_longlong[::1],
-):
-    """How many bytes two texts have in common before and behind what differs.
-
-    Texts are as in `differ`. Only whole characters are counted, and none of them twice.
-    """
-    spans("texts", first, last, len(one))
-    spans("other texts", begin, end, len(other))
-    same_size(first=first, begin=begin)
-    found = np.zeros((2, first.shape[0]), np.int64)
-    out: cython.longlong[:, ::1] = found
-    i: cython.Py_ssize_t
-    a: cython.longlong
-    b: cython.longlong
-    c: cython.longlong
-    d: cython.longlong
-    with cython.nogil:
-        for i in range(first.shape[0]):
-            a = first[i]
-            b = begin[i]
-            while a < last[i] and b < end[i] and one[a] == other[b]:
-                a += 1
-                b += 1
-            while a > first[i] and (
-                (a < last[i] and _inside(one[a])) or (b < end[i] and _inside(other[b]))
-            ):
-                a -= 1
-                b -= 1
-            c = last[i]
-            d = end[i]
-            while c > a and d > b and one[c - 1] == other[d - 1]:
-                c -= 1
-                d -= 1
-            while c < last[i] and _inside(one[c]):
-                c += 1
-                d += 1
-            out[0, i] = a - first[i]
-            out[1, i] = last[i] - c
-    return found
-
-
-def characters(
-    text: cython.const_uchar[::1],
-    first: cython.const_longlong[::1],
-    last: cython.const_longlong[::1],
-):
-    """How many characters each of the texts ``text[first[i]:last[i]]`` has."""
-    spans("texts", first, last, len(text))
-    found = np.zeros(first.shape[0], np.int64)
-    out: cython.longlong[::1] = found
-    total: cython.longlong
-    i: cython.Py_ssize_t
-    p: cython.longlong
-    with cython.nogil:
-        for i in range(first.shape[0]):
-            total = 0
-            for p in range(first[i], last[i]):
-                total += not _inside(text[p])
-            out[i] = total
     return found

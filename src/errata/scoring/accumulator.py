@@ -80,9 +80,9 @@ def sentence_scores(
 
 def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
     """The numbers of the annotators whose references were taken; NaN where none was."""
-    places = corpus.edit_places
-    at = np.minimum(places.first[:-1] + np.maximum(chosen, 0), len(places.annotators) - 1)
-    named = places.annotators[at]
+    table = corpus.edits
+    at = table.reference_offsets[:-1] + np.maximum(chosen, 0)
+    named = table.annotators[np.minimum(at, len(table.annotators) - 1)]
     if (chosen < 0).any():
         return np.where(chosen < 0, np.nan, named)
     return named

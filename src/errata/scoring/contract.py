@@ -83,7 +83,7 @@ def check_inputs(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) 
             f"there are no references, and {metric.name} needs them",
             remedy="give corrected texts (--refs) or an M2 file (--gold)",
         )
-    without = np.flatnonzero(corpus.edit_places.sizes == 0)
+    without = np.flatnonzero(corpus.edits.sizes == 0)
     if len(without):
         number = corpus.number(int(without[0]))
         raise InputError(

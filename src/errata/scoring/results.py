@@ -100,7 +100,7 @@ def drawn_facts(
 
 def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
     """What every signature says of a corpus: its size, references, and how it was read."""
-    sizes = corpus.edit_places.sizes
+    sizes = corpus.edits.sizes
     return signature_facts(
         len(corpus), int(sizes.min()), int(sizes.max()), corpus.kept, corpus.skipped, corpus.tokens
     )
@@ -251,11 +251,11 @@ def find_witnesses(
         if new:
             known.update(new)
             shown.setdefault(i, []).extend(shows)
-    references = dict(zip(shown, corpus.references_of_some(shown), strict=True))
+    references: dict[int, tuple[Reference, ...]] = {}
 
     def references_of(i: int) -> tuple[Reference, ...]:
         if i not in references:
-            references[i] = corpus.references_of(i)
+            references[i] = corpus.edits.sentence(i)
         return references[i]
 
     for metric, wanted in zip(metrics, said, strict=True):
@@ -268,9 +268,9 @@ def find_witnesses(
             shown[i].append(f"{text}{place}")
     return tuple(
         Witness(
-            corpus.spelled_sources[i],
+            corpus.sources[i],
             references_of(i),
-            tuple((h.spelled[i], None if h.edits is None else h.edits[i]) for h in systems),
+            tuple((h.sentences[i], None if h.edits is None else h.edits[i]) for h in systems),
             tuple(dict.fromkeys(shown[i])),
         )
         for i in sorted(shown)
@@ -280,16 +280,17 @@ def find_witnesses(
 def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
     """What each sentence shows, of those that show something new."""
     given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
-    places, words = corpus.edit_places, corpus.edit_words
-    shape = 4 * places.bare.astype(np.uint8) + 2 * words.told + words.implied
-    at = places.at[places.first]
-    new = {*places.first_of_kind(shape), *_firsts(corpus.edit_kinds, at)}
+    table = corpus.edits
+    no_text = np.array([text is None for text in table.texts] or [True] * len(table.annotators))
+    shape = 4 * table.bare + 2 * no_text + table.implied
+    at = table.edit_offsets[table.reference_offsets]
+    new = {*table.first_of_kind(shape), *_firsts(table.kinds, at)}
     for _, several in given:
         kinds = (edit.kind for each in several for edit in each)
         new.update(_firsts(kinds, offsets(np.fromiter(map(len, several), np.int64, len(several)))))
     for i in sorted(new):
-        bits = shape[places.first[i] : places.first[i + 1]].tolist()
-        found = [("kind:", kind) for kind in corpus.edit_kinds[at[i] : at[i + 1]]]
+        bits = shape[slice(*table.reference_offsets[i : i + 2])].tolist()
+        found = [("kind:", kind) for kind in table.kinds[at[i] : at[i + 1]]]
         found += [(whose, e.kind) for whose, several in given for e in several[i]]
         # Of each reference: whether it has no edits, no text, and is implied.
         each = [str((bool(b & 4), bool(b & 2), bool(b & 1))) for b in bits]
@@ -327,7 +328,7 @@ def _turns(
         of = references_of if few else corpus.references.__getitem__
         here = replace(
             corpus,
-            sources=tuple(corpus.spelled_sources[i] for i in sentences),
+            sources=tuple(corpus.sources[i] for i in sentences),
             references=tuple(map(of, sentences)),
             documents=(),
             skipped=(),
@@ -336,7 +337,7 @@ def _turns(
         outputs = [
             hypotheses_of(
                 h.system,
-                [(h.spelled[i], None if h.edits is None else h.edits[i]) for i in sentences],
+                [(h.sentences[i], None if h.edits is None else h.edits[i]) for i in sentences],
             )
             for h in systems
         ]
@@ -408,7 +409,7 @@ class Facts:
         names = tuple(each.system for each in systems)
         if not len(corpus):
             return cls(names, skipped=corpus.skipped)
-        sizes = corpus.edit_places.sizes
+        sizes = corpus.edits.sizes
         said = tuple(
             Said(repr(each), each.context(corpus, systems), each.notes(corpus, systems))
             for each in metrics
@@ -544,9 +545,9 @@ class Facts:
 
 def _places(corpus: Corpus) -> tuple[int | None, ...]:
     found: dict[int, int | None] = {}
-    places = corpus.edit_places
-    for i in places.first_of_kind(places.annotators):
-        annotators = places.annotators[places.first[i] : places.first[i + 1]]
+    table = corpus.edits
+    for i in table.first_of_kind(table.annotators):
+        annotators = table.annotators[slice(*table.reference_offsets[i : i + 2])]
         for place, annotator in enumerate(annotators.tolist()):
             found[place] = annotator if found.get(place, annotator) == annotator else None
     return tuple(found[place] for place in range(len(found)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from errata.core.errors import InputError
 from errata.core.stats import Bools, Floats, plural, ratio
 from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
-from errata.data.tokens import Spelled, Utf8, all_alike
 from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
 from errata.io.checks.text import (
     LineShapes,
@@ -27,7 +26,7 @@ from errata.io.checks.text import (
     shapes_of,
     source_shapes,
 )
-from errata.kernels import letters, words
+from errata.kernels import letters
 
 # ---- How alike two texts are, line by line.
 
@@ -46,13 +45,9 @@ def similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArr
     """
     if not len(a):
         return np.zeros(0)
-    # What both begin and end with alike is no change, and is most of most lines.
-    if isinstance(a, Spelled) and isinstance(b, Spelled) and max(_bytes(a), _bytes(b)) <= COMPARED:
-        sizes = words.characters(*a.where) + words.characters(*b.where)
-        a, b = _without_common_ends(a, b)
-    else:
+    if max(map(len, chain(a, b))) > COMPARED:
         a, b = ([line[:COMPARED] for line in each] for each in (a, b))
-        sizes = np.array([len(x) + len(y) for x, y in zip(a, b, strict=True)])
+    sizes = sum(np.fromiter(map(len, each), np.int64, len(a)) for each in (a, b))
     return 1 - ratio(_changes(a, b, threads), sizes, 0.0)
 
 
@@ -65,19 +60,6 @@ def _changes(a: Sequence[str], b: Sequence[str], threads: int) -> NDArray[np.int
         a, b, scorer=Indel.distance, dtype=np.int64, workers=threads if len(a) > MANY else 1
     )
     return found
-
-
-def _bytes(texts: Spelled) -> int:
-    """How many bytes the longest of these has."""
-    return int((texts.where.ends - texts.where.begins).max(initial=0))
-
-
-def _without_common_ends(a: Spelled, b: Spelled) -> tuple[list[str], list[str]]:
-    """What two texts do not begin and end with alike, pair by pair."""
-    before, behind = words.common_ends(*a.where, *b.where)
-    between = (Utf8(x.data, x.begins + before, x.ends - behind) for x in (a.where, b.where))
-    mine, theirs = (Spelled(each).strings() for each in between)
-    return mine, theirs
 
 
 def has_same_words(a: Iterable[str], b: Iterable[str]) -> bool:
@@ -103,7 +85,7 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
     """Outputs that are the source itself, or a reference."""
     if not len(corpus):
         return []
-    if has_same_words(corpus.spelled_sources, hypotheses.spelled):
+    if has_same_words(corpus.sources, hypotheses.sentences):
         return [
             Finding(
                 "note",
@@ -117,7 +99,7 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
         ]
     for annotator in corpus.annotators:
         if all(
-            _equals(reference, corpus.spelled_sources[i], hypotheses.spelled[i])
+            _equals(reference, corpus.sources[i], hypotheses.sentences[i])
             for i, reference in _one_by_one(corpus, annotator)
         ):
             return [
@@ -138,11 +120,11 @@ def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference
 
     Those of all sentences are made only where many are asked for.
     """
-    places = corpus.edit_places
-    which = np.flatnonzero(places.annotators == annotator)
+    table = corpus.edits
+    which = np.flatnonzero(table.annotators == annotator)
     for many, asked in enumerate((which[:FEW], which[FEW:])):
-        for i in (np.searchsorted(places.first, asked, side="right") - 1).tolist():
-            references = corpus.references[i] if many else corpus.references_of(i)
+        for i in (np.searchsorted(table.reference_offsets, asked, side="right") - 1).tolist():
+            references = corpus.references[i] if many else table.sentence(i)
             yield i, next(r for r in references if r.annotator == annotator)
 
 
@@ -153,7 +135,7 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     """
     if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
         return []
-    output = corpus.vocabulary.intern(hypotheses.spelled)
+    output = corpus.vocabulary.intern(hypotheses.sentences)
     there = corpus.derived(
         "sentences with references",
         lambda: np.array([bool(refs) for refs in corpus.references], bool),
@@ -166,7 +148,7 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
         lambda: _nearest(corpus, corpus.sources, range(len(corpus))),
     )
     before = every[changed]
-    after = _nearest(corpus, hypotheses.spelled, changed)
+    after = _nearest(corpus, hypotheses.sentences, changed)
     worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
     said = ""
     if worse < WORSE * len(changed):
@@ -192,7 +174,8 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
 
 
 def _all_texts(corpus: Corpus) -> bool:
-    return not corpus.edit_words.told.any()
+    texts = corpus.edits.texts
+    return len(texts) == len(corpus.edits.annotators) and None not in texts
 
 
 def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
@@ -246,7 +229,7 @@ def is_named_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str
     exactly = called in SOURCES
     if not exactly and called.rpartition(".")[2] not in SOURCES[:3]:
         return []
-    if len(hypotheses) != len(corpus) or has_same_words(corpus.spelled_sources, hypotheses.spelled):
+    if len(hypotheses) != len(corpus) or has_same_words(corpus.sources, hypotheses.sentences):
         return []
     return [
         Finding(
@@ -366,8 +349,8 @@ def check_alignment(
     """
     path = path or hypotheses.system
     findings = check_lines(
-        corpus.spelled_sources,
-        hypotheses.spelled,
+        corpus.sources,
+        hypotheses.sentences,
         path,
         before=before,
         look=source_shapes(corpus),
@@ -409,14 +392,14 @@ def raise_once(corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding])
 
 def is_checked(corpus: Corpus, hypotheses: Hypotheses) -> bool:
     """Whether an output that says the same was compared with a corpus already."""
-    return any(all_alike(seen, hypotheses.spelled) for seen in _looked_at(corpus))
+    return any(seen == hypotheses.sentences for seen in _looked_at(corpus))
 
 
 def mark_checked(corpus: Corpus, *systems: Hypotheses) -> None:
     """Keep with a corpus that these outputs were compared with it."""
     for system in systems:
         if not is_checked(corpus, system):  # each of them keeps its text
-            _looked_at(corpus).append(system.spelled)
+            _looked_at(corpus).append(system.sentences)
 
 
 def _looked_at(corpus: Corpus) -> list[Sequence[str]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import itemgetter
+from itertools import compress
+from operator import itemgetter, ne
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from errata.core.parallel import chunks
 from errata.core.stats import Ints
 from errata.data import Corpus
 from errata.data.corpus import LETTERS
-from errata.data.tokens import NEAR, differing, some_of, utf8
+from errata.data.tokens import utf8
 from errata.io.checks import Finding, Severity
 from errata.kernels import letters, words
 
@@ -38,6 +39,7 @@ CURLY = re.compile("[‘’“”]")
 # So many lines, and this share of those that can show it, must differ before it is said. In the
 # public outputs and corrections of CoNLL-2014 and JFLEG less than one line in a hundred does.
 FEWEST, SHARE = 5, 0.02
+NEAR = 4096  # lines whose bytes stay in the cache while they are looked at
 # What a system's own pipeline leaves in lines: cut words, markup, the line's number. Where none of
 # the signs is, and that is soon seen, there is nothing to search.
 LEFT_OVER = (
@@ -109,7 +111,7 @@ def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
     """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
 
     def make() -> Letters:
-        shown = letters_in(corpus.spelled_sources) if known is None else known
+        shown = letters_in(corpus.sources) if known is None else known
         shown.flags.writeable = False
         return shown
 
@@ -119,7 +121,7 @@ def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
 def source_shapes(corpus: Corpus) -> LineShapes:
     """How the sources of a corpus look; kept with it."""
     return corpus.derived(
-        "source shapes", lambda: shapes_of(corpus.spelled_sources, source_letters(corpus))
+        "source shapes", lambda: shapes_of(corpus.sources, source_letters(corpus))
     )
 
 
@@ -148,13 +150,14 @@ def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -
     left: list[list[str]] = [[] for _ in LEFT_OVER]
     # So many that they stay near the processor, as they are looked at several times.
     for near in chunks(len(lines), NEAR):
-        changed = differ[near] = differing(lines[near], sources[near])
-        new, old = some_of(lines[near], changed), some_of(sources[near], changed)
+        ours, theirs = lines[near], sources[near]
+        changed = differ[near] = np.fromiter(map(ne, ours, theirs), np.bool_, len(ours))
+        new, old = list(compress(ours, changed)), list(compress(theirs, changed))
         seen = letters_in(new)
         shown[near][changed], styles[near][changed] = seen, _styles(new, seen)
         for kept, more in zip(left, _left_over(old, new), strict=True):
             kept += more
-    ours, theirs = some_of(lines, differ), some_of(sources, differ)
+    ours, theirs = list(compress(lines, differ)), list(compress(sources, differ))
     return PairedLines(np.flatnonzero(differ), ours, theirs, shown, styles, left)
 
 
@@ -432,15 +435,16 @@ def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None
 
 def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
-    findings = check_characters(
-        corpus.spelled_sources, path, numbers=numbers, shown=source_letters(corpus)
-    )
-    places, words = corpus.edit_places, corpus.edit_words
-    odd = [(edit, words.corrections[edit]) for edit in np.flatnonzero(words.letters & ODD).tolist()]
-    odd += [(edit, text) for edit, several in words.alternatives.items() for text in several]
+    findings = check_characters(corpus.sources, path, numbers=numbers, shown=source_letters(corpus))
+    table = corpus.edits
+    unusual = np.flatnonzero(table.replacement_flags & ODD).tolist()
+    odd = [(edit, table.replacements[edit]) for edit in unusual]
+    odd += [(edit, text) for edit, several in enumerate(table.alternatives) for text in several]
     odd.sort(key=itemgetter(0))  # alternatives behind their corrections
     edits = np.array([edit for edit, _ in odd], np.int64)
-    sentences = np.searchsorted(places.at[places.first], edits, side="right") - 1
+    sentences = (
+        np.searchsorted(table.edit_offsets[table.reference_offsets], edits, side="right") - 1
+    )
     lines = [numbers[i] for i in sentences.tolist()]
     return findings + check_characters([text for _, text in odd], path, numbers=lines)
 

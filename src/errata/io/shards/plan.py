@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
-from errata.data.tokens import line_places
+from errata.data.tokens import line_starts
 from errata.io.corpus import check_annotators
 from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
 from errata.io.outputs import check_single_annotator, is_m2
@@ -138,7 +138,7 @@ def cut_before(data: bytes, n: int, *, m2: bool) -> tuple[int, int]:
 
 def _starts(data: bytes, m2: bool) -> NDArray[np.int64]:
     """Where the sentences of a chunk start, or the ``S `` lines of those of M2."""
-    return _source_lines(data) if m2 else line_places(data).begins
+    return _source_lines(data) if m2 else line_starts(data)
 
 
 def _cut(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:

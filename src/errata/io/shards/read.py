@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses
-from errata.data.tokens import strings
 from errata.io.checks import Finding, raise_first_error, summarise
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
 from errata.io.corpus import (
@@ -25,7 +24,7 @@ from errata.io.corpus import (
     parallel_corpus,
     sentences_without,
 )
-from errata.io.files import checked_spelled, open_bytes, open_range, plain_name, shown_name
+from errata.io.files import checked_utf8, open_bytes, open_range, plain_name, shown_name
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, output_of_lines, system_name, systems_of
 from errata.io.shards.inputs import (
@@ -368,8 +367,8 @@ class _Some:
         sources, odd = _split(side, taken)
         self.maker.note(side.path, odd)
         sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
-        sets = [strings(self._lines(each)) for each in sides]
-        return self.maker.parallel(strings(sources), sets, [each.path for each in (side, *sides)])
+        sets = [self._lines(each) for each in sides]
+        return self.maker.parallel(sources, sets, [each.path for each in (side, *sides)])
 
     def _output(self, side: _Side, corpus: Corpus) -> Hypotheses:
         name = side.role.removeprefix("output:")
@@ -379,7 +378,7 @@ class _Some:
         self._check_size(side, count(taken.data, m2=True))
         return self.maker.edited_output(name, side.role, _m2(side, taken), corpus)
 
-    def _lines(self, side: _Side) -> Sequence[str]:
+    def _lines(self, side: _Side) -> list[str]:
         """As many lines of a text as the batch has sentences."""
         lines, odd = _split(side, side.stream.take(self.maker.size))
         self._check_size(side, len(lines))
@@ -396,8 +395,8 @@ class _Some:
             )
 
 
-def _split(side: _Side, taken: SentenceBlock) -> tuple[Sequence[str], list[Finding]]:
-    return checked_spelled(taken.data, side.path, first_line=taken.first_line)
+def _split(side: _Side, taken: SentenceBlock) -> tuple[list[str], list[Finding]]:
+    return checked_utf8(taken.data, side.path, first_line=taken.first_line)
 
 
 def _m2(side: _Side, taken: SentenceBlock, *, name: str = "", compatible: bool = False) -> M2File:

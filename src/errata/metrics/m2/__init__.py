@@ -175,7 +175,7 @@ class M2(Metric):
         """Whether edits were given or come from aligning texts."""
         if corpus.has_gold_edits:
             return ("edits:gold",)
-        every = corpus.edit_places.bare.all()
+        every = corpus.edits.bare.all()
         return ("edits:aligned" if every else "edits:gold+aligned",)
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:

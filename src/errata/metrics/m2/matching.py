@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from errata.core.errors import InputError
 from errata.core.stats import Bools, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference, Tokens
-from errata.data.edits import EditArrays, EditTexts, offsets
-from errata.data.tokens import some_of
+from errata.data.edits import ReferenceTable, offsets
 from errata.edits import with_edits
 from errata.kernels import letters, maxmatch
 from errata.metrics.m2.release_3_2 import concerned, proposed_edits
@@ -96,81 +95,78 @@ def gold_references(corpus: Corpus, gold: Gold) -> list[tuple[Reference, tuple[E
 
 def _gold(corpus: Corpus, duplicates: str) -> Gold:
     edited = with_edits(corpus)
-    places, words = edited.edit_places, edited.edit_words
+    table = edited.edits
     repeats: dict[int, set[int]] = {}
     if duplicates == "once":
-        several = {r: _repeats(places, words, r) for r in _with_a_place_twice(places)}
+        several = {r: _repeats(table, r) for r in _with_repeated_spans(table)}
         repeats = {r: found for r, found in several.items() if found}
-    stay = np.ones(len(places.start), np.bool_)
-    stay[[places.at[r] + k for r, found in repeats.items() for k in found]] = False
-    if repeats:
-        at, start, end = offsets(stay)[places.at], places.start[stay], places.end[stay]
-        places = places._replace(at=at, start=start, end=end)
-    return Gold(places.first, _pack(corpus, places, words, stay), repeats)
+    stay = np.ones(len(table.start), np.bool_)
+    stay[[table.edit_offsets[r] + k for r, found in repeats.items() for k in found]] = False
+    return Gold(table.reference_offsets, _pack(corpus, table, stay), repeats)
 
 
-def _with_a_place_twice(places: EditArrays) -> list[int]:
-    """The references that have two edits of the same tokens, insertions apart; few have."""
-    changing = places.start != places.end
-    owner = np.repeat(np.arange(len(places.at) - 1), np.diff(places.at))[changing]
-    size = int(places.end.max(initial=0)) + 1
-    each = (owner * size + places.start[changing]) * size + places.end[changing]
+def _with_repeated_spans(table: ReferenceTable) -> list[int]:
+    """Return the references with two edits, not insertions, of the same tokens; few have any."""
+    changing = table.start != table.end
+    at = table.edit_offsets
+    owner = np.repeat(np.arange(len(at) - 1), np.diff(at))[changing]
+    size = int(table.end.max(initial=0)) + 1
+    each = (owner * size + table.start[changing]) * size + table.end[changing]
     if (each[1:] > each[:-1]).all():  # in order, as in most files
         return []
-    # In order, the same places stand side by side.
     order = np.argsort(each, kind="stable")
     ordered = each[order]
     twice: Ints = np.unique(owner[order[1:][ordered[1:] == ordered[:-1]]])
     return [int(reference) for reference in twice]
 
 
-def _repeats(places: EditArrays, words: EditTexts, reference: int) -> set[int]:
-    """Which edits repeat an earlier one; insertions do not, as a word may be inserted twice."""
-    first, last = places.at[reference : reference + 2].tolist()
+def _repeats(table: ReferenceTable, reference: int) -> set[int]:
+    """Return the edits that repeat an earlier one; a word may be inserted twice."""
+    first, last = table.edit_offsets[reference : reference + 2].tolist()
     seen: set[tuple[int, int, frozenset[str]]] = set()
     repeated = set()
     for k, edit in enumerate(range(first, last)):
-        start, end = int(places.start[edit]), int(places.end[edit])
-        key = (start, end, frozenset(words.replacements(edit)))
+        start, end = int(table.start[edit]), int(table.end[edit])
+        key = (start, end, frozenset(table.all_replacements(edit)))
         if start != end and key in seen:
             repeated.add(k)
         seen.add(key)
     return repeated
 
 
-def _pack(corpus: Corpus, places: EditArrays, words: EditTexts, stay: Bools) -> GoldEdits:
-    """Edits as arrays; a correction with irregular spaces matches nothing and is left out."""
-    texts, ends = _corrections(words, stay)
+def _pack(corpus: Corpus, table: ReferenceTable, stay: Bools) -> GoldEdits:
+    """Return edits as arrays; a correction with irregular spaces matches nothing, so it is out."""
+    texts, ends = _corrections(table, stay)
     tokens = corpus.vocabulary.intern(texts)
     return GoldEdits(
-        places.at,
-        places.start.astype(np.intc),
-        places.end.astype(np.intc),
+        offsets(stay)[table.edit_offsets],
+        table.start[stay].astype(np.intc),
+        table.end[stay].astype(np.intc),
         ends,
         tokens.offsets,
         tokens.ids.astype(np.intc, copy=False),
     )
 
 
-def _corrections(words: EditTexts, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
-    """The corrections of edits that stay and outputs can have, and where those of each begin."""
-    texts = words.corrections
+def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
+    """Return the corrections, of edits that stay, that outputs can have, with their offsets."""
+    texts = table.replacements
     many = stay.astype(np.int64)
     # Of what the others hold, a plain space is the only white space, and one at a time.
-    odd = (words.letters & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)) != 0
+    odd = (table.replacement_flags & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)) != 0
     for edit in np.flatnonzero(stay & odd).tolist():
         many[edit] = _regular(texts[edit])
     main = many != 0
     others = {
         edit: list(filter(_regular, several))
-        for edit, several in sorted(words.alternatives.items())
-        if stay[edit]
+        for edit, several in enumerate(table.alternatives)
+        if several and stay[edit]
     }
     if others:
         texts = _with_others(list(texts), main.tolist(), others)
         many[list(others)] += list(map(len, others.values()))
     elif not main.all():
-        texts = some_of(texts, main)
+        texts = list(itertools.compress(texts, main))
     return texts, offsets(many[stay])
 
 
@@ -211,7 +207,7 @@ def match_edits(
             remedy="one line per source sentence",
         )
     source = corpus.source_tokens
-    hypothesis = corpus.vocabulary.intern(hypotheses.spelled)
+    hypothesis = corpus.vocabulary.intern(hypotheses.sentences)
     _check_size(corpus, hypotheses, source, hypothesis, max_unchanged)
     edits, edit_at = maxmatch.propose(
         source.ids,
