@@ -204,7 +204,7 @@ def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
     assert len(scan_m2_text("S a\n").corpus) == 1
 
 
-# --- a corpus whose references are made later ---------------------------------------------------
+# --- a corpus whose references are columns ---------------------------------------------------
 
 
 @pytest.fixture
