@@ -236,9 +236,11 @@ def weights_origin(found: DifficultyMap) -> str:
     return f"weights from {n} {plural('system', n)}"
 
 
-def sentence_label(row: SegmentedSentence, several: Sequence[SegmentedSentence]) -> str:
-    annotators = len({other.annotator for other in several}) > 1
-    return f"{row.number}/{row.annotator}" if annotators else str(row.number)
+def sentence_labels(rows: Sequence[SegmentedSentence]) -> list[str]:
+    """Return the number of each sentence, with the annotator (``12/0``) if there are several."""
+    if len({row.annotator for row in rows}) > 1:
+        return [f"{row.number}/{row.annotator}" for row in rows]
+    return [str(row.number) for row in rows]
 
 
 # ---- The difficulty heat map as one HTML file that needs nothing else.
@@ -266,10 +268,10 @@ def heat_map(
     shown = [
         {
             "anchor": f"s{row.number}a{row.annotator}" if annotators > 1 else f"s{row.number}",
-            "label": sentence_label(row, segmented),
+            "label": label,
             "pieces": [_template_piece(piece, marks, kinds) for piece in row.pieces],
         }
-        for row in segmented
+        for row, label in zip(segmented, sentence_labels(segmented), strict=True)
     ]
     systems = [escape_controls(name) for name in found.systems]
     frequency = Counter(kind for _, kind, *_ in marks if kind >= 0)
@@ -306,7 +308,7 @@ def _template_piece(
 ) -> dict[str, Any]:
     """Return what the template shows of a piece; add the details of a mark to ``marks``."""
     if piece.what == "plain":
-        return {"text": piece.text}
+        return {"what": "plain", "text": piece.text}
     alarm = piece.what == "alarm"
     marks.append(
         [
@@ -320,15 +322,16 @@ def _template_piece(
         ]
     )
     deleted = not alarm and not piece.correction
+    kind = "false alarm" if alarm else piece.kind
     return {
         "what": piece.what,
         "number": len(marks) - 1,
-        "text": piece.text,
-        "correction": piece.correction,
+        "label": f"{piece.text or 'insertion'}: {kind}, weight {piece.weight:.2f}",
+        "shown": piece.text or "\N{CARET}",
+        "correction": piece.correction or "∅",
         "shape": "ins" if not piece.text else "del" if deleted else "rep",
         "step": round(min(1.0, max(0.0, piece.weight)) * STEPS),
         "weight": f"{piece.weight:.2f}",
-        "spoken": f"{'false alarm' if alarm else piece.kind}, weight {piece.weight:.2f}",
     }
 
 
@@ -395,10 +398,8 @@ def _draw(
     """Set the sentences line by line, in points from the top left; return the height."""
     left, margin, leading = 3.2 * size, size, 2.1 * size
     y = margin + size
-    for row in several:
-        axes.text(
-            margin, -y, sentence_label(row, several), size=0.75 * size, color="#666", va="baseline"
-        )
+    for row, label in zip(several, sentence_labels(several), strict=True):
+        axes.text(margin, -y, label, size=0.75 * size, color="#666", va="baseline")
         x = left
         for group in (group for piece in row.pieces for group in layout_runs(piece)):
             advances = [_width(text, style["size"] * size) for text, style in group]
@@ -538,7 +539,7 @@ def heat_map_text(
     1  He [go → goes .00] home [‸ → . 1.00]
     """
     several = marked_sentences(found, sentences, conceal=conceal)
-    labels = [sentence_label(row, several) for row in several]
+    labels = sentence_labels(several)
     left = max(map(len, labels), default=0)
     return "\n".join(
         f"{label:>{left}}  "
