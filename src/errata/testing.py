@@ -276,14 +276,17 @@ def _equal(a: Floats, b: Floats) -> bool:
 
 
 def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
-    for name, lines in (
-        ("context", metric.context(corpus, systems)),
-        ("notes", metric.notes(corpus, systems)),
-    ):
+    facts = metric.facts(corpus, systems)
+    _require(
+        all(isinstance(fact, int | frozenset) for fact in facts.values()),
+        metric,
+        "facts must be whole numbers, which are added, or frozen sets, which are united",
+    )
+    for name, lines in metric.describe(facts)._asdict().items():
         _require(
             isinstance(lines, tuple) and not any("\n" in line for line in lines),
             metric,
-            f"{name} must be a tuple of single lines",
+            f"the {name} that describe gives must be a tuple of single lines",
         )
     scores = evaluate(metric, corpus, systems, resamples=20, guard=False, threads=1)
     again = evaluate(metric, corpus, systems[::-1], resamples=20, guard=False, threads=2)

@@ -16,6 +16,7 @@ from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Hypotheses, Reference
 from errata.io import read_m2
 from errata.metrics import parse
+from errata.metrics.base import describe_data
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
 from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric
@@ -113,7 +114,7 @@ def test_equals_sacrebleu(
     wanted = whole.corpus_score(list(output.sentences), sets)
     assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
     assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
-    assert bleu.context(corpus, ())[0] == f"sacrebleu:{whole.get_signature()}"
+    assert describe_data(bleu, corpus, ()).context[0] == f"sacrebleu:{whole.get_signature()}"
     assert scores.sentences is not None
     alone = theirs(effective=True)
     np.testing.assert_allclose(
@@ -122,7 +123,7 @@ def test_equals_sacrebleu(
         rtol=1e-12,
         atol=1e-12,
     )
-    assert bleu.context(corpus, ())[1].removeprefix("sentence scores:") in str(
+    assert describe_data(bleu, corpus, ()).context[1].removeprefix("sentence scores:") in str(
         alone.get_signature()
     )
 
@@ -175,5 +176,5 @@ def test_a_sentence_without_reference_is_an_error() -> None:
 
 def test_the_signature_says_the_order_that_was_used() -> None:
     corpus = Corpus.from_texts(["a b"], [["a b"]])
-    assert "eff:no" in BLEU().context(corpus, ())[0]
-    assert "eff:yes" in BLEU(effective=True).context(corpus, ())[0]
+    assert "eff:no" in describe_data(BLEU(), corpus, ()).context[0]
+    assert "eff:yes" in describe_data(BLEU(effective=True), corpus, ()).context[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,18 +16,12 @@ from errata.core.parameters import Parameterised, name_in
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Before, Counted, Metric, to_int
+from errata.metrics.base import Before, Description, Metric, MetricFacts, to_int
 from errata.testing import check_metric, example_corpus, example_systems
 from fake_chat import fake_chat
 from tiny_encoder import LEARNED  # whose contract test_learned.py checks
 from toy import Toy
 from variants import ENCODED, VARIANTS
-
-
-def test_notes_that_count_can_be_sent_to_another_process() -> None:
-    note = Counted("{0} empty output", "{0} empty outputs", 1)
-    sent = pickle.loads(pickle.dumps(note))
-    assert (sent, sent.added(note)) == ("1 empty output", "2 empty outputs")
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +56,7 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
     assert METRICS.get(name).__doc__
 
 
-OPTIONAL = ("choose", "parts", "single", "columns", "count_all", "headline", "context", "notes")
+OPTIONAL = ("choose", "parts", "single", "columns", "count_all", "headline", "facts", "describe")
 
 
 def test_the_contract_has_twelve_members_and_no_more() -> None:
@@ -227,8 +220,13 @@ class ColumnsOfItsOwn(Toy):
 
 
 class SpellsContext(Toy):
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        return "abc"  # type: ignore[return-value]
+    def describe(self, facts: MetricFacts) -> Description:
+        return Description("abc")  # type: ignore[arg-type]
+
+
+class ListsFacts(Toy):
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        return {"systems": [each.system for each in systems]}
 
 
 class NameOfTwoWords(Toy):
@@ -258,7 +256,8 @@ class NameOfTwoWords(Toy):
         (CountsByPlace, "must not depend on the order of systems"),
         (CountsTooFew, "count_all must count every system"),
         (ColumnsOfItsOwn, "columns must be one of"),
-        (SpellsContext, "context must be a tuple"),
+        (SpellsContext, "the context that describe gives must be a tuple"),
+        (ListsFacts, "facts must be whole numbers"),
         (NameOfTwoWords, "name must be one word"),
     ],
 )

@@ -22,6 +22,7 @@ from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io.m2 import parse_m2, read_m2
 from errata.metrics import parse
+from errata.metrics.base import describe_data
 from errata.metrics.imeasure import IMeasure
 from errata.metrics.imeasure.alignment_counts import align_all, prepare_mix
 from errata.metrics.imeasure.mixtures import (
@@ -238,7 +239,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0, guard=False)
     assert round(100 * untouched["IPN"], 2) == -3.17
     assert not any("tokenised anew" in fact for fact in untouched.context)
-    assert "corrections:tokenised anew" in IMeasure().context(corpus, ())
+    assert "corrections:tokenised anew" in describe_data(IMeasure(), corpus, ()).context
 
 
 def rank(vector: tuple[int, ...], w: Fraction) -> tuple[Fraction, ...]:

@@ -20,6 +20,7 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import read_hypotheses, read_m2
 from errata.io.m2 import parse_m2
 from errata.metrics import parse
+from errata.metrics.base import describe_data
 from errata.metrics.m2 import M2, optimal_choice
 from errata.metrics.m2.matching import shrink
 from errata.scoring.evaluate import evaluate
@@ -409,13 +410,13 @@ def test_text_references_are_aligned_and_the_signature_says_so() -> None:
     texts = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
     output = Hypotheses("A", ("He goes home now .", "Fine ."))
     assert M2().count(texts, output).tolist() == [[[1, 2, 1]], [[0, 0, 0]]]
-    assert M2().context(texts, ()) == ("edits:aligned",)
+    assert describe_data(M2(), texts, ()).context == ("edits:aligned",)
     edits = (Reference(0, (Edit(1, 2, "goes"),)), Reference(0, ()))
     gold = Corpus(texts.sources, tuple((r,) for r in edits))
-    assert M2().context(gold, ()) == ("edits:gold",)
+    assert describe_data(M2(), gold, ()).context == ("edits:gold",)
     np.testing.assert_array_equal(M2().count(gold, output), M2().count(texts, output))
     mixed = Corpus(texts.sources, ((edits[0],), texts.references[1]))
-    assert M2().context(mixed, ()) == ("edits:gold+aligned",)
+    assert describe_data(M2(), mixed, ()).context == ("edits:gold+aligned",)
     np.testing.assert_array_equal(M2().count(mixed, output), M2().count(texts, output))
 
 

@@ -358,8 +358,7 @@ def test_facts_of_parts_add_up_to_those_of_the_whole(
     assert Facts.from_json(json.loads(json.dumps(together.to_json()))) == together
     assert together.sentences == n
     for metric in TOLD:
-        wanted = metric.context(corpus, systems), metric.notes(corpus, systems)
-        assert together.told(metric) == wanted
+        assert together.by_metric[repr(metric)] == metric.facts(corpus, systems)
 
 
 def test_skipped_sentences_keep_their_places() -> None:
@@ -461,7 +460,9 @@ def test_the_best_choice_is_found_in_rounds(
         for r, (correct, more, missed) in enumerate(several):
             rows[i, r] = correct, correct + more, correct + missed
     metric = parse(f"m2(choice=optimal, beta={beta})")
-    facts = Facts(("A",), len(rows), 1, 3, parts=2)
+    facts = Facts(
+        ("A",), len(rows), 1, 3, parts=2, by_metric={repr(metric): {"edits": frozenset({"gold"})}}
+    )
     parts = [rows[:3], rows[3:]]
     wanted, found = (
         score_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
@@ -507,3 +508,16 @@ def test_sentences_are_told_apart_by_what_their_references_have(each: list[list[
     values = np.array([value for own in each for value in own], np.uint8)
     wanted = [i for i, own in enumerate(each) if own not in each[:i]]
     assert places.first_of_kind(values) == wanted
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=2), min_size=1, max_size=8))
+def test_places_of_annotators_are_known_where_they_agree(annotators: list[list[int]]) -> None:
+    references = tuple(
+        tuple(Reference(10 * k + each, ()) for k, each in enumerate(several))
+        for several in annotators
+    )
+    corpus = Corpus(("a",) * len(annotators), references)
+    facts = Facts.of([], corpus, [Hypotheses("A", corpus.sources)])
+    for place in range(corpus.most_references):
+        there = {refs[place].annotator for refs in references if len(refs) > place}
+        assert facts.places[place] == (there.pop() if len(there) == 1 else None)

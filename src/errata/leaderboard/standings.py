@@ -39,7 +39,7 @@ from errata.leaderboard.files import (
     submission_name,
 )
 from errata.metrics import parse
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, describe_data
 from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
@@ -278,9 +278,9 @@ def _counts(
     progress: Progress | None,
 ) -> tuple[list[Floats], set[str]]:
     """The counts of every system, and the names of those that had to be counted."""
-    together = metric.context(corpus, systems)
+    together = describe_data(metric, corpus, systems).context
     # What weighs by all systems says of one alone something else, and is counted for all or none.
-    joint = any(metric.context(corpus, [each]) != together for each in systems)
+    joint = any(describe_data(metric, corpus, [each]).context != together for each in systems)
     keys = _keys(metric, corpus, systems, together, joint)
     found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
     lost = [k for k, key in enumerate(keys) if found.get(key) is None]

@@ -69,33 +69,33 @@ class WholeCountsError(WholeCorpusError):
     """Raised by a choice among counts that only the whole corpus decides: in parts, others come."""
 
 
-class Counted(str):
-    """A note that counts something: over the parts of a corpus its numbers add up.
+# What a metric knows of its data, by name: whole numbers, which add up over the parts of a corpus,
+# and frozen sets of strings, which are united.
+MetricFacts = Mapping[str, Any]
 
-    ``one`` and ``several`` are its forms for a first number of 1 and for others.
 
-    >>> note = Counted("{0} empty output", "{0} empty outputs", 1)
-    >>> note, note.added(note)
-    ('1 empty output', '2 empty outputs')
+class Description(NamedTuple):
+    """What the data add to a signature, and notes for readers of the scores."""
+
+    context: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def add_facts(first: MetricFacts, second: MetricFacts) -> MetricFacts:
+    """Return the facts of two parts of a corpus together.
+
+    >>> add_facts({"cut": 1, "kinds": frozenset("a")}, {"cut": 2, "kinds": frozenset("a")})
+    {'cut': 3, 'kinds': frozenset({'a'})}
     """
-
-    one: str
-    several: str
-    numbers: tuple[int, ...]
-
-    def __new__(cls, one: str, several: str, *numbers: int) -> Self:
-        """The note as it reads with these numbers."""
-        note = super().__new__(cls, (one if numbers[0] == 1 else several).format(*numbers))
-        note.one, note.several, note.numbers = one, several, numbers
-        return note
-
-    def added(self, other: Counted) -> Counted:
-        """The same note of two parts together."""
-        both = (a + b for a, b in zip(self.numbers, other.numbers, strict=True))
-        return Counted(self.one, self.several, *both)
-
-    def __reduce__(self) -> tuple[type[Counted], tuple[str | int, ...]]:
-        return Counted, (self.one, self.several, *self.numbers)
+    both = dict(first)
+    for name, fact in second.items():
+        if name not in both:
+            both[name] = fact
+        elif isinstance(fact, frozenset):
+            both[name] |= fact
+        else:
+            both[name] += fact
+    return both
 
 
 class Metric(Parameterised, ABC):
@@ -171,13 +171,18 @@ class Metric(Parameterised, ABC):
         """The name of what `score` returns, as a table heads it."""
         return self.name
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What of these data decided the numbers and belongs in the signature."""
-        return ()
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """What `describe` needs to know of these data; the facts of parts add up to the whole's."""
+        return {}
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What a reader of the scores should know (a limit that was hit, say)."""
-        return ()
+    def describe(self, facts: MetricFacts) -> Description:
+        """What the data add to the signature, and notes for readers (a limit that was hit, say)."""
+        return Description()
+
+
+def describe_data(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> Description:
+    """Return what a metric says of a whole corpus and its outputs."""
+    return metric.describe(metric.facts(corpus, systems))
 
 
 def count_each(
@@ -449,17 +454,20 @@ def join_unsettled(parts: Sequence[Floats]) -> Floats:
 __all__ = [
     "Before",
     "Columns",
-    "Counted",
+    "Description",
     "InOrderError",
     "Metric",
+    "MetricFacts",
     "RoundsError",
     "WholeCorpusError",
     "WholeCountsError",
+    "add_facts",
     "append_score",
     "by_name",
     "check_beta",
     "count_each",
     "count_together",
+    "describe_data",
     "f_beta",
     "fixed_point",
     "join_counts",

@@ -19,11 +19,21 @@ from errata.core.parallel import parallel_map
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edits import GoldEditing, OutputEditing, edits_of, origins, split_extractor, with_edits
+from errata.edits import (
+    GoldEditing,
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    split_extractor,
+    with_edits,
+)
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     Unsettled,
     append_score,
     by_name,
@@ -455,17 +465,21 @@ class ChunkMetric(Metric):
         """What became of the chunks of each sentence: TP, FP, FN, TN, and FP where one is due."""
         return self.count_all(corpus, [hypotheses])[0]
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits come from, and the exact model where one weighs."""
-        finds = self.gold == "reextracted" or not corpus.has_gold_edits
-        found = origins(systems, self.outputs, self.extractor, gold=finds)
-        if self.weights != "similarity":
-            return found
-        return (*found, f"model:{self.opened().revision}")
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits come from, and how many texts were too long for the model."""
+        return {
+            "texts": int(corpus.edits.bare.sum()),
+            "cut": self._cuts(corpus).get(tuple(h.system for h in systems), 0),
+            **origin_facts(systems, self.outputs),
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many texts were too long for the model."""
-        return truncation_note(self._cuts(corpus).get(tuple(h.system for h in systems), 0))
+    def describe(self, facts: MetricFacts) -> Description:
+        """Where the edits come from, the exact model where one weighs, and texts it cut."""
+        gold = self.gold == "reextracted" or bool(facts["texts"])
+        context = describe_origins(facts, self.extractor, gold=gold)
+        if self.weights == "similarity":
+            context += (f"model:{self.opened().revision}",)
+        return Description(context, truncation_note(facts["cut"]))
 
     def extracting(self, extractor: str) -> Self:
         """The same with the edits of all outputs found by this extractor."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,16 @@ from errata.core.parallel import parallel_map
 from errata.core.parameters import About, require
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import GoldEditing, OutputEditing, edits_of, origins, split_extractor, with_edits
+from errata.edits import (
+    GoldEditing,
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    origins,
+    split_extractor,
+    with_edits,
+)
 from errata.io.atomic import write_lines
 from errata.io.checks import raise_or_warn
 from errata.io.files import PathLike, read_lines, shown_name
@@ -26,7 +35,9 @@ from errata.io.records import parse_integer
 from errata.kernels import chunks as kernel
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     Unsettled,
     by_name,
     check_beta,
@@ -677,40 +688,46 @@ class Difficulty(Metric):
         right = w["TP"] + w["TN"]
         return ratio(right, right + w["wrong"], 0.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The systems behind the weights, and the exact extractor."""
-        known = []
-        if self.weights != "none":
-            counted, origin = self._counted(corpus, systems)
-            known.append(f"weights:{counted} systems" + (f" of {origin}" if origin else ""))
-        found = self.gold == "reextracted" or not corpus.has_gold_edits
-        return (*known, *origins(systems, self.outputs, self.extractor, gold=found))
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits and weights come from."""
+        found: dict[str, Any] = {
+            "texts": int(corpus.edits.bare.sum()),
+            **origin_facts(systems, self.outputs),
+        }
+        if self.weights not in ("none", "systems"):
+            file, name = read_weight_file(self.weights, corpus)
+            found |= {"weighing systems": frozenset({str(file.systems)}), "file": frozenset({name})}
+        return found
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether weights can be negative, or come from one system alone."""
+    def describe(self, facts: MetricFacts) -> Description:
+        """The systems behind the weights, the exact extractor, and weights to be careful with."""
+        gold = self.gold == "reextracted" or bool(facts["texts"])
+        context = describe_origins(facts, self.extractor, gold=gold)
         if self.weights == "none":
-            return ()
-        counted, _ = self._counted(corpus, systems)
-        if self.weights == "systems" and counted == 1:
+            return Description(context)
+        if self.weights == "systems":
+            systems = len(origins(facts))
+            context = (f"weights:{systems} systems", *context)
+        else:
+            systems = int(max(facts["weighing systems"]))
+            context = (f"weights:{systems} systems of {'+'.join(sorted(facts['file']))}", *context)
+        return Description(context, self._weight_notes(systems))
+
+    def _weight_notes(self, systems: int) -> tuple[str, ...]:
+        """Notes on weights of one system alone, and on weights that are negative."""
+        if self.weights == "systems" and systems == 1:
             return (
                 "the weights come from the one system that is scored: what it corrects weighs "
                 "least; give more systems, a weight file, or weights='none'",
             )
-        all_right = np.array([float(counted)])
-        lowest = float(weight(all_right, counted, self.a, self.b, self.c)[0])
+        all_right = np.array([float(systems)])
+        lowest = float(weight(all_right, systems, self.a, self.b, self.c)[0])
         if lowest >= 0:
             return ()
         return (
             f"a, b and c make weights negative (down to {lowest:.3f}, where all systems are "
             "right): P, R and A need not lie between 0 and 1",
         )
-
-    def _counted(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[int, str]:
-        """How many systems the weights come from, and the file they stand in."""
-        if self.weights == "systems":
-            return len(systems), ""
-        file, origin = read_weight_file(self.weights, corpus)
-        return file.systems, origin
 
     @property
     def _share(self) -> Ratio:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import (
     GoldEditing,
     OutputEditing,
+    describe_origins,
     edits_of,
     has_comparable_types,
     kinds_of,
+    origin_facts,
     origins,
     split_extractor,
     with_edits,
@@ -26,7 +28,9 @@ from errata.edits import (
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     append_score,
     check_beta,
     count_each,
@@ -59,6 +63,11 @@ def keys_of(edit: Edit, text: str, mode: str, *, alternatives: bool) -> list[tup
     if alternatives and edit.alternatives:
         return [(edit.start, edit.end, frozenset(edit.replacements))]
     return [(edit.start, edit.end, text)]
+
+
+def gold_kinds(gold: Corpus) -> set[str]:
+    """Return the kinds of all gold edits, without those that only detect."""
+    return kinds_of(r.edits or () for references in gold.references for r in references)
 
 
 def sum_tables(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
@@ -253,33 +262,44 @@ class Edits(Metric):
             **{name: to_int(count) for name, count in counts.items()},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits of the systems come from, and the exact extractor where it is ERRANT."""
-        return origins(systems, self.outputs, self.extractor, gold=self._finds_gold(corpus))
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether kinds of two origins are told apart, and what edits of two origins mean."""
-        said = []
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits come from, and the kinds they have where kinds decide."""
+        found: dict[str, Any] = {
+            "texts": int(corpus.edits.bare.sum()),
+            **origin_facts(systems, self.outputs),
+        }
         if self.only or self.ignore:
             gold = with_edits(corpus, self.gold, self.extractor)
-            if not all(self.kinds_alike(gold, h, refuse=False) for h in systems):
-                said.append(
+            found["gold kinds"] = frozenset(gold_kinds(gold))
+            for h in systems:
+                if h.edits is not None and self.outputs != "reextracted":
+                    found[f"kinds of {h.system}"] = frozenset(kinds_of(h.edits))
+        return found
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """Where the edits come from, the exact extractor, and what two origins of edits mean."""
+        gold = self._finds_gold(facts)
+        context = describe_origins(facts, self.extractor, gold=gold)
+        given = origins(facts)
+        notes = []
+        if "gold kinds" in facts:
+            kinds = (facts.get(f"kinds of {name}") for name in given)
+            alike = (has_comparable_types(facts["gold kinds"], k, self.extractor) for k in kinds)
+            if not all(alike):
+                notes.append(
                     "only= and ignore= go by kinds, and those of the gold file and of the outputs "
                     "are of two inventories (gold='reextracted' makes them one)"
                 )
-        if self.gold == "reextracted" and self._given(systems):
-            said.append(
+        if self.gold == "reextracted" and any(given.values()):
+            notes.append(
                 f"gold edits found anew ({self.extractor}) are compared with edits that came with "
                 "the outputs (outputs='reextracted' or --extract finds those anew too, "
                 "gold='as_is' takes both as they are)"
             )
-        return tuple(said)
+        return Description(context, tuple(notes))
 
-    def _given(self, systems: Sequence[Hypotheses]) -> bool:
-        return self.outputs != "reextracted" and any(h.edits is not None for h in systems)
-
-    def _finds_gold(self, corpus: Corpus) -> bool:
-        return self.gold == "reextracted" or not corpus.has_gold_edits
+    def _finds_gold(self, facts: MetricFacts) -> bool:
+        return self.gold == "reextracted" or bool(facts["texts"])
 
     def kinds_alike(self, gold: Corpus, hypotheses: Hypotheses, *, refuse: bool = True) -> bool:
         """Whether the kinds of gold and output are of one inventory.
@@ -288,7 +308,7 @@ class Edits(Metric):
         """
         given = hypotheses.edits if self.outputs != "reextracted" else None
         mine = None if given is None else kinds_of(given)
-        theirs = kinds_of(r.edits or () for refs in gold.references for r in refs)
+        theirs = gold_kinds(gold)
         alike = has_comparable_types(theirs, mine, self.extractor)
         if not alike and mine is not None and refuse:
             raise InputError(
@@ -418,14 +438,11 @@ class Errant(Edits):
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in changed)
         return ("errant" if self._is_errant else "edits") + (f"({shown})" if shown else "")
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether these are ERRANT's edits at all."""
-        said = super().notes(corpus, systems)
-        if self._is_errant or not (self._finds_gold(corpus) or not self._all_given(systems)):
-            return said
+    def describe(self, facts: MetricFacts) -> Description:
+        """Whether these are ERRANT's edits at all, and what `Edits` describes."""
+        described = super().describe(facts)
+        if self._is_errant or not (self._finds_gold(facts) or not all(origins(facts).values())):
+            return described
         why = "" if open_extractor() else f"; {INSTALL}"
         note = f"Errata's own edits, not ERRANT's: extractor={self.extractor!r}{why}"
-        return (note, *said)
-
-    def _all_given(self, systems: Sequence[Hypotheses]) -> bool:
-        return self.outputs != "reextracted" and all(h.edits is not None for h in systems)
+        return described._replace(notes=(note, *described.notes))

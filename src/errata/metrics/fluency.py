@@ -15,7 +15,17 @@ import numpy as np
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stack_counts, to_int
+from errata.metrics.base import (
+    Columns,
+    Description,
+    Metric,
+    MetricFacts,
+    by_name,
+    count_each,
+    metric,
+    stack_counts,
+    to_int,
+)
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import CachedModel, Options, open_model, warn_of_foreign
 
@@ -138,12 +148,12 @@ class Fluency(Metric):
         }
         return {**means, "undefined": to_int(figures["undefined"])}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The exact models."""
         embedder = self._embedder()
-        return (
-            f"model:{self.opened().revision}",
-            *(() if embedder is None else (f"embeddings:{embedder.revision}",)),
+        model = f"model:{self.opened().revision}"
+        return Description(
+            (model,) if embedder is None else (model, f"embeddings:{embedder.revision}")
         )
 
 

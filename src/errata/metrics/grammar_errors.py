@@ -15,7 +15,9 @@ from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     by_name,
     count_each,
     fixed_point,
@@ -52,9 +54,9 @@ class CheckerMetric(Metric):
         self.opened().rows(distinct(corpus, systems), progress)
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The version of the checker."""
-        return (f"checker:{self.opened().revision}",)
+        return Description((f"checker:{self.opened().revision}",))
 
 
 @metric

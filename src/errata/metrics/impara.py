@@ -18,7 +18,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Bools, Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Counted, by_name, fixed_point, metric, stack_counts
+from errata.metrics.base import Description, MetricFacts, by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import (
     EncoderRequest,
     ReferenceFreeMetric,
@@ -188,32 +188,41 @@ class IMPARA(ReferenceFreeMetric):
         shown = ("characters",) if self.gate == "none" else ("gated", "similarity", "characters")
         return {name: ratio(sums[name], sums["sentences"], 0.0) for name in shown}
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What was cut, what the card says, and a threshold that was set for another encoder."""
-        card = read_model_card(locate(self.model))
-        said = (*super().notes(corpus, systems), *(() if card is None else card.facts))
-        if self.gate == "none" or self.threshold != THRESHOLD or _named(self.similarity) == ENCODER:
-            return said
-        return (*said, self._foreign_threshold(card, corpus, systems))
-
-    def _foreign_threshold(
-        self, card: ModelCard | None, corpus: Corpus, systems: Sequence[Hypotheses]
-    ) -> str:
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """What every encoder metric knows; how many outputs a gate for another encoder stopped."""
+        found = super().facts(corpus, systems)
+        if not self._has_foreign_threshold:
+            return found
         sources = lines_of(corpus.sources)
         alike = [self._alike(sources, lines_of(each.sentences)) for each in systems]
         gated = sum(int((~self._passed(each)).sum()) for each in alike)
-        said = (
+        return {**found, "gated": gated, "outputs": sum(map(len, alike))}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """What was cut, what the card says, and a threshold that was set for another encoder."""
+        context, notes = super().describe(facts)
+        card = read_model_card(locate(self.model))
+        notes = notes if card is None else (*notes, *card.facts)
+        if not self._has_foreign_threshold:
+            return Description(context, notes)
+        note = (
             f"threshold {THRESHOLD:g} was set for {ENCODER}, not for {_named(self.similarity)}: it "
-            "gave 0 to {0:,} of {1:,} outputs; "
+            f"gave 0 to {facts['gated']:,} of {facts['outputs']:,} outputs; "
         )
         if card is None or card.gate is None or not self._reads_like(card):
-            said += "gate=none lets all pass"
+            note += "gate=none lets all pass"
         else:
-            said += (
+            note += (
                 f"threshold={card.gate.threshold:g} keeps {card.gate.kept:.1%} of "
                 f"{card.gate.rows:,} corrections with it (the model's card)"
             )
-        return Counted(said, said, gated, sum(map(len, alike)))
+        return Description(context, (*notes, note))
+
+    @property
+    def _has_foreign_threshold(self) -> bool:
+        """Whether the gate has the default threshold, but not the encoder it was set for."""
+        usual = self.gate != "none" and self.threshold == THRESHOLD
+        return usual and _named(self.similarity) != ENCODER
 
     def _reads_like(self, card: ModelCard) -> bool:
         """Whether the card speaks of the encoder that the gate uses."""

@@ -17,7 +17,9 @@ from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     Unsettled,
     by_name,
     files_beside,
@@ -153,16 +155,31 @@ class Interpolate(Metric):
         found = by_name(self.statistics, totals)
         return {name: ratio(found[name], found["sentences"], 0.0) for name in ("first", "second")}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The full signatures of the two, and what of the data decided them."""
-        return tuple(
-            f"{name}:{each!r}({', '.join(each.context(corpus, systems))})"
-            for name, each in zip(("first", "second"), self.metrics, strict=True)
-        )
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The facts of the two, each under its place."""
+        return {
+            f"{place} {name}": fact
+            for place, each in self._by_place()
+            for name, fact in each.facts(corpus, systems).items()
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Those of the two."""
-        return tuple(note for each in self.metrics for note in each.notes(corpus, systems))
+    def describe(self, facts: MetricFacts) -> Description:
+        """The full signatures of the two, what of the data decided them, and their notes."""
+        context: list[str] = []
+        notes: list[str] = []
+        for place, each in self._by_place():
+            own = {
+                name.removeprefix(f"{place} "): fact
+                for name, fact in facts.items()
+                if name.startswith(f"{place} ")
+            }
+            described = each.describe(own)
+            context.append(f"{place}:{each!r}({', '.join(described.context)})")
+            notes += described.notes
+        return Description(tuple(context), tuple(notes))
+
+    def _by_place(self) -> Iterator[tuple[str, Metric]]:
+        return zip(("first", "second"), self.metrics, strict=True)
 
 
 class UnsettledPair(Unsettled):

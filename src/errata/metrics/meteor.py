@@ -19,7 +19,9 @@ from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     append_score,
     by_name,
     count_each,
@@ -217,9 +219,9 @@ class METEOR(Metric):
             "chunks": to_int(counted["chunks"]),
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The versions of nltk and of WordNet."""
-        return (f"nltk:{version('nltk')}", f"wordnet:{self._known().edition}")
+        return Description((f"nltk:{version('nltk')}", f"wordnet:{self._known().edition}"))
 
     def _known(self) -> Synonyms:
         return open_wordnet() if self.synonyms == "wordnet" else Synonyms()

@@ -18,7 +18,9 @@ from errata.edits import GoldEditing, OutputEditing
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     append_score,
     check_beta,
     fixed_point,
@@ -167,15 +169,16 @@ class WeightedEdits(Metric):
         weights = {name: totals[..., k] for k, name in enumerate(self.statistics[:3])}
         return {**self.plain(self.total).parts(totals), **weights}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits come from, and the exact model."""
-        own = self.plain(self.total).context(corpus, systems)
-        return (*own, f"model:{self.opened().revision}")
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What the metric without weights says, and how many texts were too long."""
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The facts of the metric without weights, and how many texts were too long."""
         cut = self._cuts(corpus).get(tuple(h.system for h in systems), 0)
-        return (*self.plain(self.total).notes(corpus, systems), *truncation_note(cut))
+        return {**self.plain(self.total).facts(corpus, systems), "cut": cut}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """What the metric without weights describes, the exact model, and texts it cut."""
+        own = self.plain(self.total).describe(facts)
+        context = (*own.context, f"model:{self.opened().revision}")
+        return Description(context, (*own.notes, *truncation_note(facts["cut"])))
 
     def _cuts(self, corpus: Corpus) -> dict[tuple[str, ...], int]:
         """How many texts were cut when these systems were counted."""

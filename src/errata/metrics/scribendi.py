@@ -26,7 +26,16 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, to_int
+from errata.metrics.base import (
+    Columns,
+    Description,
+    Metric,
+    MetricFacts,
+    by_name,
+    count_each,
+    metric,
+    to_int,
+)
 from errata.models import CachedModel, Options, open_model, perplexity, warn_of_foreign
 
 Rounding = Literal["none", "fuzzywuzzy"]
@@ -205,9 +214,9 @@ class Scribendi(Metric):
             "LDR": figures["LDR"],
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The exact model."""
-        return (f"model:{self.opened().revision}",)
+        return Description((f"model:{self.opened().revision}",))
 
 
 def _pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
 from errata.io.judgments.sheets import HIGHEST, LOWEST
-from errata.metrics.base import by_name, fixed_point, metric, stack_counts
+from errata.metrics.base import Description, MetricFacts, by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import (
     EncoderRequest,
     ReferenceFreeMetric,
@@ -179,16 +179,11 @@ class SOME(ReferenceFreeMetric):
             part: ratio(sums[part], sums["sentences"], 0.0) for part in (*self._used, "characters")
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The exact models, and the card of their training where there is one."""
-        card = self._folder / CARD_JSON
-        said = super().context(corpus, systems)
-        if card.is_file():
-            digest = folder_digest(card, BlobCache(default_cache().path))
-            said += (f"card:sha256-{digest[:16]}",)
-        return said
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What was cut, and what the card says of the models."""
-        card = read_model_card(self._folder)
-        return (*super().notes(corpus, systems), *(() if card is None else card.facts))
+    def describe(self, facts: MetricFacts) -> Description:
+        """What every encoder metric describes, and the card of the training where there is one."""
+        context, notes = super().describe(facts)
+        path, card = self._folder / CARD_JSON, read_model_card(self._folder)
+        if path.is_file():
+            digest = folder_digest(path, BlobCache(default_cache().path))
+            context += (f"card:sha256-{digest[:16]}",)
+        return Description(context, notes if card is None else (*notes, *card.facts))

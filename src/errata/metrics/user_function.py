@@ -17,7 +17,9 @@ from errata.core.stats import Floats, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     by_name,
     count_each,
     files_beside,
@@ -113,9 +115,9 @@ class UserFunction(Metric):
         counted = by_name(self.statistics, totals)
         return ratio(counted["value"], counted["sentences"], 0.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """Where the function comes from, with a digest."""
-        return origin(load_place(self.function))
+        return Description(origin(load_place(self.function)))
 
 
 @files_beside.register(UserFunction)

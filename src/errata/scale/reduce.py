@@ -339,7 +339,7 @@ def _written(
     """Write the tables of one metric, system by system."""
     folder, manifest, tested = counts.folder, counts.manifest, counts.set
     metric = parse(manifest.wanted.metrics[m])
-    said = whole_context(metric, *facts.told(metric)[0], *facts.corpus_facts, *signed)
+    said = whole_context(metric, *facts.describe(metric).context, *signed)
     signature = " | ".join((repr(metric), *said))
     systems = [SystemCounts(counts, m, s) for s in range(len(tested.systems))]
     with plugin_errors(metric):

@@ -314,8 +314,8 @@ def count_part(
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> counts, facts = count_part([parse("m2")], corpus, [Hypotheses("A", ("He goes .",))])
-    >>> counts[0][0].tolist(), facts.sentences, facts.told(parse("m2"))
-    ([[[1.0, 2.0, 1.0]]], 1, (('edits:aligned',), ()))
+    >>> counts[0][0].tolist(), facts.sentences, facts.describe(parse("m2")).context[0]
+    ([[[1.0, 2.0, 1.0]]], 1, 'edits:aligned')
     """
     if not len(corpus):
         nothing = [[np.zeros((0, 1, len(m.statistics))) for _ in systems] for m in metrics]

@@ -16,7 +16,14 @@ from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_wei
 from errata.data import Corpus, Hypotheses, Scores
 from errata.io.shards.counts import CountSpool, SpooledParts
 from errata.metrics import METRICS, parse
-from errata.metrics.base import InOrderError, Metric, RoundsError, WholeCountsError, join_counts
+from errata.metrics.base import (
+    InOrderError,
+    Metric,
+    RoundsError,
+    WholeCountsError,
+    describe_data,
+    join_counts,
+)
 from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
@@ -42,14 +49,7 @@ from errata.scoring.resampling import (
     document_blocks,
     resample,
 )
-from errata.scoring.results import (
-    Description,
-    Facts,
-    build_scores,
-    corpus_facts,
-    different_draws,
-    drawn_facts,
-)
+from errata.scoring.results import Facts, build_scores, corpus_facts, different_draws, drawn_facts
 
 # ---- From counts to scores, the same way for every metric.
 
@@ -148,17 +148,15 @@ def _scores_of(
             weights=lambda: resample_weights(corpus, resamples, rng),
             blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
         )
+    described = describe_data(metric, corpus, systems)
     return build_scores(
         metric,
         [each.system for each in systems],
         [totals for totals, _ in together],
         resampled,
         drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
-        Description(
-            (*metric.context(corpus, systems), *corpus_facts(corpus)),
-            metric.notes(corpus, systems),
-            corpus.skipped,
-        ),
+        described._replace(context=(*described.context, *corpus_facts(corpus))),
+        corpus.skipped,
         alone,
     )
 
@@ -249,9 +247,8 @@ def score_parts(
             f"counts of {len(parts)} systems, and facts of {', '.join(facts.systems)}",
             remedy="give the counts of every system, in their order",
         )
-    said, notes = facts.told(metric)
-    told = Description((*said, *facts.corpus_facts), notes, facts.skipped)
     with plugin_errors(metric):
+        described = facts.describe(metric)
         _check_decidable(metric, facts, limits)
         parts = settled_parts(metric, [*parts])
         found = (
@@ -276,7 +273,9 @@ def score_parts(
             )
         alone = [_alone(metric, each, facts) for each in parts] if sentences else []
         drawn = (*drawn_facts(resamples, rng, kind, documents=blocks is not None), *context)
-        return build_scores(metric, systems, found.totals, resampled, drawn, told, alone)
+        return build_scores(
+            metric, systems, found.totals, resampled, drawn, described, facts.skipped, alone
+        )
 
 
 def _check_decidable(metric: Metric, facts: Facts, limits: BootstrapLimits) -> None:

@@ -23,7 +23,9 @@ from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     check_beta,
     count_together,
     f_beta,
@@ -289,21 +291,27 @@ class IMeasure(Metric):
             **{name: to_int(count) for name, count in counted.items()},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether the gold had edits or only text, and whether corrections were split.
-
-        ``tokenise='official'`` splits them as the official converter does; a fact of the
-        signature, since it is no mistake of anybody.
-        """
-        split = self.tokenise != "none" and any(
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """How many references are texts, and how many corrections the tokeniser splits."""
+        split = self.tokenise != "none" and sum(
             treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
             for references in corpus.references
             for reference in references
             for edit in reference.edits or ()
         )
-        return (
-            "gold:edits" if corpus.has_gold_edits else "gold:text",
-            *(["corrections:tokenised anew"] if split else []),
+        return {"texts": int(corpus.edits.bare.sum()), "split": int(split)}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """Whether the gold had edits or only text, and whether corrections were split.
+
+        ``tokenise='official'`` splits them as the official converter does; a fact of the
+        signature, since it is no mistake of anybody.
+        """
+        return Description(
+            (
+                "gold:text" if facts["texts"] else "gold:edits",
+                *(["corrections:tokenised anew"] if facts["split"] else []),
+            )
         )
 
 

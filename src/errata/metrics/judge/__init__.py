@@ -20,11 +20,20 @@ from errata.core.parameters import About
 from errata.core.signatures import signature_id
 from errata.core.stats import Floats, Ints, Progress, plural, ratio
 from errata.data import Corpus, Hypotheses
-from errata.edits import OutputEditing, edits_of, origins, split_extractor
+from errata.edits import (
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    origins,
+    split_extractor,
+)
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     WholeCountsError,
     by_name,
     fixed_point,
@@ -321,51 +330,62 @@ class Judge(Metric):
             **{f"@{p}": value for p, value in enumerate(beside, 1)},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The model as the server calls it, the prompt, the schema, and who was judged together."""
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The model as the server calls it, what the answers were like, and what they cost."""
         judged = self.judged(corpus, systems)
-        schema = ("refused" if judged.refused else "yes") if self.schema else "no"
         together = signature_id("\n".join(sorted("\t".join(texts) for texts in judged.shown)))
-        return (
-            f"model:{'+'.join(judged.models)}",
-            f"prompt:{read_prompt(self.mode).name}",
-            f"schema:{schema}",
-            *((f"together:{len(systems)}@{together}",) if self.group > 1 else ()),
-            *(
-                origins(systems, self.outputs, self.extractor, gold=False)
-                if self.mode == "edit"
-                else ()
-            ),
-        )
+        return {
+            "model": frozenset({"+".join(judged.models)}),
+            "together": frozenset({together}),
+            "usage": frozenset({str(judged.usage)}),
+            "refused": int(judged.refused),
+            "unread": judged.unread,
+            "answers": len(judged.showings),
+            **{
+                f"injections of {system.system}": sum(each)
+                for system, each in zip(systems, judged.injections, strict=True)
+            },
+            "warning": frozenset({judged.trust.warning} if judged.trust.remark else ()),
+            **origin_facts(systems, self.outputs),
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Usage, what could not be read, bias, attacks, and what the scores depend on."""
-        judged = self.judged(corpus, systems)
-        notes = [f"the judge took {judged.usage}"]
-        if self.group > 1 and len(systems) > 1:
+    def describe(self, facts: MetricFacts) -> Description:
+        """Model, prompt, schema and who was judged together; usage, bias and attacks."""
+        systems, schema = len(origins(facts)), "yes" if self.schema else "no"
+        if facts["refused"] and self.schema:
+            schema = "refused"
+        context = [f"model:{min(facts['model'])}", f"prompt:{read_prompt(self.mode).name}"]
+        context.append(f"schema:{schema}")
+        if self.group > 1:
+            context.append(f"together:{systems}@{min(facts['together'])}")
+        if self.mode == "edit":
+            context += describe_origins(facts, self.extractor, gold=False)
+        notes = [f"the judge took {min(facts['usage'])}"]
+        if self.group > 1 and systems > 1:
             notes.append(
                 "what an output gets may depend on the systems judged beside it, which the "
                 "signature names (group=1 scores each alone)"
             )
-        if judged.refused:
+        if facts["refused"]:
             notes.append("the server refused the schema: answers were held to their form by words")
-        if judged.unread:
+        if facts["unread"]:
             notes.append(
-                f"{judged.unread} of {len(judged.showings)} answers could not be read and gave no "
+                f"{facts['unread']} of {facts['answers']} answers could not be read and gave no "
                 "score"
             )
-        attacks = [
-            f"{sum(each)} of {system.system}"
-            for system, each in zip(systems, judged.injections, strict=True)
-            if any(each)
-        ]
-        if attacks:
-            total = sum(map(sum, judged.injections))
+        injections = {
+            name.removeprefix("injections of "): number
+            for name, number in facts.items()
+            if name.startswith("injections of ") and number
+        }
+        if injections:
+            total = sum(injections.values())
+            attacks = ", ".join(f"{number} of {name}" for name, number in injections.items())
             notes.append(
                 f"{total} {plural('output', total)} {'tells' if total == 1 else 'tell'} the judge "
-                f"to ignore its instructions: {', '.join(attacks)}"
+                f"to ignore its instructions: {attacks}"
             )
-        return (*notes, *((judged.trust.warning,) if judged.trust.remark else ()))
+        return Description(tuple(context), (*notes, *facts["warning"]))
 
 
 def _about(refusal: ServerRefusal, number: int) -> InputError:

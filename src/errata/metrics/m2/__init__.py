@@ -16,7 +16,9 @@ from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     RoundsError,
     append_score,
     by_name,
@@ -171,12 +173,15 @@ class M2(Metric):
     def _recall(self, totals: Floats) -> Floats:
         return ratio(totals[..., CORRECT], totals[..., GOLD], 1.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Whether references have edits or are texts."""
+        bare = corpus.edits.bare
+        kinds = (("gold", not bare.all()), ("aligned", bare.any()))
+        return {"edits": frozenset(name for name, found in kinds if found)}
+
+    def describe(self, facts: MetricFacts) -> Description:
         """Whether edits were given or come from aligning texts."""
-        if corpus.has_gold_edits:
-            return ("edits:gold",)
-        every = corpus.edits.bare.all()
-        return ("edits:aligned" if every else "edits:gold+aligned",)
+        return Description((f"edits:{'+'.join(sorted(facts['edits'], reverse=True))}",))
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
         """The correct, missed and wrong edits of every sentence, for the annotator it takes.
