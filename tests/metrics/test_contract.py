@@ -56,10 +56,13 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
     assert METRICS.get(name).__doc__
 
 
-OPTIONAL = ("choose", "parts", "single", "columns", "count_all", "headline", "facts", "describe")
+OPTIONAL = (
+    *("choose", "scope", "divisible", "parts", "single", "columns"),
+    *("count_all", "headline", "facts", "describe"),
+)
 
 
-def test_the_contract_has_twelve_members_and_no_more() -> None:
+def test_the_contract_has_thirteen_members_and_no_more() -> None:
     own = {name for name in vars(Metric) if not name.startswith("_")}
     assert own == {"statistics", "count", "score", *OPTIONAL}
     assert {name for name in Metric.__annotations__ if not name.startswith("_")} == set()
@@ -229,6 +232,16 @@ class ListsFacts(Toy):
         return {"systems": [each.system for each in systems]}
 
 
+class RunsUnsaid(Toy):
+    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
+        there = np.where(np.isnan(counts[..., 0]), 0, 1).sum(axis=1)
+        return ((np.arange(len(counts)) + 1) % 2 * (there - 1))[None]
+
+
+class ScopeOfItsOwn(Toy):
+    scope = "document"  # type: ignore[assignment]
+
+
 class NameOfTwoWords(Toy):
     name = "my metric"
 
@@ -258,6 +271,8 @@ class NameOfTwoWords(Toy):
         (ColumnsOfItsOwn, "columns must be one of"),
         (SpellsContext, "the context that describe gives must be a tuple"),
         (ListsFacts, "facts must be whole numbers"),
+        (RunsUnsaid, "choose does not keep to scope='sentence'"),
+        (ScopeOfItsOwn, "scope must be one of"),
         (NameOfTwoWords, "name must be one word"),
     ],
 )

@@ -34,39 +34,19 @@ Columns = Literal["annotators", "readings", "none"]
 TOGETHER = 16  # systems of which a batch is counted at once: enough to share, and bounded memory
 
 
-class Before(NamedTuple):
-    """The sentences before those that are to be decided: how many, and the sums of what they took.
+# What the reference that a sentence takes depends on: the sentence alone, the sentences before it,
+# or the whole corpus.
+Scope = Literal["sentence", "running", "corpus"]
 
-    Sums are exact, so that what is decided does not depend on how a corpus was cut. ``to_int`` are
-    the sums over all sentences, those after these among them, that an earlier round came to, where
-    a choice is made in rounds. ``memory`` is where a choice may leave what the next part needs, if
-    all are decided in one go.
+
+class Before(NamedTuple):
+    """The sentences before a part of a corpus: how many, and the sums of what they took.
+
+    Sums are exact, so that a choice does not depend on how the corpus was cut.
     """
 
     sentences: int
     totals: tuple[Fraction, ...]
-    whole: tuple[Fraction, ...] | None = None
-    memory: dict[str, Any] | None = None
-
-
-class WholeCorpusError(InputError):
-    """Raised by a choice that only the whole corpus decides, where it is asked for in parts."""
-
-
-class RoundsError(WholeCorpusError):
-    """Raised by a choice that is made in rounds, for each of which it needs `Before.whole`.
-
-    The first round starts from sums of 0. Rounds are over when sums are those of the round before,
-    or 0; or where sums of 1 and 0 (all that is there is good) lead to sums of 0, which score more.
-    """
-
-
-class InOrderError(WholeCorpusError):
-    """Raised by a choice that goes on from the first sentence only, where it has no memory."""
-
-
-class WholeCountsError(WholeCorpusError):
-    """Raised by a choice among counts that only the whole corpus decides: in parts, others come."""
 
 
 # What a metric knows of its data, by name: whole numbers, which add up over the parts of a corpus,
@@ -130,7 +110,7 @@ class Metric(Parameterised, ABC):
         """The reference each sentence takes: ``[draw, sentence]``; -1 takes none.
 
         Several draws are several equally valid choices; the corpus score is their mean. ``before``
-        are the sentences before these, where a corpus is decided part by part.
+        is given where a part of a corpus is decided and the scope is ``"running"``.
         """
         return np.zeros((1, counts.shape[0]), np.int64)
 
@@ -145,6 +125,16 @@ class Metric(Parameterised, ABC):
     def single(self) -> Self:
         """The same metric, set for single sentences: it reads the same counts."""
         return self
+
+    @property
+    def scope(self) -> Scope:
+        """What `choose` looks at: each sentence alone, those before it, or the whole corpus."""
+        return "sentence"
+
+    @property
+    def divisible(self) -> bool:
+        """Whether parts of a corpus have the same counts as the whole."""
+        return True
 
     @property
     def columns(self) -> Columns:
@@ -455,12 +445,9 @@ __all__ = [
     "Before",
     "Columns",
     "Description",
-    "InOrderError",
     "Metric",
     "MetricFacts",
-    "RoundsError",
-    "WholeCorpusError",
-    "WholeCountsError",
+    "Scope",
     "add_facts",
     "append_score",
     "by_name",

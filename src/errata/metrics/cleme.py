@@ -34,6 +34,7 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
+    Scope,
     Unsettled,
     append_score,
     by_name,
@@ -428,6 +429,7 @@ class ChunkMetric(Metric):
     gold: GoldEditing
     extractor: str
     outputs: OutputEditing
+    choice: Literal["sequential", "isolated"]
     total: Literal["sum", "mean"]
     model: str
     layer: int | None
@@ -436,6 +438,12 @@ class ChunkMetric(Metric):
     device: str
     batch_size: int
     _nothing: ClassVar[float]  # the weight of a chunk that makes no difference
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the reference best for it alone."""
+        # A mean over sentences is best where each of them is.
+        return "sentence" if self.choice == "isolated" or self.total == "mean" else "running"
 
     @property
     def columns(self) -> Columns:
@@ -626,8 +634,7 @@ class CLEME(ChunkMetric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        if alone:
+        if self.scope == "sentence":
             return best_alone(counts, self._alone, TIES)
         share = f_ratio(self.beta, len(self.statistics), empty=1)
 
@@ -769,7 +776,7 @@ class CLEME2(ChunkMetric):
             score, over = self._weighed(own, factors), _shares(own)[3]
             return round(float(score), NOISE), round(float(over), NOISE)
 
-        if self.choice == "isolated" or self.total == "mean":
+        if self.scope == "sentence":
             return best_alone(counts, by_itself)
         shares = self._exact_shares()
 

@@ -38,6 +38,7 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
+    Scope,
     Unsettled,
     by_name,
     check_beta,
@@ -650,7 +651,12 @@ class Difficulty(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
         rule = RunningRule(self._value, (self._share,))
-        return best_references(counts, rule, alone=self.choice == "isolated", before=before)
+        return best_references(counts, rule, alone=self.scope == "sentence", before=before)
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the reference best for it alone."""
+        return "sentence" if self.choice == "isolated" else "running"
 
     @property
     def single(self) -> Self:

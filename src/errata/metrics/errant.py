@@ -31,6 +31,7 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
+    Scope,
     append_score,
     check_beta,
     count_each,
@@ -229,14 +230,19 @@ class Edits(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
-        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         share = f_ratio(self.beta, len(self.statistics), empty=1)
 
         def ranked(totals: Sequence[Fraction]) -> int:
             return rounded(share.of(totals), DIGITS, lambda: self._official_f(totals))
 
         rule = RunningRule(ranked, (share,), DIGITS)
-        return best_references(counts, rule, alone=alone, before=before)
+        return best_references(counts, rule, alone=self.scope == "sentence", before=before)
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the annotator best for it alone."""
+        # A mean over sentences is best where each of them is.
+        return "sentence" if self.choice == "isolated" or self.total == "mean" else "running"
 
     @property
     def single(self) -> Self:

@@ -6,12 +6,11 @@ translation that only shares the name.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +20,7 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.kernels.normal import log_ndtr
-from errata.metrics.base import (
-    Before,
-    Columns,
-    InOrderError,
-    Metric,
-    WholeCorpusError,
-    count_together,
-    metric,
-)
+from errata.metrics.base import Before, Columns, Metric, Scope, count_together, metric
 from errata.metrics.ngrams import (
     Spaces,
     closest_lengths,
@@ -130,6 +121,13 @@ class GLEU(Metric):
         return "annotators" if self.references != "expected" else "readings"
 
     @property
+    def scope(self) -> Scope:
+        """The whole corpus for the draws of Python 3, which go on from sentence to sentence."""
+        if self.level == "sentence":
+            return "sentence"
+        return "corpus" if self.references == "python3" else "running"
+
+    @property
     def single(self) -> Self:
         """The script's scores of single sentences."""
         return replace(self, level="sentence")
@@ -187,35 +185,17 @@ class GLEU(Metric):
             draws = self.draws if before is not None or numbers.max(initial=1) > 1 else 1
             skipped = before.sentences if before is not None else 0
             if skipped + len(counts) > MOST_DRAWN:
-                raise WholeCorpusError(
+                raise InputError(
                     f"gleu: references={self.references} draws for at most {MOST_DRAWN:,} "
                     "sentences",
                     remedy=EXPECTED,
                 )
             if self.references == "official":
                 return official_draws(tuple(numbers.tolist()), draws, skipped)
-            return self._drawn_in_order(tuple(numbers.tolist()), draws, before)
+            return python3_draws(tuple(numbers.tolist()), draws)
         if before is not None or len(counts) > ENUMERATED:
             return np.zeros((1, len(counts)), np.int64)
         return _every_combination(counts, self.draws)
-
-    def _drawn_in_order(self, numbers: tuple[int, ...], draws: int, before: Before | None) -> Ints:
-        """Python 3's draws: how far the generators are hangs on every sentence before."""
-        if before is None:
-            return python3_draws(numbers, draws)[0]
-        if before.memory is None:
-            raise InOrderError("gleu: references=python3 draws from the first sentence on")
-        done, drawn = before.memory.get("drawn", (0, NOT_DRAWN))
-        if not before.sentences:
-            done, drawn = 0, NOT_DRAWN
-        if done != before.sentences:
-            raise InOrderError(
-                f"gleu: references=python3 has drawn for {done} sentences, and "
-                f"{before.sentences} are before these"
-            )
-        choice, after = python3_draws(numbers, draws, drawn)
-        before.memory["drawn"] = (done + len(numbers), after)
-        return choice
 
     def score(self, totals: Floats) -> Floats:
         """GLEU of summed statistics, or its expectation over the choice of references.
@@ -408,45 +388,21 @@ def _generators(draws: int, skipped: int) -> list[np.random.RandomState]:
     return generators
 
 
-@dataclass(frozen=True)
-class ReferenceDraws:
-    """Where Python 3's generators are after some sentences, which ``history`` tells from others."""
-
-    history: bytes = b""
-    states: tuple[tuple[Any, ...], ...] = field(default=(), compare=False, repr=False)
-
-
-NOT_DRAWN = ReferenceDraws()
-
-
 @lru_cache(maxsize=2)
-def python3_draws(
-    numbers: tuple[int, ...], draws: int, before: ReferenceDraws = NOT_DRAWN
-) -> tuple[Ints, ReferenceDraws]:
+def python3_draws(numbers: tuple[int, ...], draws: int) -> Ints:
     """What the script draws when Python 3 runs it: ``randint`` takes bits and rejects.
 
-    ``before`` is where the generators are after the sentences before these, and what comes with
-    the draws is where they are after these.
-
-    >>> python3_draws((2, 2, 2, 3), 2)[0].tolist()
+    >>> python3_draws((2, 2, 2, 3), 2).tolist()
     [[1, 1, 0, 1], [0, 1, 1, 0]]
-    >>> first, drawn = python3_draws((2, 2), 2)
-    >>> python3_draws((2, 3), 2, drawn)[0].tolist()
-    [[0, 1], [1, 0]]
     """
     kind = np.int8 if max(numbers, default=1) < 128 else np.int64
     result = np.empty((draws, len(numbers)), kind)
-    states = []
     for j in range(draws):
         generator = random.Random(SEED * j)
-        if before.states:
-            generator.setstate(before.states[j])
         result[j] = [generator.randint(0, size - 1) for size in numbers]
-        states.append(generator.getstate())
     result.setflags(write=False)
     choice: NDArray[np.int64] = result
-    history = hashlib.sha256(before.history + repr(numbers).encode()).digest()
-    return choice, ReferenceDraws(history, tuple(states))
+    return choice
 
 
 # ---- The GLEU of 2015, with its weight λ (Napoles, Sakaguchi, Post & Tetreault, ACL 2015).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,7 +14,6 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Before,
     Columns,
     Description,
     Metric,
@@ -136,13 +134,10 @@ class Interpolate(Metric):
         }
         return stack_counts(self.statistics, {**columns, "sentences": there})
 
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        """Both scores of every sentence, unless one of them counts the whole corpus."""
-        if before is not None:
-            for each in self.metrics:
-                k = len(each.statistics)
-                each.single.choose(np.zeros((1, 1, k)), Before(0, (Fraction(0),) * k))
-        return super().choose(counts, before)
+    @property
+    def divisible(self) -> bool:
+        """Whether the sentence scores of both can be had part by part."""
+        return all(each.divisible and each.single.scope == "sentence" for each in self.metrics)
 
     def score(self, totals: Floats) -> Floats:
         """The weighed mean."""

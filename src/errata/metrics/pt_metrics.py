@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import field, fields, replace
-from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -21,6 +20,7 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
+    Scope,
     append_score,
     check_beta,
     fixed_point,
@@ -153,12 +153,13 @@ class WeightedEdits(Metric):
         """The annotator of each sentence, as the metric without weights chooses."""
         scaled = counts * SCALE  # whole numbers with the same F
         if before is not None:
-            before = Before(
-                before.sentences,
-                _scaled(before.totals),
-                None if before.whole is None else _scaled(before.whole),
-            )
+            before = Before(before.sentences, tuple(each * int(SCALE) for each in before.totals))
         return self.plain(self.total).choose(scaled, before)
+
+    @property
+    def scope(self) -> Scope:
+        """That of the metric without weights."""
+        return self.plain(self.total).scope
 
     def score(self, totals: Floats) -> Floats:
         """F of summed weights, or the mean of the sentences' F."""
@@ -183,10 +184,6 @@ class WeightedEdits(Metric):
     def _cuts(self, corpus: Corpus) -> dict[tuple[str, ...], int]:
         """How many texts were cut when these systems were counted."""
         return corpus.derived(("cut", self), dict)
-
-
-def _scaled(sums: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(total * int(SCALE) for total in sums)
 
 
 def of_fields(cls: type[M], given: Metric, **others: Any) -> M:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +21,7 @@ from errata.io.stored_scores import (
     write_sentence_table,
 )
 from errata.metrics import Metric, parse
-from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal
+from errata.scale.manifest import Manifest, PlannedSet, Task
 from errata.scale.shard_job import (
     RESULT,
     CountFile,
@@ -103,12 +100,6 @@ class SetCounts:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
         return found
 
-    def digests(self, task: Task, metric: int) -> bytes:
-        """What tells the files of a metric from others, of one shard."""
-        files = self.known(task).files
-        names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
-        return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
-
     def blocks(self) -> FlatParts | None:
         """The blocks of all sentences by their documents; None where these are not known."""
         if self.manifest.wanted.bootstrap != "blocks":
@@ -177,9 +168,6 @@ class SystemCounts:
 # ---- From the result files of a run to its scores: read in order, exact whatever the shards
 # were.
 
-CURSORS = "reduce"
-CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
-
 
 def reduce_run(
     folder: Folder, manifest: Manifest, *, progress: Progress | None = None
@@ -199,20 +187,18 @@ def reduce_run(
             progress(done, total)
 
     sets = []
-    for number, each in enumerate(manifest.sets):
+    for each in manifest.sets:
         counts = SetCounts(folder, manifest, each)
         facts, signed = counts.facts(), counts.signed
         scores = []
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
             with plugin_errors(metric):
-                cursor = _Cursor(counts, m, f"{CURSORS}/{number:04d}-{m:04d}.json")
-                standing = _read(counts, metric, m, cursor, one_more)
+                standing = _read(counts, metric, m, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, signed))
         sets.append(RunScores(each.name, tuple(scores)))
     lines = run_result_lines(sets, manifest.digest)
     folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
-    folder.remove(CURSORS)
     return tuple(sets)
 
 
@@ -239,64 +225,15 @@ def _scores(
     )
 
 
-def _read(
-    counts: SetCounts, metric: Metric, m: int, cursor: _Cursor, one_more: Callable[[], None]
-) -> Accumulator:
-    """What all shards come to, from where the cursor stands."""
+def _read(counts: SetCounts, metric: Metric, m: int, one_more: Callable[[], None]) -> Accumulator:
+    """What all shards come to."""
     systems = range(len(counts.set.systems))
-    start, standing = cursor.read(metric) or (0, Accumulator.start(metric, len(systems)))
-    for k, task in enumerate(counts.tasks):
-        if k >= start:
-            several = [counts.of_task(task, m, s) for s in systems]
-            for part in zip(*several, strict=True):
-                standing = standing.take(part)
-            cursor.write(k + 1, task, standing)
+    standing = Accumulator.start(metric, len(systems))
+    for task in counts.tasks:
+        for part in zip(*(counts.of_task(task, m, s) for s in systems), strict=True):
+            standing = standing.take(part)
         one_more()
     return standing
-
-
-@dataclass
-class _Cursor:
-    """Up to which shard a metric was read, in a file; written now and then.
-
-    It names the files that were read: where one was counted again meanwhile, and is another, what
-    was read does not count.
-    """
-
-    counts: SetCounts
-    metric: int
-    name: str
-    written: float = field(default_factory=time.monotonic)
-    files: Any = field(default_factory=hashlib.sha256)  # those that were read
-
-    def read(self, metric: Metric) -> tuple[int, Accumulator] | None:
-        """The next shard and the sums so far; None where there is no cursor that can be read."""
-        with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
-            data = unseal(self.counts.folder.read(self.name))
-            shard, files = int(data["next"]), hashlib.sha256()
-            if data["manifest"] != self.counts.manifest.digest or shard < 0:
-                return None
-            for task in self.counts.tasks[:shard]:
-                files.update(self.counts.digests(task, self.metric))
-            if data["files"] == files.hexdigest():
-                standing = Accumulator.from_state(metric, data["state"])
-                self.files = files
-                return shard, standing
-        return None
-
-    def write(self, shard: int, task: Task, standing: Accumulator) -> None:
-        """So many shards were read, the last of them in this task."""
-        self.files.update(self.counts.digests(task, self.metric))
-        if time.monotonic() - self.written < CURSOR_SECONDS:
-            return
-        state = {
-            "manifest": self.counts.manifest.digest,
-            "next": shard,
-            "files": self.files.hexdigest(),
-            "state": standing.state(),
-        }
-        self.counts.folder.write(seal(state), self.name, lasting=False)
-        self.written = time.monotonic()
 
 
 # ---- The scores of every sentence of a run, from its counts: a table for each metric and

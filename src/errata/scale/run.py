@@ -29,7 +29,7 @@ from errata.scale.manifest import (
     read_manifest,
     write_manifest,
 )
-from errata.scale.reduce import CURSORS, SENTENCES, reduce_run
+from errata.scale.reduce import SENTENCES, reduce_run
 from errata.scale.shard_job import (
     COUNTS,
     RECORDS,
@@ -239,7 +239,7 @@ def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
     Gives the files that were removed, with their sizes.
     """
     planned_run(folder)
-    names = (COUNTS, RECORDS, CURSORS, *((SENTENCES, RESULT, MANIFEST) if everything else ()))
+    names = (COUNTS, RECORDS, *((SENTENCES, RESULT, MANIFEST) if everything else ()))
     gone = {file: size for name in names for file, size in folder.sizes(name).items()}
     for name in (*names, WAITING):
         folder.remove(name)

@@ -14,7 +14,6 @@ from errata.scoring.accumulator import (
     SystemAccumulator,
     check_parts,
     count_part,
-    reduce_parts,
     settled_parts,
 )
 from errata.scoring.evaluate import FlatParts, evaluate_batches, score_parts
@@ -29,7 +28,6 @@ __all__ = [
     "check_parts",
     "count_part",
     "evaluate_batches",
-    "reduce_parts",
     "score_parts",
     "settled_parts",
 ]

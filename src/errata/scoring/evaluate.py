@@ -16,14 +16,7 @@ from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_wei
 from errata.data import Corpus, Hypotheses, Scores
 from errata.io.shards.counts import CountSpool, SpooledParts
 from errata.metrics import METRICS, parse
-from errata.metrics.base import (
-    InOrderError,
-    Metric,
-    RoundsError,
-    WholeCountsError,
-    describe_data,
-    join_counts,
-)
+from errata.metrics.base import Metric, describe_data, join_counts
 from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
@@ -32,9 +25,7 @@ from errata.scoring.accumulator import (
     chosen_counts,
     chosen_parts,
     count_part,
-    decides,
     draw_totals,
-    in_one_go,
     sentence_scores,
     settled_parts,
 )
@@ -249,11 +240,12 @@ def score_parts(
         )
     with plugin_errors(metric):
         described = facts.describe(metric)
-        _check_decidable(metric, facts, limits)
+        if facts.parts > 1:
+            check_parts(metric)
         parts = settled_parts(metric, [*parts])
         found = (
             _held(metric, facts, parts)
-            if facts.sentences <= limits.held
+            if facts.sentences <= limits.held or metric.scope == "corpus"
             else _read(metric, facts, parts, standing, limits)
         )
         resampled, kind = None, None
@@ -276,18 +268,6 @@ def score_parts(
         return build_scores(
             metric, systems, found.totals, resampled, drawn, described, facts.skipped, alone
         )
-
-
-def _check_decidable(metric: Metric, facts: Facts, limits: BootstrapLimits) -> None:
-    """Refuse what only the whole decides, where the whole is not there."""
-    error = decides(metric)
-    if isinstance(error, WholeCountsError):
-        if facts.parts > 1:
-            raise error
-        return
-    whole = facts.sentences <= limits.held or isinstance(error, RoundsError | InOrderError)
-    if error is not None and not whole:
-        raise error
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,12 +350,6 @@ def _read(
     limits: BootstrapLimits,
 ) -> _Read:
     start = SystemAccumulator(metric)
-    if decides(metric) is not None:
-        ends = tuple(in_one_go(metric, each) for each in parts)
-        for system, end in zip(facts.systems, ends, strict=True):
-            _check_sentences(system, end.sentences, facts)
-        starts = tuple(SystemAccumulator(metric, whole=end.whole) for end in ends)
-        return _Read(starts, ends, parts, None)
     if standing is None or standing.undecided or standing.tallies.limits != limits:
         standing = replace(Accumulator.start(metric, len(parts), limits), undecided=False)
         for counts in zip(*parts, strict=True):

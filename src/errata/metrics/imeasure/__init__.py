@@ -26,6 +26,7 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
+    Scope,
     check_beta,
     count_together,
     f_beta,
@@ -185,6 +186,11 @@ class IMeasure(Metric):
         return "annotators" if self.references == "nomix" else "readings"
 
     @property
+    def scope(self) -> Scope:
+        """The sentences before, where the corpus chooses."""
+        return "running" if self.choice == "corpus" else "sentence"
+
+    @property
     def single(self) -> Self:
         """With the reference best for the sentence by itself."""
         return replace(self, choice="sentence")
@@ -240,7 +246,7 @@ class IMeasure(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
-        if self.choice == "corpus":
+        if self.scope == "running":
             return best_references(counts, ranking_key(self.weight), before=before)
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:

@@ -34,7 +34,6 @@ from errata.metrics.base import (
     Description,
     Metric,
     MetricFacts,
-    WholeCountsError,
     by_name,
     fixed_point,
     metric,
@@ -158,6 +157,11 @@ class Judge(Metric):
         return "none"
 
     @property
+    def divisible(self) -> bool:
+        """No: what is known of the judge is known from all its answers."""
+        return False
+
+    @property
     def single(self) -> Self:
         """Without a score where the judge gave none."""
         return replace(self, level="sentence")
@@ -171,11 +175,6 @@ class Judge(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """All of it; a single sentence that was not judged has no score."""
-        if before is not None:
-            raise WholeCountsError(
-                "judge: what is said of its answers is said of the whole corpus",
-                remedy="let it judge fewer sentences, all at once",
-            )
         chosen = super().choose(counts, before)
         if self.level == "corpus":
             return chosen
