@@ -128,6 +128,7 @@ def _check_single(metric: Metric) -> None:
     single = metric.single
     _require(type(single) is type(metric), metric, "single must be the same kind of metric")
     _require(single.single == single, metric, "single.single must be single")
+    _require(single.scope == "sentence", metric, "single.scope must be 'sentence'")
     _require(single.statistics == metric.statistics, metric, "single must read the same counts")
     _require(single.columns == metric.columns, metric, "single must read the same columns")
 

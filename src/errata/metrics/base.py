@@ -6,8 +6,8 @@ summed statistics. Corpus scores, sentence scores, bootstrap intervals and distr
 read the same counts (see `errata.scoring.evaluate`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
-what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and nine
-more where it differs from what most metrics do; there is nothing else to override.
+what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and more
+where it differs from what most metrics do; there is nothing else to override.
 """
 
 from __future__ import annotations
