@@ -24,7 +24,7 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Judgment
-from errata.io.columns import find_columns, missing_column_error, mturk_columns
+from errata.io.columns import find_columns, missing_column_error, mturk_columns, titled
 from errata.io.files import PathLike, plain_name, shown_name
 from errata.io.judgments.checks import (
     DuplicateFilter,
@@ -35,7 +35,7 @@ from errata.io.judgments.checks import (
     same_text,
 )
 from errata.io.records import file_digests, parse_integer
-from errata.io.rows import Row, check_width, column_key, read_number, read_rows, sheet_rows
+from errata.io.rows import Row, check_width, read_number, read_rows, sheet_rows
 
 # ---- Rankings as Mechanical Turk returns them, with the columns of Sakaguchi et al. (2016).
 
@@ -520,14 +520,6 @@ class _Table:
 Criterion = Literal["grammer", "fluency", "meaning"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 LOWEST, HIGHEST, OTHER = 1, 4, 0
-_TITLES = {
-    "source": {"source", "input", "original"},
-    "output": {"output", "hypothesis", "correction"},
-    "grammer": {"grammer", "grammar", "grammaticality"},
-    "fluency": {"fluency"},
-    "meaning": {"meaning", "meaningpreservation", "adequacy"},
-    "system": {"system", "systems"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -600,8 +592,8 @@ def _ratings_are() -> str:
 def _columns(head: Row, name: str) -> dict[str, int]:
     """Where each column stands, by its title in any case and with any marks."""
     at: dict[str, int] = {}
-    for role, titles in _TITLES.items():
-        places = [k for k, title in enumerate(head.cells) if column_key(title) in titles]
+    for role in ("source", "output", *CRITERIA, "system"):
+        places = titled(head.cells, role)
         if len(places) > 1:
             raise InputError(
                 f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}",
