@@ -25,9 +25,9 @@ def agreement_section(results: ReportResults) -> Section | None:
     """Which metric to believe: agreement with people on systems and on sentences, and a square."""
     level, sentences, matrix = results.system_level, results.sentence_level, results.matrix
     pieces = SectionBuilder("metrics")
-    if level is not None and results.paired is not None:
+    if level is not None and results.matched is not None:
         pieces.heading("Over systems")
-        pieces.charts(_scatters(results.paired))
+        pieces.charts(_scatters(results.matched))
         pieces.table(meta_tables.system_level_table(level))
         if level.pairs:
             pieces.table(meta_tables.metric_pair_table(level), folded=True)
@@ -104,7 +104,7 @@ def people_section(results: ReportResults) -> Section | None:
         pieces.table(human_tables.ranking_table(ranking))
     else:
         pieces.table(human_tables.plain_ranking_table(people))
-    comparisons = results.comparisons
+    comparisons = results.meta.comparisons
     if comparisons is not None:
         if len(comparisons.systems) > 1:
             order = ranking.order if ranking is not None else people.order
@@ -178,7 +178,7 @@ def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
 
 
 def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder) -> None:
-    given, comparisons, people = results.material, results.comparisons, results.people
+    given, comparisons, people = results.material, results.meta.comparisons, results.people
     pair = closest_pair(ranking)
     if comparisons is None or people is None or people.resampled is None:
         return
