@@ -1,4 +1,4 @@
-"""meta_evaluate(): metrics against people, for Python, `errata meta`, reports and reference sets."""
+"""meta_evaluate(): metrics against people, shared by Python users, commands and reports."""
 
 from __future__ import annotations
 
