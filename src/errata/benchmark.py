@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from errata.core.correlation import correlate
-from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError, escape_controls
+from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError
 from errata.core.stats import (
     Estimate,
     Floats,
@@ -68,15 +68,10 @@ from errata.meta.significance import (
 )
 from errata.meta.system_level import system_agreements
 from errata.metrics import Metric
-from errata.plots.mpl import new_figure, with_style
+from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.evaluate import evaluate
 from errata.tables.cells import Cell, RankedScore
 from errata.tables.table import Table, joined_signatures
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 # ---- Data on which people judged systems: a corpus, outputs and what was said of them.
 
@@ -535,7 +530,6 @@ def _floor(
 
 # ---- The benchmark of metrics as a figure: a panel for each set.
 
-ROW = 4  # panels beside each other
 LABELS: dict[BenchmarkFigure, str] = {
     "pearson": "Pearson's r with people",
     "spearman": "Spearman's ρ with people",
@@ -544,45 +538,29 @@ LABELS: dict[BenchmarkFigure, str] = {
 }
 
 
-@with_style
-def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Figure:
-    """Metrics with intervals, a panel for each set; filled marks are not told from the best.
+def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Panels[Forest]:
+    """Metrics with intervals, a panel for each set; the best and those tied with it are filled.
 
     The dashed line is one judge for the others, the grey band chance.
     """
     metrics = [each.metric for each in found[0].standings[figure]]
-    across = min(ROW, len(found))
-    down = -(-len(found) // across)
-    drawn = new_figure(1.8 + 2.6 * across, down * (1.1 + 0.24 * len(metrics)))
-    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
-    places = list(panels.flat)
-    for panel, each in zip(places[: len(found)], found, strict=True):
-        _panel(panel, each, figure, metrics)
-    for panel in places[len(found) :]:
-        panel.set_visible(False)
-    panels[0][0].set_ylim(len(metrics) - 0.5, -0.5)
-    drawn.supxlabel(LABELS[figure], fontsize=9)
-    return drawn
-
-
-def _panel(panel: Axes, found: SetResult, figure: BenchmarkFigure, metrics: Sequence[str]) -> None:
-    floor, ceiling = found.floor[figure], found.ceiling[figure]
-    if np.isnan(floor.low):
-        panel.axvline(floor.value, color="#999999", linewidth=1)
-    else:
-        panel.axvspan(floor.low, floor.high, color="#eeeeee", zorder=0)
-    if not np.isnan(ceiling.value):
-        panel.axvline(ceiling.value, color="#b3431f", linewidth=1, linestyle="--")
-    for standing in found.standings[figure]:
-        row, (value, low, high) = metrics.index(standing.metric), standing.value
-        if not np.isnan(low):
-            panel.hlines(row, low, high, color="#1f5a94", linewidth=1.2)
-        filled = "#1f5a94" if standing.place == 1 else "white"
-        panel.scatter([value], [row], s=22, facecolors=filled, edgecolors="#1f5a94", zorder=3)
-    labels = [escape_controls(name) for name in metrics]
-    panel.set_yticks(range(len(metrics)), labels, parse_math=False)
-    panel.set_title(escape_controls(found.name), parse_math=False)
-    panel.grid(axis="x")
+    shapes = []
+    for each in found:
+        by_metric = {standing.metric: standing for standing in each.standings[figure]}
+        rows = [
+            ForestRow(name, by_metric[name].value, hollow=by_metric[name].place != 1)
+            for name in metrics
+        ]
+        ceiling, chance = each.ceiling[figure].value, each.floor[figure]
+        shapes.append(Forest(rows, title=each.name, ceiling=ceiling, chance=chance))
+    return Panels(
+        shapes,
+        width=2.6,
+        height=1.1 + 0.24 * len(metrics),
+        margin=1.8,
+        same_rows=True,
+        axis=LABELS[figure],
+    )
 
 
 # ---- The benchmark of metrics as tables: a row for each metric, a column for each set.

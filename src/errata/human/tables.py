@@ -5,58 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from errata.core.errors import escape_controls
-from errata.core.stats import Interval, as_integers_if_whole, merge_ties
+from errata.core.stats import Estimate, Interval, as_integers_if_whole, merge_ties
 from errata.data import Scores
 from errata.human.agreement import Agreement, GroupAgreement, JudgeCorrelations, group_scores
 from errata.human.bootstrap import HeadToHead
 from errata.human.plan import NextPairs, Plan
 from errata.human.ranking import SOLVED, Ranking
-from errata.plots.mpl import FAINT, INK, new_figure, with_style
+from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.tables import score_table
-from errata.tables.cells import Cell, PValue, Ranks
+from errata.tables.cells import Cell, PValue, Ranks, score_format
 from errata.tables.table import Table, signed
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-
-# ---- The plot of ranked systems.
-
-
-@with_style
-def ranking_plot(ranking: Ranking) -> Figure:
+def ranking_plot(scores: Scores, ranking: Ranking | None, confidence: float) -> Panels[Forest]:
     """Scores with intervals, best on top; rank ranges at the right, lines between clusters."""
-    n = len(ranking.order)
-    scores = ranking.scores
-    intervals = scores.interval(ranking.confidence)[list(ranking.order)]
-    figure = new_figure(6.4, 0.8 + 0.28 * n)
-    panel = figure.subplots()
-    places = list(range(n))
-    panel.hlines(places, intervals[:, 0], intervals[:, 1], color=INK, linewidth=1.5)
-    panel.scatter(ranking.values, places, s=24, color=INK, zorder=3)
-    for position in places[:-1]:
-        if ranking.cluster[position] != ranking.cluster[position + 1]:
-            panel.axhline(position + 0.5, color=FAINT, linewidth=0.8, linestyle="--")
-    names = [escape_controls(name) for name in ranking.systems]
-    panel.set_yticks(places, names, parse_math=False)  # a name with $ is no formula
-    panel.set_ylim(n - 0.5, -0.5)
-    level = f"{ranking.confidence * 100:g} % intervals"
-    panel.set_xlabel(escape_controls(f"{scores.headline} ({level})"), parse_math=False)
-    panel.grid(axis="x")
-    right = panel.twinx()
-    right.set_ylim(panel.get_ylim())
-    right.set_yticks(places, ranking.ranges)
-    right.set_ylabel("rank range")
-    for side in (panel, right):
-        side.tick_params(axis="y", length=0)
-        for edge in ("top", "right", "left"):
-            side.spines[edge].set_visible(False)
-    return figure
+    spec = score_format(scores, scores.headline)
+    by = 100 if spec.endswith("p") else 1  # drawn as the tables show it
+    ends = scores.interval(confidence)
+    order = scores.order if ranking is None else ranking.order
+    rows = [
+        ForestRow(
+            scores.systems[s],
+            Estimate(*(by * np.array([scores.values[s], *ends[s]])).tolist()),
+            group=0 if ranking is None else int(ranking.cluster[place]),
+            note="" if ranking is None else ranking.ranges[place],
+        )
+        for place, s in enumerate(order)
+    ]
+    axis = f"{scores.headline}, percent" if by == 100 else scores.headline
+    level = f" ({confidence * 100:g} % intervals)" if scores.resampled is not None else ""
+    forest = Forest(rows, axis + level, notes="rank range", spec=spec.replace("p", "f"))
+    return Panels([forest], width=6.4, height=0.8 + 0.28 * len(rows))
 
 
 COUNTS = ("wins", "ties", "losses")

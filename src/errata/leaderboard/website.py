@@ -26,7 +26,8 @@ from errata.leaderboard.standings import (
     history_table,
     submission_table,
 )
-from errata.plots.svg import Chart, TrendLine, chart_html, trend_chart
+from errata.plots import Line, Lines
+from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
 from errata.reports.report import make_report
 from errata.reports.results import ReportInputs
@@ -236,11 +237,10 @@ def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
             if line[k] is None and before is not None:
                 line[k] = Estimate(before.value, math.nan, math.nan)
     newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
-    tracks = [TrendLine(system, values) for system, values in newest]
+    drawn = [Line(system, values) for system, values in newest]
     which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
-    return trend_chart(
-        f"history-{name}-chart", f"{name}: {label} by day{which}{unit([scores])}", moments, tracks
-    )
+    title = f"{name}: {label} by day{which}{unit([scores])}"
+    return svg_chart(f"history-{name}-chart", title, Lines(drawn, moments, title))
 
 
 def _last(values: Sequence[Estimate | None]) -> float:

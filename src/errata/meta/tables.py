@@ -5,44 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from errata.core.correlation import Correlation, pearson, spearman
-from errata.core.errors import escape_controls
 from errata.core.stats import Estimate, Floats, Interval, as_integers_if_whole, merge_ties
 from errata.meta.ensembles import Ensembles
 from errata.meta.matching import MatchedScores
 from errata.meta.metric_matrix import MATRIX_KINDS, MetricMatrix
 from errata.meta.sentence_level import RatingLevels, SentenceLevel, SentenceLevels
 from errata.meta.system_level import SubsetCorrelations, SystemLevel
-from errata.plots.mpl import (
-    ACCENT,
-    FAINT,
-    INK,
-    label_points,
-    new_figure,
-    panel_title,
-    panels_in_rows,
-    with_style,
-)
+from errata.plots import Forest, ForestRow, Matrix, Panels, Scatter
 from errata.tables.cells import Cell
 from errata.tables.table import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+# ---- Figures: metrics against people, and which difference is significant.
 
-
-# ---- Plots of the meta-evaluation: metrics against people, and which difference is significant.
-
-EMPTY = "#d9d9d9"  # a cell with nothing to say
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
-@with_style
-def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Figure:
+def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Panels[Scatter]:
     """Human against metric scores, one panel per metric, systems by name, r and ρ above.
 
     Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
@@ -51,82 +33,35 @@ def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Figu
     people = paired.people
     others = people.without(*outliers).systems
     stay = np.array([system in others for system in people.systems])
-    figure, panels = panels_in_rows(len(paired.metrics), 4.2, 4.0)
-    for panel, name, metric in zip(panels, paired.names, paired.metrics, strict=True):
+    shapes = []
+    for name, metric in zip(paired.names, paired.metrics, strict=True):
         x, y = people.values, metric.values
-        panel.scatter(x[stay], y[stay], s=22, color=INK, zorder=3)
-        panel.scatter(x[~stay], y[~stay], s=26, facecolors="none", edgecolors=ACCENT, zorder=3)
-        if stay.sum() > 1 and np.ptp(x[stay]) > 0:
-            slope, intercept = np.polyfit(x[stay], y[stay], 1)
-            ends = np.array([x.min(), x.max()])
-            panel.plot(ends, slope * ends + intercept, color=FAINT, linewidth=1, zorder=2)
-        title = f"{panel_title(name, 4.2)}\n{_correlations(x, y)}"
+        notes = [_correlations(x, y)]
         if not stay.all():
-            without = ", ".join(
-                escape_controls(system) for system in people.systems if system in outliers
-            )
-            title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
-        panel.set_title(title, parse_math=False)
-        panel.set_xlabel(escape_controls(people.name.replace("_", " ")), parse_math=False)
-        panel.set_ylabel(escape_controls(metric.headline), parse_math=False)
-        panel.margins(x=0.16, y=0.1)  # room for the names
-        _span(panel, y)
-        panel.grid()
-    figure.draw_without_rendering()  # names are placed in panels of their final size
-    for panel, metric in zip(panels, paired.metrics, strict=True):
-        label_points(panel, people.systems, people.values, metric.values)
-    return figure
-
-
-def _span(panel: Axes, y: Floats) -> None:
-    """Give systems that are scored alike an axis to stand on, and not the rounding of a line."""
-    if len(y) and np.ptp(merge_ties(y)) == 0:
-        panel.set_ylim(y[0] - 0.05, y[0] + 0.05)
+            without = ", ".join(system for system in people.systems if system in outliers)
+            notes.append(f"without {without}: {_correlations(x[stay], y[stay])}")
+        across = people.name.replace("_", " ")
+        shapes.append(Scatter(people.systems, x, y, across, metric.headline, name, notes, outliers))
+    return Panels(shapes, width=4.2, height=4.0)
 
 
 def _correlations(x: Floats, y: Floats) -> str:
     return f"r = {float(pearson(x, y)):.3f}, ρ = {float(spearman(x, y)):.3f}"
 
 
-@with_style
-def significance_map(p_values: Mapping[str, Floats], names: Sequence[str]) -> Figure:
+def significance_map(p_values: Mapping[str, Floats], names: Sequence[str]) -> Panels[Matrix]:
     """Matrices of p-values by title, side by side: green where the row's metric is better.
 
-    Chollampatt & Ng (2018, Figure 2) have one for Pearson's r and one for Spearman's ρ. A cell is
+    Chollampatt & Ng (2018, Figure 2) have one for Pearson's r and one for Spearman's ρ. A square is
     filled only in the row of the better metric, with its p-value written in it, so that the map
     can be read without colours; the others are grey.
     """
     n = len(names)
-    figure = new_figure((1.4 + 0.8 * n) * len(p_values), 1.2 + 0.7 * n)
-    panels = figure.subplots(1, len(p_values), squeeze=False)[0]
-    for panel, (title, p) in zip(panels, p_values.items(), strict=True):
-        _p_value_panel(panel, p, [escape_controls(name) for name in names])
-        panel.set_title(escape_controls(title), parse_math=False)
-    return figure
+    shapes = [Matrix(names, p, title, kind="p-value") for title, p in p_values.items()]
+    return Panels(shapes, width=1.4 + 0.8 * n, height=1.2 + 0.7 * n)
 
 
-def _p_value_panel(panel: Axes, p_values: Floats, labels: Sequence[str]) -> None:
-    n = len(labels)
-    shown = np.ma.masked_invalid(np.where(p_values < 0.5, p_values, np.nan))
-    panel.set_facecolor(EMPTY)
-    panel.imshow(shown, cmap="Greens_r", vmin=0, vmax=0.2)
-    for a, b in np.argwhere(~np.ma.getmaskarray(shown)).tolist():
-        p = float(shown[a, b])
-        dark = "white" if p < 0.07 else "black"
-        panel.text(b, a, f"{p:.3f}", ha="center", va="center", color=dark)
-    panel.set_xticks(np.arange(n - 1) + 0.5, minor=True)  # lines between the cells
-    panel.set_yticks(np.arange(n - 1) + 0.5, minor=True)
-    panel.grid(which="minor", color="white", linewidth=1.2)
-    panel.tick_params(which="both", length=0)
-    panel.spines[:].set_visible(False)
-    panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
-    panel.set_yticks(range(n), labels, parse_math=False)
-    panel.set_xlabel("is worse")
-    panel.set_ylabel("is better")
-
-
-@with_style
-def sentence_plot(found: SentenceLevels) -> Figure:
+def sentence_plot(found: SentenceLevels) -> Panels[Forest]:
     """Metrics at sentence level, one panel per convention: values with intervals, best on top.
 
     A dotted line is the level of chance of each metric, a dashed one what one judge is for
@@ -134,41 +69,17 @@ def sentence_plot(found: SentenceLevels) -> Figure:
     correction (* 5 %, ** 1 %, *** 0.1 %).
     """
     conventions = list(dict.fromkeys(level.convention for level in found.levels))
-    rows = 0.9 + 0.28 * len(found.metrics)
-    figure = new_figure(6.4, 0.4 + rows * len(conventions))
-    panels = figure.subplots(len(conventions), 1, squeeze=False)[:, 0]
-    for panel, convention in zip(panels, conventions, strict=True):
+    shapes = []
+    for convention in conventions:
         levels = [level for level in found.levels if level.convention == convention]
         levels.sort(key=lambda level: -np.nan_to_num(level.value.value, nan=-np.inf))
-        _level_panel(panel, levels, _stars(found, levels))
-    panels[-1].set_xlabel("agreement with people (dotted: chance, dashed: judge for judge)")
-    return figure
-
-
-def _level_panel(panel: Axes, levels: Sequence[SentenceLevel], stars: Sequence[str]) -> None:
-    places = list(range(len(levels)))
-    values = [level.value for level in levels]
-    panel.hlines(places, [v.low for v in values], [v.high for v in values], color=INK, lw=1.5)
-    panel.scatter([v.value for v in values], places, s=22, color=INK, zorder=3)
-    panel.vlines(
-        [level.floor for level in levels],
-        [place - 0.4 for place in places],
-        [place + 0.4 for place in places],
-        color=FAINT,
-        linestyle=":",
-    )
-    if not np.isnan(levels[0].ceiling):
-        panel.axvline(levels[0].ceiling, color=FAINT, linestyle="--", linewidth=0.8)
-    panel.set_yticks(places, [escape_controls(level.metric) for level in levels], parse_math=False)
-    panel.set_ylim(len(levels) - 0.5, -0.5)
-    right = panel.twinx()
-    right.set_ylim(panel.get_ylim())
-    right.set_yticks(places, stars)
-    for side in (panel, right):
-        side.tick_params(axis="y", length=0)
-        side.spines[["left", "right"]].set_visible(False)
-    panel.set_title(levels[0].convention, loc="left")
-    panel.grid(axis="x")
+        rows = [
+            ForestRow(level.metric, level.value, note=star, chance=level.floor)
+            for level, star in zip(levels, _stars(found, levels), strict=True)
+        ]
+        shapes.append(Forest(rows, title=convention, ceiling=levels[0].ceiling))
+    axis = "agreement with people (dotted: chance, dashed: judge for judge)"
+    return Panels(shapes, width=6.4, height=0.9 + 0.28 * len(found.metrics), across=1, axis=axis)
 
 
 def _stars(found: SentenceLevels, levels: Sequence[SentenceLevel]) -> list[str]:
@@ -183,6 +94,42 @@ def _stars(found: SentenceLevels, levels: Sequence[SentenceLevel]) -> list[str]:
         next((stars for most, stars in STARS if sure.get(level.metric, 1.0) < most), "")
         for level in levels
     ]
+
+
+def matrix_map(found: MetricMatrix) -> Panels[Matrix]:
+    """Correlations as coloured squares, r and ρ side by side: blue agrees, red contradicts.
+
+    Every number is written in its square, so that the map can be read without colours.
+    """
+    n = len(found.names)
+    shapes = [
+        Matrix(found.names, np.where(np.eye(n) > 0, np.nan, found.values[kind]), TITLES[kind])
+        for kind in SQUARES
+    ]
+    return Panels(shapes, width=1.6 + 0.62 * n, height=1.6 + 0.62 * n)
+
+
+def rating_plot(found: RatingLevels) -> Panels[Forest]:
+    """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
+
+    Metrics stand in the order of the second, best on top, with their intervals.
+    """
+    levels = sorted(
+        found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)
+    )
+    panels = {
+        "r, outputs of all sentences": [level.pooled["pearson"] for level in levels],
+        "r, outputs of one sentence": [level.within["pearson"] for level in levels],
+        "accuracy, one sentence": [level.accuracy for level in levels],
+    }
+    shapes = [
+        Forest(
+            [ForestRow(level.metric, each) for level, each in zip(levels, values, strict=True)],
+            title=title,
+        )
+        for title, values in panels.items()
+    ]
+    return Panels(shapes, width=3.0, height=0.9 + 0.28 * len(levels), same_rows=True)
 
 
 SHOWN = {
@@ -402,79 +349,6 @@ def confusion_tables(result: SentenceLevels) -> list[Table]:
             )
         )
     return tables
-
-
-# ---- The map of metrics against metrics.
-
-
-@with_style
-def matrix_map(found: MetricMatrix) -> Figure:
-    """Correlations as coloured squares, r and ρ side by side: blue agrees, red contradicts.
-
-    Every number is written in its square, so that the map can be read without colours.
-    """
-    n = len(found.names)
-    size = 1.6 + 0.62 * n
-    figure = new_figure(2 * size, size)
-    labels = [escape_controls(name) for name in found.names]
-    for panel, kind in zip(figure.subplots(1, 2), MATRIX_KINDS[:2], strict=True):
-        values = np.where(np.eye(n) > 0, np.nan, found.values[kind])
-        panel.imshow(np.ma.masked_invalid(values), cmap="RdBu", vmin=-1, vmax=1)
-        panel.set_facecolor("#dddddd")  # what has no number
-        for a, b in zip(*np.nonzero(~np.isnan(values)), strict=True):
-            panel.text(
-                b,
-                a,
-                f"{values[a, b]:.2f}",
-                ha="center",
-                va="center",
-                color="white" if abs(values[a, b]) > 0.65 else "black",
-            )
-        panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
-        panel.set_yticks(range(n), labels, parse_math=False)
-        panel.set_title(TITLES[kind])
-    return figure
-
-
-# ---- The plot of metrics against ratings.
-
-
-@with_style
-def rating_plot(found: RatingLevels) -> Figure:
-    """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
-
-    Metrics stand in the order of the second, best on top, with their intervals.
-    """
-    levels = sorted(
-        found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)
-    )
-    figure = new_figure(9.0, 0.9 + 0.28 * len(levels))
-    panels = figure.subplots(1, 3, sharey=True)
-    for panel, title, values in zip(
-        panels,
-        ("r, outputs of all sentences", "r, outputs of one sentence", "accuracy, one sentence"),
-        (
-            [level.pooled["pearson"] for level in levels],
-            [level.within["pearson"] for level in levels],
-            [level.accuracy for level in levels],
-        ),
-        strict=True,
-    ):
-        _panel(panel, title, values)
-    names = [escape_controls(level.metric) for level in levels]
-    panels[0].set_yticks(range(len(levels)), names, parse_math=False)
-    panels[0].set_ylim(len(levels) - 0.5, -0.5)
-    return figure
-
-
-def _panel(panel: Axes, title: str, values: Sequence[Estimate]) -> None:
-    places = list(range(len(values)))
-    panel.hlines(places, [v.low for v in values], [v.high for v in values], color=INK, lw=1.5)
-    panel.scatter([v.value for v in values], places, s=22, color=INK, zorder=3)
-    panel.set_title(title)
-    panel.tick_params(axis="y", length=0)
-    panel.spines["left"].set_visible(False)
-    panel.grid(axis="x")
 
 
 # ---- Metrics combined, as a table.

@@ -72,7 +72,7 @@ def make_report(material: ReportInputs) -> ReportPage:
     with captured_warnings() as heard:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
-        kinds = results.or_say("kinds of error", lambda: scores_of_kinds(results)) or []
+        kinds = results.or_note("kinds of error", lambda: scores_of_kinds(results)) or []
         compared = comparisons_of_base(results)
         gate = checked_gate(results, compared)
         makers: dict[str, Callable[[], Section | None]] = {
@@ -89,7 +89,7 @@ def make_report(material: ReportInputs) -> ReportPage:
             "trend": lambda: trend_section(results),
             "how it was made": lambda: made_section(results),
         }
-        found = [results.or_say(what, make) for what, make in makers.items()]
+        found = [results.or_note(what, make) for what, make in makers.items()]
     material = replace(material, warnings=(*material.warnings, *heard))
     noted = replace_material(results, material)
     findings = findings_section(noted)

@@ -213,7 +213,7 @@ def sentences_section(results: ReportResults) -> Section | None:
     judge = results.edits.single
     states = None
     if results.references is not None:
-        states = results.or_say("judged edits", lambda: judged_edits(judge, corpus, systems))
+        states = results.or_note("judged edits", lambda: judged_edits(judge, corpus, systems))
     names = {system.system for system in given.systems}
     return explorer_section(
         corpus,
