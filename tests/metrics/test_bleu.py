@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
 from conll_texts import SYSTEMS, read_conll, read_table
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Reference
 from errata.io import read_m2
-from errata.metrics import parse
 from errata.metrics.base import describe_data
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
 from errata.scoring.evaluate import evaluate
-from errata.testing import check_metric
 
 SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]), max_size=8).map(
     " ".join
@@ -135,43 +133,6 @@ def test_the_signature_is_passed_on() -> None:
     )
     scores = evaluate(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))], resamples=0, guard=False)
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bleu",
-        "bleu(tokenize='13a')",
-        "bleu(lowercase=True)",
-        "bleu(smooth='add-k')",
-        "bleu(n=2)",
-        "bleu(smooth=none)",
-        "bleu(smooth=floor, smooth_value=0.01)",
-    ],
-)
-def test_keeps_the_contract(text: str) -> None:
-    check_metric(parse(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("bleu(tokenize=spm)", "tokenize='spm' is unknown"),
-        ("bleu(n=0)", "between 1 and 100"),
-        ("bleu(smooth=laplace)", "smooth='laplace' is unknown"),
-        ("bleu(smooth_value=1)", "does not go with smooth='exp'"),
-        ("bleu(smooth=floor, smooth_value=-1)", "does not go with"),
-    ],
-)
-def test_bad_parameters(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse(text)
-
-
-def test_a_sentence_without_reference_is_an_error() -> None:
-    corpus = Corpus(("a b", "c d"), ((Reference(text="a b"),), ()))
-    with pytest.raises(InputError, match="no reference"):
-        BLEU().count(corpus, Hypotheses("A", ("a b", "c d")))
 
 
 def test_the_signature_says_the_order_that_was_used() -> None:

@@ -366,14 +366,6 @@ def test_a_beta_that_is_none_is_refused(name: str, beta: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["edits(only=(1, 2))", "difficulty(ignore=([],))", "edits(ignore=('a', None))"]
-)
-def test_kinds_are_words(text: str) -> None:
-    with pytest.raises(InputError, match=r"should (be|hold) words"):
-        parse(text)
-
-
-@pytest.mark.parametrize(
     ("rows", "taken"),
     [
         ([(1, 1, 0), (2, 2, 0)], 1),  # equal F: more right edits

@@ -369,24 +369,6 @@ def test_zero_rules(totals: tuple[int, int, int], expected: tuple[float, float, 
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "m2(beta=0)",
-        "m2(beta=-1)",
-        "m2(beta=1e999)",
-        "m2(max_unchanged=-1)",
-        "m2(choice=first)",
-        "m2(duplicates=never)",
-        "m2(max_unchanged=0.5)",
-        "m2(ignore_case=1)",
-    ],
-)
-def test_bad_parameters(text: str) -> None:
-    with pytest.raises(InputError):
-        parse(text)
-
-
-@pytest.mark.parametrize(
     "parameters", [{"beta": float("nan")}, {"max_unchanged": 2.5}, {"max_unchanged": True}]
 )
 def test_what_is_no_parameter(parameters: dict[str, Any]) -> None:
