@@ -15,7 +15,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -135,6 +134,16 @@ class Metric(Parameterised, ABC):
     def divisible(self) -> bool:
         """Whether parts of a corpus have the same counts as the whole."""
         return True
+
+    @property
+    def unsettled(self) -> Unsettled | None:
+        """How parts are counted, where only the whole corpus settles their counts."""
+        return None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the metric reads beside the corpus: where one changes, numbers do."""
+        return ()
 
     @property
     def columns(self) -> Columns:
@@ -351,28 +360,11 @@ def f_beta(precision: Floats | Ints, recall: Floats | Ints, beta: float) -> Floa
     return ratio((1 + square) * precision * recall, square * precision + recall, 0.0)
 
 
-# ---- Files that metrics read beside the corpus: where one of them changes, numbers do.
-
-
-@singledispatch
-def files_beside(metric: object) -> tuple[str, ...]:
-    """The files that a metric reads beside the corpus and the outputs.
-
-    Almost all metrics read none; others register what they read:
-    ``@files_beside.register(Difficulty)``.
-
-    >>> from errata.metrics import parse
-    >>> files_beside(parse("m2")), files_beside(parse("difficulty(weights='n.txt')"))
-    ((), ('n.txt',))
-    """
-    return ()
-
-
 # ---- Counts of a part of a corpus that only the whole corpus settles.
 
 
 class Unsettled(ABC):
-    """How a metric counts parts, and what makes counts of them (see `unsettled_of`).
+    """How a metric counts parts, and what makes counts of them (see `Metric.unsettled`).
 
     Unsettled counts are ``[sentence, reference, number]``; how many numbers there are may differ
     from part to part. Those of a reference that is missing are NaN.
@@ -396,19 +388,6 @@ class Unsettled(ABC):
     @abstractmethod
     def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The counts of a part, with what the whole said."""
-
-
-@singledispatch
-def unsettled_of(metric: object) -> Unsettled | None:
-    """How parts of a corpus are counted, where only the whole settles their counts.
-
-    Metrics whose counts hang on the sentence alone, as almost all, need nothing; others register
-    what they do: ``@unsettled_of.register(CLEME)``.
-
-    >>> unsettled_of("m2") is None
-    True
-    """
-    return None
 
 
 def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:

@@ -48,7 +48,6 @@ from errata.metrics.base import (
     pad_lists,
     precision_recall,
     to_int,
-    unsettled_of,
 )
 from errata.metrics.encoder_metric import (
     WeightedChange,
@@ -632,6 +631,11 @@ class CLEME(ChunkMetric):
             return lengths.settle_all(corpus, systems, threads=threads, progress=progress)
         return super().count_all(corpus, systems, threads=threads, progress=progress)
 
+    @property
+    def unsettled(self) -> ChunkLengths | None:
+        """Chunks by their lengths, where these decide what they weigh."""
+        return ChunkLengths(self) if self.weights == "length" else None
+
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
         if self.scope == "sentence":
@@ -676,12 +680,6 @@ class CLEME(ChunkMetric):
     def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
         p, r, f, accuracy = self._rounded(totals)
         return f, p, r, accuracy
-
-
-@unsettled_of.register(CLEME)
-def _unsettled(metric: CLEME) -> ChunkLengths | None:
-    """Chunks by their lengths, where these decide what they weigh."""
-    return ChunkLengths(metric) if metric.weights == "length" else None
 
 
 @metric

@@ -43,11 +43,9 @@ from errata.metrics.base import (
     by_name,
     check_beta,
     f_beta,
-    files_beside,
     metric,
     precision_recall,
     to_int,
-    unsettled_of,
 )
 from errata.metrics.running_choice import Ratio, RunningRule, best_references, f_ratio
 
@@ -639,6 +637,16 @@ class Difficulty(Metric):
         found = build_difficulty_map(corpus, systems, self, threads=threads, progress=progress)
         return [found.counts(s) for s in range(len(systems))]
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file of weights."""
+        return () if self.weights in ("none", "systems") else (self.weights,)
+
+    @property
+    def unsettled(self) -> PlacedChunks | None:
+        """Chunks with their places, which a file of weights goes by."""
+        return PlacedChunks(self) if self.files else None
+
     def extracting(self, extractor: str) -> Self:
         """The same with all outputs' edits found by this extractor, whether some came or not."""
         return replace(self, extractor=extractor, outputs="reextracted")
@@ -752,15 +760,3 @@ class Difficulty(Metric):
         square = Fraction(repr(float(self.beta))) ** 2
         below = square * p + r
         return (1 + square) * p * r / below if below else Fraction(0)
-
-
-@files_beside.register(Difficulty)
-def _files(metric: Difficulty) -> tuple[str, ...]:
-    """The file of weights, where there is one."""
-    return () if metric.weights in ("none", "systems") else (metric.weights,)
-
-
-@unsettled_of.register(Difficulty)
-def _unsettled(metric: Difficulty) -> PlacedChunks | None:
-    """Chunks with their places, which a file of weights goes by."""
-    return None if metric.weights in ("none", "systems") else PlacedChunks(metric)

@@ -22,7 +22,6 @@ from errata.metrics.base import (
     MetricFacts,
     by_name,
     count_each,
-    files_beside,
     metric,
     stack_counts,
 )
@@ -115,16 +114,15 @@ class UserFunction(Metric):
         counted = by_name(self.statistics, totals)
         return ratio(counted["value"], counted["sentences"], 0.0)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file that the function stands in, unless it is a module."""
+        place = self.function.rpartition(":")[0]
+        return (place,) if place.endswith(".py") else ()
+
     def describe(self, facts: MetricFacts) -> Description:
         """Where the function comes from, with a digest."""
         return Description(origin(load_place(self.function)))
-
-
-@files_beside.register(UserFunction)
-def _files(metric: UserFunction) -> tuple[str, ...]:
-    """The file that the function stands in, unless it is a module."""
-    place = metric.function.rpartition(":")[0]
-    return (place,) if place.endswith(".py") else ()
 
 
 def metric_from_function(place: str, arguments: dict[str, Any]) -> UserFunction:

@@ -18,7 +18,6 @@ from errata.io.shards.inputs import Shard, ShardedInputs
 from errata.io.shards.read import BATCH
 from errata.io.storage import Folder
 from errata.metrics import parse
-from errata.metrics.base import files_beside
 from errata.scoring.resampling import BootstrapKind
 
 MANIFEST = "manifest.json"
@@ -60,7 +59,7 @@ class MetricPlan:
 
     def with_files(self) -> MetricPlan:
         """The same with the digests of the files that the metrics read."""
-        names = dict.fromkeys(name for text in self.metrics for name in files_beside(parse(text)))
+        names = dict.fromkeys(name for text in self.metrics for name in parse(text).files)
         found = []
         for name in names:
             digest = file_digests([name])[0].sha256

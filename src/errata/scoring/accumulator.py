@@ -12,7 +12,7 @@ from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums, select_reference
 from errata.core.stats import BLOCK, Floats, Ints
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Before, Metric, Unsettled, scored_alone, unsettled_of
+from errata.metrics.base import Before, Metric, Unsettled, scored_alone
 from errata.scoring.contract import validate_choice, validate_counts
 from errata.scoring.resampling import LIMITS, BootstrapLimits, GrowingHistogram, Histogram
 from errata.scoring.results import Facts, different_draws
@@ -162,7 +162,7 @@ class Accumulator:
         return cls(
             (SystemAccumulator(metric),) * systems,
             GrowingHistogram(systems * len(metric.statistics), limits),
-            undecided=metric.scope == "corpus" or unsettled_of(metric) is not None,
+            undecided=metric.scope == "corpus" or metric.unsettled is not None,
         )
 
     def take(self, counts: Sequence[Floats]) -> Accumulator:
@@ -253,7 +253,7 @@ class _SettledParts:
 
 def settled_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
     """The parts of every system; unsettled ones are gone through for what they say together."""
-    unsettled = unsettled_of(metric)
+    unsettled = metric.unsettled
     if unsettled is None:
         return several
     filled = [_Filled(parts) for parts in several]
