@@ -1,4 +1,4 @@
-"""`check_metric`: the metric contract as a test, for our metrics and for those of others.
+"""`check_metric`: the metric contract as a test, for built-in metrics and for yours.
 
 from errata.testing import check_metric
 
@@ -87,7 +87,7 @@ def example_systems() -> tuple[Hypotheses, ...]:
 
 
 def check_metric(metric: Metric) -> None:
-    """Raise AssertionError, saying what is wrong, where a metric breaks the contract."""
+    """Raise AssertionError with the reason where a metric breaks the contract."""
     corpus, systems = example_corpus(), example_systems()
     _check_value(metric)
     _check_single(metric)
@@ -210,7 +210,7 @@ def _check_parts(metric: Metric, counts: Floats) -> None:
     for cuts in ((), (3,), (0, 1, 1, 4), range(1, len(counts))):
         at, choices = SystemAccumulator(metric), []
         for a, b in itertools.pairwise((0, *cuts, len(counts))):
-            choice, at = at.taken(counts[a:b])
+            choice, at = at.take(counts[a:b])
             choices.append(choice)
         found.append((np.concatenate(choices, axis=1), at.totals))
     for choice, totals in found[1:]:
@@ -240,10 +240,10 @@ def _check_score(metric: Metric, counts: Floats) -> None:
         metric,
         "the score of nothing at all must be a number",
     )
-    for name, part in metric.parts(totals).items():
+    for name, part in metric.figures(totals).items():
         _require(part.shape == scores.shape, metric, f"part {name} must have the scores' shape")
         _require(part.dtype.kind in "fi", metric, f"part {name} must be float or whole numbers")
-        one = metric.parts(totals[:1])[name]
+        one = metric.figures(totals[:1])[name]
         _require(one.dtype == part.dtype, metric, f"part {name} must stay what it is, whole or not")
 
 

@@ -58,7 +58,7 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
 
 
 OPTIONAL = (
-    *("choose", "scope", "divisible", "unsettled", "files", "parts", "single", "columns"),
+    *("choose", "scope", "divisible", "unsettled", "files", "figures", "single", "columns"),
     *("count_all", "headline", "facts", "describe"),
 )
 
@@ -147,18 +147,18 @@ class ScoresNoSentence(Toy):
 
 
 class PartsOfAnotherShape(Toy):
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         return {"equal": totals}
 
 
 class PartsWholeByChance(Toy):
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         equal = totals[..., 0]
         return {"equal": to_int(equal) if len(totals) == 1 else equal}
 
 
 class PartsOfWords(Toy):
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         return {"equal": totals[..., 0].astype(str)}  # type: ignore[dict-item]
 
 

@@ -276,7 +276,7 @@ def test_edits_of_two_origins_are_refused_and_named(name: str) -> None:
     metric, corpus = parse(name), gold("R:INFL", "M:PUNCT")
     assert isinstance(metric, Edits | Difficulty)
     own = Hypotheses("m2", TEXT.sentences, ((Edit(1, 3, "goes home .", "R:OTHER"),),))
-    with pytest.raises(InputError, match=r"edits of m2 came .* those of text have .*--extract"):
+    with pytest.raises(InputError, match=r"edits of m2 came .* edits of text must .*--extract"):
         evaluate(metric, corpus, [TEXT, own], resamples=0)
     both = evaluate(replace(metric, outputs="mixed"), corpus, [TEXT, own], resamples=0)
     assert "edits:extracted (text), given (m2)" in both.context

@@ -89,7 +89,7 @@ def test_edge_cases_as_the_official_program(
             (chosen_counts(counts, choice), case[mode]["sentences"][aspect]),
             (draw_totals(counts, choice), [case[mode]["overall"][aspect]]),
         ):
-            found = {**metric.parts(totals), "I": metric.score(totals)}
+            found = {**metric.figures(totals), "I": metric.score(totals)}
             for row, values in enumerate(expected):
                 for column, value in zip(columns, values, strict=True):
                     ours = float(
@@ -124,7 +124,7 @@ def readings(mode: str, picked: Floats) -> dict[str, Floats]:
     found: dict[str, Floats] = {}
     for letter, aspect in ASPECTS.items():
         metric = IMeasure(references=mode, aspect=aspect)
-        parts = metric.parts(picked)
+        parts = metric.figures(picked)
         for name in ("TP", "TN", "FP", "FN", "FPN"):
             found[f"{letter}_{name.lower()}"] = parts[name]
             found[f"base_{letter}_{name.lower()}"] = {
@@ -180,7 +180,7 @@ def test_systems_as_the_official_program(
         metric = IMeasure(references=mode, aspect=row["aspect"])
         each = np.delete(counts[SYSTEMS.index(row["system"])], left_out, axis=0)
         totals = draw_totals(each, metric.choose(each))[0]
-        parts = metric.parts(totals)
+        parts = metric.figures(totals)
         parts |= {"I": metric.score(totals), "base_TN": totals[5], "base_FN": totals[6]}
         for theirs, ours in (
             ("tp", "TP"),

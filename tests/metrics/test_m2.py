@@ -55,7 +55,7 @@ def test_edge_cases(case: dict[str, Any]) -> None:
     assert ids == case["annotators"]
     totals = counts[np.arange(len(corpus)), choice].sum(axis=0)
     assert totals.tolist() == [case["correct"], case["proposed"], case["gold"]]
-    parts = m2.parts(totals)
+    parts = m2.figures(totals)
     shown = [f"{x:.4f}" for x in (parts["P"], parts["R"], m2.score(totals))]
     assert shown == [f"{case[x]:.4f}" for x in "PRF"]
 
@@ -364,7 +364,7 @@ def test_missing_references_are_never_chosen() -> None:
 )
 def test_zero_rules(totals: tuple[int, int, int], expected: tuple[float, float, float]) -> None:
     values = np.array(totals, float)
-    parts = M2().parts(values)
+    parts = M2().figures(values)
     assert (parts["P"], parts["R"], M2().score(values)) == expected
 
 

@@ -54,7 +54,7 @@ def in_parts(
     """Choices and totals of counts cut into parts."""
     at, choices = SystemAccumulator(parse(signature)), []
     for a, b in itertools.pairwise([0, *cuts, len(counts)]):
-        choice, at = at.taken(counts[a:b])
+        choice, at = at.take(counts[a:b])
         choices.append(choice)
     return np.concatenate(choices, axis=1).tolist(), at.totals[0].tolist()
 
@@ -171,12 +171,12 @@ def test_draws_go_on_where_they_stopped() -> None:
     gleu = parse("gleu(references=official, n=1, draws=5)")
     counts = np.arange(48.0).reshape(6, 2, 4)
     whole = gleu.choose(counts)
-    first, at = SystemAccumulator(gleu).taken(counts[:4])
-    second, at = at.taken(counts[4:])
+    first, at = SystemAccumulator(gleu).take(counts[:4])
+    second, at = at.take(counts[4:])
     assert np.concatenate([first, second], axis=1).tolist() == whole.tolist()
     assert at.totals.tolist() == ExactSums.of(counts, whole).floats.tolist()
 
 
 def test_draws_that_are_alike_are_one() -> None:
     gleu = parse("gleu(references=official, n=1, draws=5)")
-    assert SystemAccumulator(gleu).taken(np.ones((3, 1, 4)))[1].totals.tolist() == [[3.0] * 4]
+    assert SystemAccumulator(gleu).take(np.ones((3, 1, 4)))[1].totals.tolist() == [[3.0] * 4]

@@ -402,7 +402,7 @@ class EditFigures:
             return TwoSystems(self._rates, was, now)
 
         def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
-            known = self.metric.parts(totals)
+            known = self.metric.figures(totals)
             found = {
                 "P": np.asarray(known["P"], np.float64),
                 "R": np.asarray(known["R"], np.float64),

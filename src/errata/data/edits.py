@@ -261,7 +261,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         """Return the references of one sentence without making all objects."""
         return self.rows[i] if "rows" in self.__dict__ else self.part(i, i + 1).rows[0]
 
-    def part(self, begin: int, end: int) -> ReferenceTable:
+    def slice(self, begin: int, end: int) -> ReferenceTable:
         """Return the references of the sentences ``begin:end``."""
         own = self.reference_offsets[begin : end + 1]
         references = slice(*own[[0, -1]].tolist())

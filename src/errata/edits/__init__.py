@@ -93,8 +93,8 @@ def with_edits(
 ) -> Corpus:
     """The corpus with edits for every reference; kept with the corpus.
 
-    ``gold="as_is"`` keeps the edits that are there and finds those of references that come as
-    text. ``"reextracted"`` finds all anew, so that gold spans and kinds become comparable with a
+    ``gold="as_is"`` keeps given edits and finds the edits of references that come as
+    text. ``"reextracted"`` extracts all again: gold spans and kinds become comparable with a
     system's and a perfect system gets full marks. Edits that only detect an error (``UNK``) are
     kept then and not carried out, as in ERRANT's ``errant_m2 -auto``; of the others the first
     alternatives are (also of NUCLE's ``Um``, which ``errant_m2`` leaves out: reference texts have
@@ -323,8 +323,8 @@ def edits_of(
 ) -> list[Hypotheses]:
     """The outputs with their edits, of one origin.
 
-    ``"alike"`` takes the edits of outputs that came with them (M2) and finds those of texts, and
-    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` finds all anew.
+    ``"alike"`` takes the edits of outputs that came with them (M2) or finds the edits of texts, and
+    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` extracts all again.
 
     >>> corpus = Corpus.from_texts(["He go home ."])
     >>> own = Hypotheses("A", ("He goes home .",), ((Edit(1, 3, "goes home", "SVA"),),))
@@ -337,15 +337,15 @@ def edits_of(
     bare = [h.system for h in systems if h.edits is None]
     if outputs == "alike" and given and bare:
         raise InputError(
-            f"the edits of {_listed(given)} came with the file (M2), those of {_listed(bare)} "
-            "have to be found in the text: scores would not be comparable",
+            f"the edits of {_join_names(given)} came with the file (M2), the edits of "
+            f"{_join_names(bare)} must be found in the text: scores would not be comparable",
             remedy="find all of them alike with outputs='reextracted' (or --extract NAME on the "
             "command line), or ask for both with outputs='mixed'",
         )
     return extract_systems(corpus, systems, extractor=extractor, progress=progress)
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 

@@ -130,7 +130,7 @@ def head_to_head_table(
 def agreement_tables(
     found: Agreement, *, context: Sequence[str] = (), matrix_of: float = math.inf
 ) -> list[Table]:
-    """The summary, the matrix of κ, and what is known of each judge.
+    """Return the summary, the matrix of κ, and a table of judges.
 
     Of more judges than ``matrix_of`` the matrix has no rows, for who would not show it.
     """

@@ -112,7 +112,7 @@ def matrix_map(found: MetricMatrix) -> Panels[Matrix]:
 def rating_plot(found: RatingLevels) -> Panels[Forest]:
     """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
 
-    Metrics stand in the order of the second, best on top, with their intervals.
+    Metrics are in the order of the second, best on top, with their intervals.
     """
     levels = sorted(
         found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)
@@ -328,7 +328,7 @@ def accuracy_pair_table(result: SentenceLevels) -> Table:
 
 
 def confusion_tables(result: SentenceLevels) -> list[Table]:
-    """Of each metric: what people said of two outputs (rows) against what it said (columns).
+    """Return for each metric the judgments of pairs by people (rows) and by the metric (columns).
 
     Which output stands first is arbitrary, so the two orders are added up.
     """
@@ -456,7 +456,7 @@ def _pairs(found: MetricMatrix) -> Table:
 
 
 def rating_table(result: RatingLevels) -> Table:
-    """Two rows for each metric: over the outputs of all sentences, and among those of one."""
+    """Return two rows for each metric: over all outputs, and within sentences."""
     level = f"{result.confidence * 100:g} %"
     columns = ("r", "ρ", "accuracy")
     rows: list[tuple[Cell, ...]] = []

@@ -30,7 +30,7 @@ from errata.data import Corpus, Hypotheses
 from errata.data.corpus import BATCH
 
 Columns = Literal["annotators", "readings", "none"]
-TOGETHER = 16  # systems of which a batch is counted at once: enough to share, and bounded memory
+TOGETHER = 16  # systems counted together per batch: enough to share work, and bounded memory
 
 
 # What the reference that a sentence takes depends on: the sentence alone, the sentences before it,
@@ -113,7 +113,7 @@ class Metric(Parameterised, ABC):
         """
         return np.zeros((1, counts.shape[0]), np.int64)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Further figures of the same totals (P, R, counts...), in the order to be shown.
 
         What counts something is given as whole numbers.
@@ -162,7 +162,7 @@ class Metric(Parameterised, ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Floats]:
-        """The counts of every system; here what is cheaper, or only known, for all at once."""
+        """Return the counts of every system; override it where counting all together is cheaper."""
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
     @property
@@ -192,7 +192,7 @@ def count_each(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Floats]:
-    """Count every system by itself, batch by batch, in threads."""
+    """Count every system separately, batch by batch, in threads."""
     # To share out a few thousand sentences pays only where somebody shares in them.
     batches = (corpus,) if threads == 1 and len(corpus) <= 16 * BATCH else corpus.batches
     starts = np.cumsum([0, *map(len, batches)]).tolist()
@@ -382,11 +382,11 @@ class Unsettled(ABC):
         """The unsettled counts of every system."""
 
     @abstractmethod
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """What the parts of one system say together; they may be gone through again."""
 
     @abstractmethod
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The counts of a part, with what the whole said."""
 
 
@@ -403,7 +403,7 @@ def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:
 
 
 def join_unsettled(parts: Sequence[Floats]) -> Floats:
-    """Unsettled counts of consecutive batches as those of one: 0 behind the shorter ones.
+    """Join unsettled counts of consecutive batches, padding the shorter ones with 0.
 
     >>> join_unsettled([np.ones((1, 1, 1)), np.full((1, 2, 2), 2.0)])[:, :, 1].tolist()
     [[0.0, nan], [2.0, 2.0]]

@@ -138,7 +138,7 @@ class BLEU(Metric):
         logs = np.where(used, np.log(np.where(precision > 0, precision, 1.0)), 0.0).sum(axis=-1)
         return np.where(zero, 0.0, 100 * self._brevity(totals) * np.exp(logs / order))
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The n-gram precisions, unsmoothed, in percent, and the brevity penalty."""
         correct, total = self._matches(totals)
         precisions = 100 * ratio(correct, total, 0.0)

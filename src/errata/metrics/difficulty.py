@@ -521,7 +521,7 @@ class PlacedChunks(Unsettled):
             result.append(own)
         return result
 
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """How many sentences there are, by the number of the last."""
         last = -1
         for part in parts:
@@ -534,7 +534,7 @@ class PlacedChunks(Unsettled):
             last = int(numbers[-1])
         return (last + 1,)
 
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The weights of right and wrong chunks."""
         m, file = self.metric, self._file
         numbers = _numbers(part)
@@ -575,7 +575,7 @@ class Difficulty(Metric):
 
     With several references each sentence takes the one with the best score over the sentences so
     far, or the one best for it alone (``choice="isolated"``, as single sentences always do);
-    weights are counted for each reference by itself.
+    weights are counted for each reference separately.
     """
 
     name = "difficulty"
@@ -652,7 +652,7 @@ class Difficulty(Metric):
         return replace(self, extractor=extractor, outputs="reextracted")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        """The counts of one system, weighed by itself alone unless weights come from a file."""
+        """Return the counts of one system; without a weight file it alone makes the weights."""
         plain = replace(self, leave_out=False)
         return build_difficulty_map(corpus, [hypotheses], plain, threads=1).counts(0)
 
@@ -677,7 +677,7 @@ class Difficulty(Metric):
             return self._accuracy(totals)
         return f_beta(*self._precision_recall(totals), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, the other measure, and the weights behind them."""
         precision, recall = self._precision_recall(totals)
         other = {"A": self._accuracy(totals)}
@@ -697,7 +697,7 @@ class Difficulty(Metric):
         return precision_recall(w["TP"], w["FP"], w["FN"], 0.0)
 
     def _accuracy(self, totals: Floats) -> Floats:
-        # FP and FN overlap, so the weights of all chunks are those of right and of wrong ones.
+        # FP and FN overlap, so the total is the weight of right and wrong chunks.
         w = by_name(self.statistics, totals)
         right = w["TP"] + w["TN"]
         return ratio(right, right + w["wrong"], 0.0)

@@ -27,7 +27,7 @@ class EncoderRequest(NamedTuple):
 
 
 class EncoderMetric(Metric):
-    """A metric whose numbers are those of models, for every distinct text of all systems once.
+    """A metric computed by models, which read every distinct text of all systems once.
 
     Its fields are among ``revision``, ``dtype``, ``device``, ``batch_size`` and ``max_length``.
     """
@@ -38,8 +38,8 @@ class EncoderMetric(Metric):
     max_length: int
 
     @abstractmethod
-    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
-        """What is asked of which model; nothing is loaded for it."""
+    def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+        """Return which model reads which texts, without loading anything."""
 
     def _options(self, revision: str = "") -> Options:
         return Options(revision, self.dtype, self.device, self.batch_size)
@@ -53,7 +53,7 @@ class EncoderMetric(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """Every distinct text goes through the models once, all systems together."""
-        for _, model, texts in self.asked(corpus, systems):
+        for _, model, texts in self.requests(corpus, systems):
             model.rows(texts, progress)
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
@@ -63,13 +63,13 @@ class EncoderMetric(Metric):
         A text that several systems wrote for one sentence counts once, in other sentences again.
         """
         found: dict[str, Any] = {}
-        for at, (role, model, texts) in enumerate(self.asked(corpus, systems)):
+        for at, (role, model, texts) in enumerate(self.requests(corpus, systems)):
             found[f"revision of {role}"] = frozenset({model.revision})
             cut = dict(zip(texts, model.rows(texts)[:, -1].astype(int).tolist(), strict=True))
             if not any(cut.values()):
                 continue
             alone = (
-                self.asked(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
+                self.requests(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
                 for i in range(len(corpus))
             )
             lost = [cut[text] for own in alone for text in own if cut[text] > 0]
@@ -139,10 +139,10 @@ def output_lengths(sentences: Sequence[str]) -> Floats:
 # ---- What a change is worth: how much nearer to a reference it brings a sentence, or how much
 # farther.
 
-# The same tokens in another batch come out as far apart as this, so what is nearer is no change.
+# The same tokens differ by this much between batches: smaller differences are no change.
 NOISE = 1e-5
 WINDOW = 4096  # outputs times references that are asked about at a time
-F, CUT = 2, 3  # where they stand in a row of BERTScore
+F, CUT = 2, 3  # columns of a row of BERTScore
 
 
 class WeightedChange(NamedTuple):
@@ -221,7 +221,7 @@ def text_windows(
 
 
 def truncation_note(cut: int) -> tuple[str, ...]:
-    """What a reader of the scores is told of texts that were cut short."""
+    """Return a note on texts that were cut short, if there are any."""
     if not cut:
         return ()
     texts = "pair of texts was" if cut == 1 else "pairs of texts were"

@@ -46,7 +46,7 @@ from errata.metrics.running_choice import RunningRule, best_references, f_ratio,
 # ---- Edits compared by span, correction and kind, as ERRANT compares them.
 
 TP, FP, FN = range(3)  # where the statistics stand
-Keyed = dict[Hashable, list[Edit]]  # edits by what is compared of them
+Keyed = dict[Hashable, list[Edit]]  # edits by the key that is compared
 Tables = list[list[dict[str, list[int]]]]  # [TP, FP, FN] by kind, of every sentence and reference
 
 
@@ -190,11 +190,11 @@ class Edits(Metric):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Floats]:
-        """Edits are found before anything is counted, those of all systems in one go."""
+        """Extract the edits of all systems together, then count."""
         gold, found = self.prepared(corpus, systems, progress)
         for hypotheses in systems if self.types else ():
             self._require_alike(gold, hypotheses)
-        # What was found anew is not to be found anew once more.
+        # Edits that were extracted again are not extracted once more.
         plain = replace(self, gold="as_is", outputs="mixed")
         return count_each(plain._count, gold, found, threads=threads, progress=progress)
 
@@ -225,7 +225,7 @@ class Edits(Metric):
         """Counts with what the mean over sentences needs, where it is asked for."""
         if self.total == "sum":
             return counts
-        f = f_beta(*precision_recall(*self._counted(counts), 1.0), self.beta)
+        f = f_beta(*precision_recall(*self._columns(counts), 1.0), self.beta)
         return append_score(counts, f)
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
@@ -253,15 +253,15 @@ class Edits(Metric):
         """F of summed counts; P is 1 without false positives (ERRANT's rule)."""
         if self.total == "mean":
             return mean_own_score(totals)
-        return f_beta(*precision_recall(*self._counted(totals), 1.0), self.beta)
+        return f_beta(*precision_recall(*self._columns(totals), 1.0), self.beta)
 
-    def _counted(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+    def _columns(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
         return totals[..., TP], totals[..., FP], totals[..., FN]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
-        precision, recall = precision_recall(*self._counted(totals), 1.0)
-        counts = dict(zip(("TP", "FP", "FN"), self._counted(totals), strict=True))
+        precision, recall = precision_recall(*self._columns(totals), 1.0)
+        counts = dict(zip(("TP", "FP", "FN"), self._columns(totals), strict=True))
         return {
             "P": precision,
             "R": recall,
@@ -351,7 +351,7 @@ class Edits(Metric):
         return result
 
     def keyed_gold(self, gold: Corpus) -> list[list[Keyed]]:
-        """The gold edits that count, by what is compared of them, for every reference."""
+        """Return the gold edits that count, by their keys, for every reference."""
 
         def keyed() -> list[list[Keyed]]:
             return [
@@ -364,13 +364,13 @@ class Edits(Metric):
         return gold.derived(("keyed", alike), keyed)
 
     def keyed(self, edits: Sequence[Edit], *, gold: bool) -> Keyed:
-        """The edits that count, proposed or ``gold``, by what is compared of them."""
+        """Return the edits that count, proposed or ``gold``, by their keys."""
         alternatives = gold and self.alternatives == "any"
         keyed: Keyed = {}
         seen: set[tuple[int, int, str]] = set()
         for edit in edits:
             text = "||".join(edit.replacements)
-            if not self._kept(edit, text):
+            if not self._counts_edit(edit, text):
                 continue
             if not self.duplicates and (edit.start, edit.end, text) in seen:
                 continue
@@ -380,7 +380,7 @@ class Edits(Metric):
                 keyed.setdefault((*key, *kind), []).append(edit)
         return keyed
 
-    def _kept(self, edit: Edit, text: str) -> bool:
+    def _counts_edit(self, edit: Edit, text: str) -> bool:
         if edit.kind == "UNK" and self.mode == "correction":
             return False  # detected but not corrected
         if self.size != "all":
@@ -436,7 +436,7 @@ class Errant(Edits):
 
     @property
     def label(self) -> str:
-        """``errant`` where the edits are ERRANT's, ``edits`` elsewhere; then what is unusual."""
+        """``errant`` where the edits are ERRANT's, else ``edits``; then the unusual parameters."""
         usual = Errant(extractor=self.extractor)
         changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)]
         if self._is_errant and self.extractor not in ("errant", open_extractor()):

@@ -70,7 +70,7 @@ class Fluency(Metric):
         """None: there are no references."""
         return "none"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The language model, with its cache."""
         options = Options(self.revision, self.dtype, self.device, self.batch_size)
         return open_model(self.model, options)
@@ -92,7 +92,7 @@ class Fluency(Metric):
     ) -> list[Floats]:
         """Every distinct sentence goes to the models once, all systems together."""
         sentences = distinct(corpus, systems)
-        model = self.opened()
+        model = self.open_model()
         rows = dict(zip(sentences, model.rows(sentences, progress), strict=True))
         sources = stripped(corpus.sources)
         warn_of_foreign(self.model, sources, [rows[source] for source in sources])
@@ -103,7 +103,7 @@ class Fluency(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
-        model, embedder = self.opened(), self._embedder()
+        model, embedder = self.open_model(), self._embedder()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = model.rows(sources), model.rows(outputs)
         pairs = list(zip(sources, outputs, strict=True))
@@ -136,7 +136,7 @@ class Fluency(Metric):
         figures = by_name(self.statistics, totals)
         return np.exp(ratio(figures["ln ratio"], figures["sentences"], 0.0))
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Likeness to the source, and how many sentences have no ratio."""
         figures = by_name(self.statistics, totals)
         n = figures["sentences"] + figures["undefined"]
@@ -151,7 +151,7 @@ class Fluency(Metric):
     def describe(self, facts: MetricFacts) -> Description:
         """The exact models."""
         embedder = self._embedder()
-        model = f"model:{self.opened().revision}"
+        model = f"model:{self.open_model().revision}"
         return Description(
             (model,) if embedder is None else (model, f"embeddings:{embedder.revision}")
         )

@@ -162,7 +162,7 @@ class GLEU(Metric):
         lengths = hypothesis.lengths.reshape(len(systems), len(corpus))
         counts = []
         for k, own in enumerate(np.repeat(lengths, np.diff(first), axis=1)):
-            rows = np.empty((len(own), _counted(self.n)))
+            rows = np.empty((len(own), _statistic_count(self.n)))
             rows[:, HYPOTHESIS] = own
             rows[:, REFERENCE] = references.lengths
             rows[:, NUMERATORS] = numerators[k * len(own) : (k + 1) * len(own)]
@@ -203,13 +203,13 @@ class GLEU(Metric):
         With the script's smoothing of single sentences every zero statistic counts as 1.
         """
         if self.level == "sentence":
-            own = totals[..., : _counted(self.n)]
+            own = totals[..., : _statistic_count(self.n)]
             return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
         if self.references != "expected":
             return _gleu(totals, self.n, self.brevity)
         return expected_gleu(totals, self.n, self.brevity)[0]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The spread of the score over the choice of references, and the error of its mean.
 
         ``totals`` are ``[..., draw, k]``. The error is that of 500 draws (SD / sqrt 500), or
@@ -229,14 +229,14 @@ class GLEU(Metric):
         return {"SD over references": spread, "error": error}
 
 
-def _counted(n: int) -> int:
+def _statistic_count(n: int) -> int:
     """How many statistics are counted: two lengths, and two of each order."""
     return 2 + 2 * n
 
 
 def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
-    counted = totals[..., : _counted(n)]
+    counted = totals[..., : _statistic_count(n)]
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
     h, r = safe[..., HYPOTHESIS], safe[..., REFERENCE]
@@ -263,7 +263,7 @@ def expected_gleu(
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).
     """
-    means, covariances = totals[..., : _counted(n)], totals[..., _counted(n) :]
+    means, covariances = totals[..., : _statistic_count(n)], totals[..., _statistic_count(n) :]
     there = np.asarray((means > 0).all(axis=-1))
     mean = np.where(there[..., None], means, 1.0)
     covariance = np.where(there[..., None, None], _matrix(covariances, n + 1), 0.0)

@@ -147,7 +147,7 @@ class Interpolate(Metric):
         both = self.weight * found["first"] + (1 - self.weight) * found["second"]
         return ratio(both, found["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The means of the two."""
         found = by_name(self.statistics, totals)
         return {name: ratio(found[name], found["sentences"], 0.0) for name in ("first", "second")}

@@ -55,7 +55,7 @@ class UserFunction(Metric):
 
     @property
     def label(self) -> str:
-        """The place of the function and what it is given, as it is written."""
+        """Return the place of the function and its arguments, as in the signature."""
         return repr(self)
 
     @property
@@ -116,7 +116,7 @@ class UserFunction(Metric):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The file that the function stands in, unless it is a module."""
+        """Return the file that defines the function, unless it is in a module."""
         place = self.function.rpartition(":")[0]
         return (place,) if place.endswith(".py") else ()
 

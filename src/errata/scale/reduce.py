@@ -36,11 +36,11 @@ from errata.scale.shard_job import (
     record_name,
     run_status,
 )
-from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settled_parts
+from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settle_parts
 from errata.scoring.evaluate import FlatParts, score_parts
 from errata.scoring.results import Facts, whole_context
 
-KNOWN = 20_000  # files of which is kept what records know: a few megabytes
+KNOWN = 20_000  # files whose entries in records are kept in memory: a few megabytes
 
 
 class _Known(NamedTuple):
@@ -125,7 +125,7 @@ class SetCounts:
         )
 
     def left_out(self) -> list[int]:
-        """The numbers, from 1, of sentences that ended whoever counted them."""
+        """Return the numbers, from 1, of sentences that killed their workers."""
         return [place + 1 for task in self.tasks for place in self.known(task).left_out]
 
     def of_task(self, task: Task, metric: int, system: int) -> Iterator[Floats]:
@@ -194,7 +194,7 @@ def reduce_run(
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
             with plugin_errors(metric):
-                standing = _read(counts, metric, m, one_more)
+                standing = _accumulate(counts, metric, m, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, signed))
         sets.append(RunScores(each.name, tuple(scores)))
     lines = run_result_lines(sets, manifest.digest)
@@ -225,7 +225,9 @@ def _scores(
     )
 
 
-def _read(counts: SetCounts, metric: Metric, m: int, one_more: Callable[[], None]) -> Accumulator:
+def _accumulate(
+    counts: SetCounts, metric: Metric, m: int, one_more: Callable[[], None]
+) -> Accumulator:
     """What all shards come to."""
     systems = range(len(counts.set.systems))
     standing = Accumulator.start(metric, len(systems))
@@ -260,7 +262,7 @@ def write_sentences(
             # Each of these reads all records.
             facts, signed, gone = counts.facts(), counts.signed, {*counts.left_out()}
             for m in range(len(manifest.wanted.metrics)):
-                for name, sentences in _written(counts, m, facts, signed, gone):
+                for name, sentences in _write_tables(counts, m, facts, signed, gone):
                     written[name] = sentences
                     if progress is not None:
                         progress(len(written), total)
@@ -270,7 +272,7 @@ def write_sentences(
     return written
 
 
-def _written(
+def _write_tables(
     counts: SetCounts, m: int, facts: Facts, signed: tuple[str, ...], gone: set[int]
 ) -> Iterator[tuple[str, int]]:
     """Write the tables of one metric, system by system."""
@@ -280,7 +282,7 @@ def _written(
     signature = " | ".join((repr(metric), *said))
     systems = [SystemCounts(counts, m, s) for s in range(len(tested.systems))]
     with plugin_errors(metric):
-        for s, parts in enumerate(settled_parts(metric, [*systems])):
+        for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
             rows = _scored(metric, parts, gone)
             with folder.waiting() as place:

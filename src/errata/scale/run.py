@@ -47,7 +47,7 @@ from errata.tables.cells import Cell
 from errata.tables.table import Form, Table
 
 SHARD_BYTES = 64 * 2**20
-ROUNDS = 5  # of counting a task again whose files turned out to be damaged, before that is said
+ROUNDS = 5  # attempts to count a task with damaged files again, before an error
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,10 @@ def finish_run(
     reducing: Progress | None = None,
     said: Callable[[str], None] | None = None,
 ) -> RunOutcome:
-    """Count what is missing, read it all, and write ``result.json``.
+    """Count missing shards, read all counts, and write ``result.json``.
 
     ``counting=False`` only reads, and refuses where something is missing or damaged. ``said`` is
-    told of workers that were lost and of files that were damaged.
+    called for workers that were lost and files that were damaged.
     """
     settings = settings or EngineSettings()
     counted, losses = 0, list[WorkerLostError]()
@@ -246,7 +246,7 @@ def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
     return gone
 
 
-# ---- Runs as tables: what is planned, how far it is, and what came out.
+# ---- Runs as tables: plan, progress and results.
 
 
 def planned_table(manifest: Manifest) -> Table:
@@ -276,7 +276,7 @@ def planned_table(manifest: Manifest) -> Table:
 
 
 def progress_table(status: RunStatus) -> Table:
-    """One row per test set: what is counted, what it took, and what is left."""
+    """Return one row per test set: counted shards, time, and shards left."""
     rows: list[tuple[Cell, ...]] = []
     for each in status.manifest.sets:
         tasks = [task for task in status.manifest.tasks if task.set is each]

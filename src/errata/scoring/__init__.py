@@ -14,7 +14,7 @@ from errata.scoring.accumulator import (
     SystemAccumulator,
     check_parts,
     count_part,
-    settled_parts,
+    settle_parts,
 )
 from errata.scoring.evaluate import FlatParts, evaluate_batches, score_parts
 from errata.scoring.results import Facts
@@ -29,5 +29,5 @@ __all__ = [
     "count_part",
     "evaluate_batches",
     "score_parts",
-    "settled_parts",
+    "settle_parts",
 ]

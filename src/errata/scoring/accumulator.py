@@ -55,7 +55,7 @@ def sentence_scores(
     single = metric.single
     choice = validate_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
-    more = dict(single.parts(chosen_counts(counts, choice)))
+    more = dict(single.figures(chosen_counts(counts, choice)))
     if corpus is None:
         return mean, more
     # With one reference there is no choice to speak of.
@@ -85,8 +85,8 @@ class SystemAccumulator:
     >>> from errata.metrics import parse
     >>> counts = np.array([[[1, 1, 2], [0, 0, 1.0]], [[0, 1, 1], [0, 0, 0.0]]])
     >>> start = SystemAccumulator(parse("m2"))
-    >>> whole = start.taken(counts)[1]
-    >>> parts = start.taken(counts[:1])[1].taken(counts[1:])[1]
+    >>> whole = start.take(counts)[1]
+    >>> parts = start.take(counts[:1])[1].take(counts[1:])[1]
     >>> whole.totals.tolist(), parts.totals.tolist()
     ([[1.0, 1.0, 2.0]], [[1.0, 1.0, 2.0]])
     """
@@ -103,7 +103,7 @@ class SystemAccumulator:
         sums = self.sums or ExactSums.nothing(1, len(self.metric.statistics))
         return Before(self.sentences, sums.exactly())
 
-    def taken(self, counts: Floats) -> tuple[Ints, SystemAccumulator]:
+    def take(self, counts: Floats) -> tuple[Ints, SystemAccumulator]:
         """The choice ``[draw, sentence]`` of the next sentences, and how far it is then."""
         choice = validate_choice(self.metric, counts, self.metric.choose(counts, self.before))
         sums = ExactSums.of(counts, choice)
@@ -121,13 +121,13 @@ class SystemAccumulator:
         return different_draws(self.sums.floats)
 
 
-def chosen_parts(start: SystemAccumulator, parts: Iterable[Floats]) -> Iterator[Floats]:
+def chosen_counts_by_part(start: SystemAccumulator, parts: Iterable[Floats]) -> Iterator[Floats]:
     """What the sentences of each part took, ``[sentence, k]``, mean over draws."""
     at = start
     for counts in parts:
         if not len(counts):
             continue
-        choice, at = at.taken(counts)
+        choice, at = at.take(counts)
         yield chosen_counts(counts, choice)
 
 
@@ -166,7 +166,7 @@ class Accumulator:
         )
 
     def take(self, counts: Sequence[Floats]) -> Accumulator:
-        """How it stands after the next part, of which these are the counts of every system."""
+        """Return the accumulator after the next part, given the counts of every system."""
         sizes = {len(each) for each in counts}
         if len(counts) != len(self.systems) or len(sizes) != 1:
             raise InputError(
@@ -175,7 +175,7 @@ class Accumulator:
             )
         if self.undecided or sizes == {0}:
             return replace(self, sentences=self.sentences + sizes.pop())
-        taken = [at.taken(each) for at, each in zip(self.systems, counts, strict=True)]
+        taken = [at.take(each) for at, each in zip(self.systems, counts, strict=True)]
         tallies = self.tallies
         if tallies.levels is not None:
             chosen = zip(counts, taken, strict=True)
@@ -199,7 +199,7 @@ def count_part(
 ) -> tuple[list[list[Floats]], Facts]:
     """The counts ``[metric][system]`` of a part of a corpus, checked, and its facts.
 
-    A part may have no sentences. What counts only the whole decides is told by `check_parts`.
+    A part may have no sentences. `check_parts` refuses metrics that cannot be counted in parts.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -248,13 +248,13 @@ class _SettledParts:
     whole: tuple[int, ...]
 
     def __iter__(self) -> Iterator[Floats]:
-        return (self.unsettled.settled(part, self.whole) for part in self.parts)
+        return (self.unsettled.settle(part, self.whole) for part in self.parts)
 
 
-def settled_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
+def settle_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
     """The parts of every system; unsettled ones are gone through for what they say together."""
     unsettled = metric.unsettled
     if unsettled is None:
         return several
     filled = [_Filled(parts) for parts in several]
-    return [_SettledParts(unsettled, parts, unsettled.whole(parts)) for parts in filled]
+    return [_SettledParts(unsettled, parts, unsettled.summarise(parts)) for parts in filled]

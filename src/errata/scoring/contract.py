@@ -137,7 +137,7 @@ def _guarded_beside(
     progress: Progress | None,
     threads: int,
 ) -> list[Floats]:
-    """Count while another thread looks whether the outputs fit; what it finds is said first.
+    """Count while another thread checks whether the outputs fit; its errors come first.
 
     Counting ends at the next sign of progress once an output is to be refused. An interruption
     waits for nothing but the output that is being looked at.

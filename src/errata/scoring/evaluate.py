@@ -23,11 +23,11 @@ from errata.scoring.accumulator import (
     SystemAccumulator,
     check_parts,
     chosen_counts,
-    chosen_parts,
+    chosen_counts_by_part,
     count_part,
     draw_totals,
     sentence_scores,
-    settled_parts,
+    settle_parts,
 )
 from errata.scoring.contract import MANY, as_systems, check_given, validate_choice, validate_counts
 from errata.scoring.resampling import (
@@ -64,7 +64,7 @@ def evaluate(
     system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
     bootstrap, whose kind the data decide (see `errata.scoring.resampling`); with
     ``bootstrap="sentences"`` and the same seed every metric sees the same resamples. Unless
-    ``guard=False``, outputs that do not fit the corpus line by line are refused or warned of, once
+    ``guard=False``, outputs that do not fit the corpus line by line are refused or cause a warning
     (see `errata.io.check_alignment`). ``threads`` defaults to the number of cores. ``progress`` is
     called with (done, total).
 
@@ -121,7 +121,7 @@ def _scores_of(
     threads: int | None = 1,
 ) -> Scores:
     METRICS.refuse_disguise(metric)
-    together, alone = _taken(metric, corpus, counts, threads, keep=bool(resamples))
+    together, alone = _take(metric, corpus, counts, threads, keep=bool(resamples))
     resampled, kind = None, None
     if resamples:
         stacked = np.concatenate([picked for _, picked in together], axis=1)
@@ -152,7 +152,7 @@ def _scores_of(
     )
 
 
-def _taken(
+def _take(
     metric: Metric, corpus: Corpus, counts: Sequence[Floats], threads: int | None, *, keep: bool
 ) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, dict[str, Floats | Ints]]]]:
     """What sentences take of the counts of each system, together and alone.
@@ -242,11 +242,11 @@ def score_parts(
         described = facts.describe(metric)
         if facts.parts > 1:
             check_parts(metric)
-        parts = settled_parts(metric, [*parts])
+        parts = settle_parts(metric, [*parts])
         found = (
-            _held(metric, facts, parts)
+            _hold_parts(metric, facts, parts)
             if facts.sentences <= limits.held or metric.scope == "corpus"
-            else _read(metric, facts, parts, standing, limits)
+            else _read_parts(metric, facts, parts, standing, limits)
         )
         resampled, kind = None, None
         if resamples:
@@ -285,7 +285,7 @@ class _Held:
         return vectors(self.stacked, bootstrap, limits)
 
 
-def _held(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _Held:
+def _hold_parts(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _Held:
     totals, picked = [], []
     for system, each in zip(facts.systems, parts, strict=True):
         counts = _joined(each)
@@ -310,7 +310,7 @@ def _check_sentences(system: str, found: int, facts: Facts) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A corpus that was read part by part; what its sentences took is made again when asked."""
+    """A corpus read part by part; the chosen counts are computed again when needed."""
 
     starts: tuple[SystemAccumulator, ...]
     ends: tuple[SystemAccumulator, ...]
@@ -324,7 +324,8 @@ class _Read:
 
     def __iter__(self) -> Iterator[Floats]:
         chosen = (
-            chosen_parts(start, each) for start, each in zip(self.starts, self.parts, strict=True)
+            chosen_counts_by_part(start, each)
+            for start, each in zip(self.starts, self.parts, strict=True)
         )
         for several in zip(*chosen, strict=True):
             yield np.concatenate(several, axis=1)
@@ -342,7 +343,7 @@ class _Read:
         return tallies.histogram
 
 
-def _read(
+def _read_parts(
     metric: Metric,
     facts: Facts,
     parts: Sequence[CountParts],
@@ -389,7 +390,7 @@ def evaluate_batches(
 
     Batches (see `errata.io.shards.stream_batches`) are counted and forgotten; counts are put
     aside, in a temporary file where they are many. Scores are without those of single sentences.
-    ``read`` is told how many sentences were read.
+    ``read`` is called with the number of sentences read.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
@@ -436,7 +437,7 @@ def _swept(
     """The batches, with what earlier ones left behind cleared away once in a while."""
     # What was there before is left alone: to look at all that was imported takes longest.
     frozen = gc.get_freeze_count()
-    if not frozen:  # else what is garbage by now would stay frozen with what somebody else froze
+    if not frozen:  # else new garbage would stay frozen with the caller's objects
         gc.freeze()
     try:
         with circles_left():
@@ -482,12 +483,12 @@ class _Rows:
             return  # few enough to be put together in the end
         systems = len(counted[0])
         if self.standings:
-            self.standings = [self._taken(m, counted[m]) for m in range(len(counted))]
+            self.standings = [self._take(m, counted[m]) for m in range(len(counted))]
             return
         for m, metric in enumerate(self.metrics):
             self.standings.append(Accumulator.start(metric, systems, self.limits))
             for counts in zip(*self.parts(m, systems), strict=True):
-                self.standings[m] = self._taken(m, counts)
+                self.standings[m] = self._take(m, counts)
 
     def add_documents(self, corpus: Corpus) -> None:
         """Put aside which blocks the sentences of a part are in, where documents are known."""
@@ -507,6 +508,6 @@ class _Rows:
         """The blocks of all sentences, where documents are known."""
         return FlatParts(self.spool.parts("blocks")) if self.documented else None
 
-    def _taken(self, m: int, counts: Sequence[Floats]) -> Accumulator:
+    def _take(self, m: int, counts: Sequence[Floats]) -> Accumulator:
         with plugin_errors(self.metrics[m]):
             return self.standings[m].take(counts)

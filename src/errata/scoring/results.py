@@ -23,7 +23,7 @@ from errata.metrics import METRICS
 from errata.metrics.base import Description, Metric, MetricFacts, add_facts
 from errata.scoring.resampling import DrawnKind
 
-# ---- From sums to scores: the figures, and what is said beside them.
+# ---- From sums to scores: figures, signature and notes.
 
 
 def build_scores(
@@ -43,7 +43,10 @@ def build_scores(
     METRICS.refuse_disguise(metric)
     values = [metric.score(each).mean() for each in totals]
     parts = _gather(
-        [{name: _over_draws(part) for name, part in metric.parts(each).items()} for each in totals]
+        [
+            {name: _over_draws(part) for name, part in metric.figures(each).items()}
+            for each in totals
+        ]
     )
     return Scores(
         scorer=repr(metric),
@@ -103,7 +106,7 @@ def signature_facts(
     skipped: tuple[int, ...] = (),
     tokens: str = "as_is",
 ) -> tuple[str, ...]:
-    """The same, of what is known of a corpus.
+    """Return the facts that every signature has, from a corpus's size and settings.
 
     >>> signature_facts(1312, 2, 3)
     ('sentences:1312', 'references:2-3')
@@ -241,9 +244,9 @@ class Facts:
 
     def to_json(self) -> dict[str, Any]:
         """The facts as what JSON holds."""
-        known = {name: _listed(getattr(self, name)) for name in self.__dataclass_fields__}
+        known = {name: _as_list(getattr(self, name)) for name in self.__dataclass_fields__}
         known["by_metric"] = {
-            metric: {name: _listed(fact) for name, fact in facts.items()}
+            metric: {name: _as_list(fact) for name, fact in facts.items()}
             for metric, facts in self.by_metric.items()
         }
         return known
@@ -275,7 +278,7 @@ def _places(corpus: Corpus) -> tuple[int | None, ...]:
     return tuple(found[place] for place in range(len(found)))
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     """A tuple or a set as a list."""
     if isinstance(value, frozenset):
         return sorted(value)

@@ -77,7 +77,7 @@ def type_table(
 
 
 def targeted_table(scores: TargetedScores, headline: str, *, signature: str = "") -> Table:
-    """Each kind by itself: F with both sides restricted to it, success, and false alarms."""
+    """Return a table by kind: F with both sides restricted to it, success, and false alarms."""
     rows: list[tuple[Cell, ...]] = [
         (
             kind or "-",
@@ -356,7 +356,7 @@ def scores_as_table(scores: Scores, *, by_sentence: bool = False) -> Table:
     return sentence_score_table(scores) if by_sentence else score_table(scores)
 
 
-# ---- Scores that were computed elsewhere, held against those of one system, metric by metric.
+# ---- Stored scores compared with one system, metric by metric.
 
 
 def score_change_table(

@@ -112,7 +112,7 @@ CELL = 36  # bytes for each pair of tokens of two sentences (`errata.kernels.thr
 
 @metric
 class IMeasure(Metric):
-    """I-measure: the gain in weighted accuracy over leaving the source as it is.
+    """I-measure: the gain in weighted accuracy over leaving the source unchanged.
 
     Source, hypothesis and reference are aligned token by token in three rows. A column in which
     all agree is a TN; a hypothesis that corrects as the reference does a TP, that misses a
@@ -192,7 +192,7 @@ class IMeasure(Metric):
 
     @property
     def single(self) -> Self:
-        """With the reference best for the sentence by itself."""
+        """Return the metric with the reference that is best for each sentence alone."""
         return replace(self, choice="sentence")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
@@ -263,7 +263,7 @@ class IMeasure(Metric):
         base = self._wacc(_base(counts))
         ranks = []
         for aspect in get_args(Aspect):
-            columns = _seen(counts, aspect)
+            columns = _aspect_columns(counts, aspect)
             wacc = self._wacc(columns)
             ranks += [wacc, improvement(wacc, base), column_accuracy(columns)]
         return np.where(np.isnan(counts[..., :1]), -1.0, np.stack(ranks, axis=-1))
@@ -276,11 +276,13 @@ class IMeasure(Metric):
 
     def score(self, totals: Floats) -> Floats:
         """I of summed columns."""
-        return improvement(self._wacc(_seen(totals, self.aspect)), self._wacc(_base(totals)))
+        return improvement(
+            self._wacc(_aspect_columns(totals, self.aspect)), self._wacc(_base(totals))
+        )
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """WAcc and its baseline, Acc, P, R, F and the counts, of the chosen aspect."""
-        columns = _seen(totals, self.aspect)
+        columns = _aspect_columns(totals, self.aspect)
         tn, missed, needless, tp, wrong = np.moveaxis(columns, -1, 0)
         fp, fn = needless + wrong, missed + wrong
         precision, recall = precision_recall(tp, fp, fn, 1.0)
@@ -328,7 +330,7 @@ def _base(counts: Floats) -> Floats:
     return columns
 
 
-def _seen(counts: Floats, aspect: Aspect) -> Floats:
+def _aspect_columns(counts: Floats, aspect: Aspect) -> Floats:
     """The columns as an aspect sees them: a wrong correction is right detection."""
     columns = counts[..., KINDS]
     if aspect == "detection":
@@ -355,7 +357,7 @@ def column_accuracy(columns: Floats) -> Floats:
 
 
 def beats(new: Floats, old: Floats) -> NDArray[np.bool_]:
-    """Where the rows of ``new`` come after those of ``old`` in lexicographic order."""
+    """Return where rows of ``new`` follow the rows of ``old`` in lexicographic order."""
     differs = new != old
     first = differs.argmax(axis=-1)
     rows = np.arange(len(new))

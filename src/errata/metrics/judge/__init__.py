@@ -158,7 +158,7 @@ class Judge(Metric):
 
     @property
     def divisible(self) -> bool:
-        """No: what is known of the judge is known from all its answers."""
+        """Return False: how reliable the judge is follows from all its answers."""
         return False
 
     @property
@@ -202,7 +202,7 @@ class Judge(Metric):
         """What the judge was shown and said; kept with the corpus."""
 
         def ask() -> JudgeRun:
-            shown = self._shown(corpus, systems)
+            shown = self._target_texts(corpus, systems)
             planned = self._planned(corpus, shown)
             try:
                 answers = self._asker().answers([each.question for each in planned], progress)
@@ -217,10 +217,10 @@ class Judge(Metric):
 
     def costs(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> Forecast:
         """How much is to be asked for these systems, before anything is."""
-        planned = self._planned(corpus, self._shown(corpus, systems))
+        planned = self._planned(corpus, self._target_texts(corpus, systems))
         return self._asker().costs([each.question for each in planned])
 
-    def _shown(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[list[str]]:
+    def _target_texts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[list[str]]:
         """What stands for every output: its text, or the source with its edits in brackets."""
         if self.mode == "sentence":
             return [[text.strip() for text in h.sentences] for h in systems]
@@ -304,7 +304,7 @@ class Judge(Metric):
         figures = by_name(self.statistics, totals)
         return ratio(figures["score"], figures["judged"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """What was judged and read, and how far the judge can be trusted; see `Trust`."""
         figures = by_name(self.statistics, totals)
         pairs = figures["later"] + figures["earlier"] + figures["tied"]
@@ -401,7 +401,7 @@ def _model(server: ChatServer, asked: str) -> str:
     try:
         there = server.models()
     except InputError:
-        if asked:  # what is kept can be read without a server
+        if asked:  # stored answers can be read without a server
             return asked
         raise
     for name in there:

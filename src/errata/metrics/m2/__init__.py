@@ -160,7 +160,7 @@ class M2(Metric):
             return mean_own_score(totals)
         return f_beta(self._precision(totals), self._recall(totals), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
         counts = by_name(self.statistics[:3], totals)
         return {
