@@ -22,39 +22,6 @@ from served import PROGRAM, Server, eventually, served_by_process
 from simulated_judges import Noted
 from stored_campaigns import made
 
-# A store that answers first, and commits a little later.
-HASTY = """
-import copy, threading
-from contextlib import contextmanager
-from errata.collect.web.database import Database
-from errata.collect.web.store import AssignmentStore
-class Later(Database):
-    @contextmanager
-    def writing(self):
-        queues = self.path is not None  # as writers of SQLite do
-        if queues:
-            self.turn.acquire()
-        connection = self.engine.connect()
-        transaction = connection.begin()
-        def end(done):
-            (transaction.commit if done else transaction.rollback)()
-            connection.close()
-            if queues:
-                self.turn.release()
-        try:
-            yield connection
-        except BaseException:
-            end(False)
-            raise
-        threading.Timer(0.1, end, [True]).start()
-true_retried = AssignmentStore.retried
-def retried(self, work):
-    hasty = copy.copy(self)
-    if work.__name__ == "store_in":  # an answer is stored, and nothing else
-        hasty.database = Later(self.database.engine, self.database.path, self.database.turn)
-    return true_retried(hasty, work)
-AssignmentStore.retried = retried
-"""
 SEVERAL = PROGRAM.replace("adjust=adjust", "workers=3").replace(
     "serve(place", 'if __name__ == "__main__": serve(place'
 )
@@ -98,13 +65,6 @@ def test_nothing_acknowledged_is_lost_in_many_kills(place: str) -> None:
     assert noted.lost > 0
     assert broken_promises(place, noted) == []
     assert not {status for status in noted.statuses if status >= 500}
-
-
-@pytest.mark.long
-def test_store_that_answers_before_it_commits_is_noticed(place: str) -> None:
-    campaign(place, 10, 300)
-    found = broken_promises(place, killed(place, 10, 6, HASTY + PROGRAM, pause=0.0))
-    assert [each for each in found if "was acknowledged" in each]
 
 
 @pytest.mark.long
