@@ -12,8 +12,6 @@ from tempfile import TemporaryDirectory
 
 import fuzz_runs
 
-__all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
-
 XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
 

@@ -21,17 +21,6 @@ from errata.scale.manifest import Manifest, MetricPlan
 from errata.scale.run import RunOutcome, count_tasks, finish_run, plan_run
 from processes import wait_until
 
-__all__ = [
-    "PlannedRun",
-    "SampleFiles",
-    "joined",
-    "planned",
-    "result_of",
-    "run_of",
-    "tiled_sample",
-    "until_records",
-]
-
 SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
 import os

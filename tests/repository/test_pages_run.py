@@ -413,11 +413,6 @@ def test_no_command_in_a_block_is_overlooked() -> None:
     assert overlooked == []
 
 
-def test_a_mark_without_a_command_is_refused() -> None:
-    with pytest.raises(AssertionError, match="errata nothing"):
-        read_commands("<!-- not run (errata nothing): a reason -->")
-
-
 @pytest.mark.usefixtures("folder")
 def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path) -> None:
     write_named_blocks(DOCS / "extending.md", folder)
