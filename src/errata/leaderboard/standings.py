@@ -44,7 +44,7 @@ from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
 from errata.tables.cells import Cell, Ranks, unit
-from errata.tables.table import Table, joined_signatures, signed
+from errata.tables.table import Column, Table, joined_signatures, signed
 
 REVISION = "board counts 1"
 
@@ -57,12 +57,14 @@ class CheckedSubmission:
     findings: tuple[Finding, ...]
     submission: Submission | None = None
 
+    def count(self, severity: str) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
     @property
     def fits(self) -> bool:
         """Whether it can be scored: there is a card, and no finding is an error."""
-        return self.submission is not None and not any(
-            finding.severity == "error" for finding in self.findings
-        )
+        return self.submission is not None and not self.count("error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,59 +384,59 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
 
 def submission_table(standing: BoardResult) -> Table:
     """Every submission: whether it was scored, in this run or before, and what was found in it."""
-    new = standing.new
-    rows: list[tuple[Cell, ...]] = []
-    for each in standing.checked:
-        card = None if each.submission is None else each.submission.card
-        counts = [
-            sum(finding.severity == severity for finding in each.findings)
-            for severity in ("error", "warning")
-        ]
-        system = None if card is None else card.system
-        state = "refused" if not each.fits else "scored now" if system in new else "as before"
-        rows.append((each.name, system, state, *counts))
-    return Table(
-        ("submission", "system", "state", "errors", "warnings"),
-        tuple(rows),
+    checked, new = standing.checked, standing.new
+    submissions = [each.submission for each in checked]
+    systems = [None if each is None else each.card.system for each in submissions]
+    states = [
+        "refused" if not each.fits else "scored now" if system in new else "as before"
+        for each, system in zip(checked, systems, strict=True)
+    ]
+    return Table.of(
+        [
+            Column("submission", [each.name for each in checked]),
+            Column("system", systems),
+            Column("state", states),
+            *(
+                Column(f"{severity}s", [each.count(severity) for each in checked])
+                for severity in ("error", "warning")
+            ),
+        ],
         title="Submissions",
         name="submissions",
-        signature=signed("board", f"submissions:{len(rows)}"),
+        signature=signed("board", f"submissions:{len(checked)}"),
     )
 
 
 def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
     """What the guard found, the fourth and later of a kind counted."""
-    return Table(
-        ("submission", "severity", "file", "line", "problem", "remedy"),
-        tuple(
-            (
-                each.name,
-                finding.severity,
-                finding.path.replace("\\", "/").rpartition("/")[2],
-                finding.line,
-                finding.problem,
-                finding.remedy,
-            )
-            for each in checked
-            for finding in summarise(each.findings)
-        ),
+    rows = [(each.name, finding) for each in checked for finding in summarise(each.findings)]
+    paths = [finding.path.replace("\\", "/") for _, finding in rows]
+    return Table.of(
+        [
+            Column("submission", [name for name, _ in rows]),
+            Column("severity", [finding.severity for _, finding in rows]),
+            Column("file", [path.rpartition("/")[2] for path in paths]),
+            Column("line", [finding.line for _, finding in rows]),
+            Column("problem", [finding.problem for _, finding in rows], width=40),
+            Column("remedy", [finding.remedy for _, finding in rows], width=30),
+        ],
         title="Findings",
         name="findings",
         signature=signed("board", "check"),
-        widths={"problem": 40, "remedy": 30},
     )
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:
     """Every run, the newest first: what each metric said of the output of that day."""
     labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
-    rows: list[tuple[Cell, ...]] = []
-    for run in reversed(runs):
-        by_label = {figure.label: figure.value for figure in run.figures}
-        rows.append((run.when[:10], run.system, *(by_label.get(label) for label in labels)))
-    return Table(
-        ("scored on", "system", *labels),
-        tuple(rows),
+    newest = runs[::-1]
+    values = [{figure.label: figure.value for figure in run.figures} for run in newest]
+    return Table.of(
+        [
+            Column("scored on", [run.when[:10] for run in newest]),
+            Column("system", [run.system for run in newest]),
+            *(Column(label, [of_run.get(label) for of_run in values]) for label in labels),
+        ],
         title="Every run",
         name="history",
         signature=joined_signatures(f.signature for run in runs for f in run.figures),

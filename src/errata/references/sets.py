@@ -7,7 +7,7 @@ people do (their Table 6 and Figures 2 to 5).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from errata.meta.matching import MatchedScores, joint_signature, match
 from errata.meta.system_level import Over, SystemAgreement, system_agreements
 from errata.metrics.base import Metric
 from errata.metrics.ter import operation_counts
-from errata.references.study import CurvePoint, ReferenceStudy, reference_curve
+from errata.references.study import CurvePoint, ReferenceSet, reference_curve
 from errata.scoring.evaluate import evaluate
 from errata.scoring.results import corpus_facts
 
@@ -105,55 +105,13 @@ def on_common_sentences(
     )
 
 
-@dataclass(frozen=True)
-class SetOperations:
-    """What the annotators of a set changed: share of corrections that differ from the source, and
-    TER operations per correction (`errata.references.study.ReferenceSet` of several)."""
-
-    name: str
-    references: int
-    sentences: int
-    changed: float
-    ster: float
-    insertions: float
-    deletions: float
-    substitutions: float
-    shifts: float
-
-    @property
-    def kinds(self) -> Mapping[str, float]:
-        """The operations by name, in the order they are shown."""
-        return {
-            kind: getattr(self, kind)
-            for kind in ("insertions", "deletions", "substitutions", "shifts")
-        }
-
-
-def annotator_operations(found: ReferenceStudy) -> list[SetOperations]:
-    """The same of single annotators, each a set of its own."""
-    return [
-        SetOperations(
-            s.annotator,
-            1,
-            s.sentences,
-            s.changed,
-            s.ster,
-            s.insertions,
-            s.deletions,
-            s.substitutions,
-            s.shifts,
-        )
-        for s in found.sets
-    ]
-
-
 def set_operations(
     sets: Sequence[NamedSet],
     *,
     lowercase: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> list[SetOperations]:
+) -> list[ReferenceSet]:
     """The kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER as in `refs`."""
     texts = [
         [
@@ -176,7 +134,7 @@ def set_operations(
         sums = some.sum(axis=0)
         changed = sum(source != text for source, text in pairs) / n
         found.append(
-            SetOperations(
+            ReferenceSet(
                 each.name,
                 each.references,
                 len(each.corpus),

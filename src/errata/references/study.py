@@ -45,11 +45,19 @@ def operations(text: str, target: str, *, lowercase: bool = True) -> Operations:
     return Operations(*counts)
 
 
+EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
+
+
 @dataclass(frozen=True)
 class ReferenceSet:
-    """What one annotator did: share of sentences changed, and operations per sentence."""
+    """What one annotator or set of annotators changed.
 
-    annotator: str
+    ``references`` counts the annotators, ``changed`` is the share of corrections that differ from
+    the source, ``ster`` the TER edits per correction, followed by its parts.
+    """
+
+    name: str
+    references: int
     sentences: int
     changed: float
     ster: float
@@ -173,7 +181,7 @@ def _one_set(
     changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
     sums = operation_counts(changed, lowercase=lowercase, threads=threads).sum(axis=0)
     n = len(texts)
-    return ReferenceSet(name, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
+    return ReferenceSet(name, 1, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
 
 
 def _disagreements(

@@ -22,13 +22,13 @@ from errata.plots import (
     Panels,
     Slopes,
 )
-from errata.references.sets import SetAgreements, SetCurve, SetOperations, SetScores
-from errata.references.study import CurvePoint, ReferenceStudy
+from errata.references.sets import SetAgreements, SetCurve, SetScores
+from errata.references.study import EDIT_KINDS, CurvePoint, ReferenceSet, ReferenceStudy
 from errata.tables.cells import Cell, score_format, unit
 from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
 
-def edit_bars(found: Sequence[SetOperations]) -> Panels[Bars]:
+def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
     """The share of sentences changed and, by kind, the edits per sentence, a bar for each set."""
     names = [f"{each.name} ({each.references})" for each in found]
 
@@ -37,8 +37,8 @@ def edit_bars(found: Sequence[SetOperations]) -> Panels[Bars]:
 
     changed = series("changed", [100 * each.changed for each in found], FAINT)
     kinds = [
-        series(kind, [each.kinds[kind] for each in found], shade)
-        for kind, shade in zip(found[0].kinds, SHADES, strict=True)
+        series(kind, [getattr(each, kind) for each in found], shade)
+        for kind, shade in zip(EDIT_KINDS, SHADES, strict=True)
     ]
     shapes = [
         Bars(names, [changed], "sentences changed (%)", limits=Interval(0, 100)),
@@ -135,16 +135,9 @@ def _places(scores: Scores) -> dict[str, float]:
 def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     """What annotators change, how much they agree, and where they do not."""
     sets, pairs = study.sets, study.pairs
-    parts = ("insertions", "deletions", "substitutions", "shifts")
     tables = [
         Table.of(
-            [
-                Column("annotator", [s.annotator for s in sets]),
-                Column("sentences", [s.sentences for s in sets]),
-                Column("changed %", [100 * s.changed for s in sets], ".1f"),
-                Column("sTER", [s.ster for s in sets], ".2f"),
-                *(Column(part, [getattr(s, part) for s in sets], ".2f") for part in parts),
-            ],
+            [Column("annotator", [s.name for s in sets]), *_change_columns(sets)],
             title="What annotators change",
             name="reference_sets",
             caption="sTER: TER edits per sentence between source and correction; its four parts "
@@ -185,6 +178,15 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
             )
         )
     return tables
+
+
+def _change_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
+    return [
+        Column("sentences", [s.sentences for s in sets]),
+        Column("changed %", [100 * s.changed for s in sets], ".1f"),
+        Column("sTER", [s.ster for s in sets], ".2f"),
+        *(Column(kind, [getattr(s, kind) for s in sets], ".2f") for kind in EDIT_KINDS),
+    ]
 
 
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 0.95) -> Table:
@@ -262,17 +264,14 @@ def metric_names(scored: Sequence[SetScores]) -> tuple[str, ...]:
 
 
 def set_operation_table(
-    found: Sequence[SetOperations], *, notes: Sequence[str] = (), signature: str = ""
+    found: Sequence[ReferenceSet], *, notes: Sequence[str] = (), signature: str = ""
 ) -> Table:
     """The kinds of edit by reference set."""
     return Table.of(
         [
             Column("set", [s.name for s in found]),
             Column("references", [s.references for s in found]),
-            Column("sentences", [s.sentences for s in found]),
-            Column("changed %", [100 * s.changed for s in found], ".1f"),
-            Column("sTER", [s.ster for s in found], ".2f"),
-            *(Column(kind, [s.kinds[kind] for s in found], ".2f") for kind in found[0].kinds),
+            *_change_columns(found),
         ],
         title="What the reference sets change",
         name="set_edits",
