@@ -73,9 +73,9 @@ from errata.scoring.evaluate import evaluate
 from errata.tables.cells import Cell, RankedScore
 from errata.tables.table import Column, Table, joined_signatures
 
-# ---- Data on which people judged systems: a corpus, outputs and what was said of them.
+# ---- Data on which people judged systems: a corpus, outputs and judgments.
 
-# The collections with outputs and judgments of them, oldest first; whoever adds one adds it here.
+# The collections with outputs and judgments of them, oldest first; a new one is added here.
 JUDGED = (
     *("conll14", "napoles15", "gmeg-fce", "gmeg-wiki"),
     *("seeda-sentence", "seeda-sentence-base", "seeda-edit", "seeda-edit-base"),
@@ -233,7 +233,7 @@ def _judged(
     base: int = 0,
     outputs: tuple[str, ...] = (),
 ) -> JudgedSet:
-    """The set without what is left out; without judgments, ratings are compared."""
+    """The set without the skipped sentences; ratings are compared if there are no judgments."""
     corpus, systems = own
     origin = (f"base:{base}",) if base else ()
     if skipped is not None:
@@ -253,7 +253,7 @@ def _judged(
 
 BenchmarkFigure = Literal["pearson", "spearman", "kendall", "accuracy"]
 FIGURES: tuple[BenchmarkFigure, ...] = get_args(BenchmarkFigure)
-# What is compared unless somebody says otherwise; a new metric is a new word here.
+# The metrics compared by default; a new metric is added here.
 BENCHMARKED = (
     *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
     *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
@@ -274,7 +274,7 @@ UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
 class MetricNotRun(Exception):
-    """A metric needs what is not installed; the text says what."""
+    """A metric needs a package or model that is not installed; the text names it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +283,9 @@ class SetResult:
 
     ``ceiling`` at system level is the mean over judges of the correlation of one judge's scores
     with those of all others, from the worst to the best judge; at sentence level what one judge
-    reaches as a metric for another; unknown where judges are not told apart. ``floor`` is that of
+    reaches as a metric for another; unknown where judges are not named. ``floor`` is that of
     systems in random order, and of pairs called ties, or decided by a coin, whichever reaches more.
-    ``tests`` say which metrics were told apart.
+    ``tests`` say which metrics differ significantly.
     """
 
     name: str
@@ -487,7 +487,7 @@ def _of_sentences(
 def _ceiling(
     met: Comparisons, by_sentence: SentenceLevels, ranker: Ranker | None
 ) -> dict[BenchmarkFigure, Estimate]:
-    """What one judge reaches; nothing where there are no judges to be told apart."""
+    """What one judge reaches; nothing where judges are not named."""
     if ranker is None or len(met.judges) < 2:
         return dict.fromkeys(FIGURES, UNKNOWN)
     alone = judge_correlations(met, ranker)
@@ -655,9 +655,9 @@ def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
         else "every pair a tie, or a coin for each, whichever reaches more"
     )
     return (
-        f"value (place) [{confidence * 100:g} % interval over {over}]; place 1: not told apart "
-        f"from the best ({TESTS[figure]}, Holm)\n{judge}; length: characters of the output; "
-        f"chance: {chance}; first: in how many of {sets} sets the place is 1"
+        f"value (place) [{confidence * 100:g} % interval over {over}]; place 1: not significantly "
+        f"different from the best ({TESTS[figure]}, Holm)\n{judge}; length: characters of the "
+        f"output; chance: {chance}; first: in how many of {sets} sets the place is 1"
     )
 
 
@@ -697,7 +697,7 @@ def significance_table(found: Sequence[SetResult]) -> Table:
             Column("p", [test.p for _, _, test in tests], ".4f"),
             Column("Holm", [test.holm for _, _, test in tests], ".4f"),
         ],
-        title="Which metrics are told apart (one-sided p-values)",
+        title="Which metrics differ significantly (one-sided p-values)",
         name="benchmark_tests",
         caption="; ".join(f"{figure}: {test}" for figure, test in TESTS.items()),
         signature=joined_signatures(s.signature for s in found),

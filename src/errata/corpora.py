@@ -76,7 +76,7 @@ def corpus_statistics(
         for reference in references:
             try:
                 corrected = reference.corrected(source).split()
-            except InputError:  # overlapping edits, which say what is wrong and not what is right
+            except InputError:  # overlapping edits have no corrected text
                 uncarried += 1
                 continue
             distance += Levenshtein.distance(words, corrected)
@@ -233,7 +233,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     if len(sides) < 2 or len(across.common) < 2:
         return Stability(nothing, nothing, np.nan, len(across.common), first)
     values = np.stack([scores.values for scores in sides])
-    drawn = _drawn(sides, across.alike)
+    drawn = _stack_resamples(sides, across.alike)
     w_bounds = c_bounds = [np.nan, np.nan]
     mean = np.nan
     if drawn is not None:
@@ -245,7 +245,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     return Stability(w, changes, mean, len(across.common), first)
 
 
-def _drawn(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
+def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
     """Resampled scores ``[resample, corpus, system]``, where every side has them."""
     found = [scores.resampled for scores in sides if scores.resampled is not None]
     if len(found) < len(sides):
@@ -333,7 +333,7 @@ def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
         found.append(
             f"edits of {', '.join(aligned)} were found by aligning texts, those of the "
             "others are annotated: their numbers do not compare, and their kinds only where "
-            "--types gives all of them anew"
+            "--types retypes all of them"
         )
     found += [
         f"{each.name}: {each.uncarried} {plural('reference', each.uncarried)} with "

@@ -587,9 +587,9 @@ def test_percent_changed(data_sets: Path, oracles: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     known = json.loads((oracles / "meta" / "sakaguchi_percent_changed.json").read_text())
     material = ExperimentData()
-    whole = ExperimentData.kept
+    whole = ExperimentData.kept_sentences
     # The oracle left out line 48, as the file of merged lines has it by mistake.
-    monkeypatch.setattr(ExperimentData, "kept", lambda self: whole(self, "as written"))
+    monkeypatch.setattr(ExperimentData, "kept_sentences", lambda self: whole(self, "as written"))
     for key, name in (
         ("EF1", "expert_fluencyA"),
         ("NM2", "turker_minimalB"),
@@ -605,5 +605,5 @@ def test_released_texts_are_one_of_two(data_sets: Path, monkeypatch: pytest.Monk
     """The 34 merged lines, with the typo mended and not."""
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     material = ExperimentData()
-    assert len(material.kept()) == len(material.kept("as written")) == 1278
-    assert set(material.kept()) ^ set(material.kept("as written")) == {47, 417}
+    assert len(material.kept_sentences()) == len(material.kept_sentences("as written")) == 1278
+    assert set(material.kept_sentences()) ^ set(material.kept_sentences("as written")) == {47, 417}

@@ -13,7 +13,7 @@ from errata.data import original_number
 from errata.edits import extract
 from errata.tables.table import Column, Table, joined_signatures
 
-# What is counted per 1,000 words of the source, and is headed so.
+# Headings of figures that are counted per 1,000 words of the source.
 PER_1000 = {"false alarms": "alarms per 1,000 words", "edits": "edits per 1,000 words"}
 CHANGES = {
     "missed_right": "missed → right",
@@ -57,7 +57,7 @@ def _title(found: Comparison, what: str) -> str:
 def _columns(found: Comparison, each: Sequence[Difference], figure: str = "") -> list[Column]:
     """Old, new, their difference with its interval, and p-values; what was not drawn is left out.
 
-    Of what is counted per 1,000 words, two decimals are shown.
+    Figures per 1,000 words are shown with two decimals.
     """
     plain, signed = (".2f", "+.2f") if figure in PER_1000 else ("", SIGNED)
     intervals = [Interval(one.difference.low, one.difference.high) for one in each]

@@ -169,25 +169,25 @@ def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
 
 def only_corrected_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system alone corrects."""
-    return [e for e in errors(found) if e.corrected_by == (_known(found, system),)]
+    return [e for e in errors(found) if e.corrected_by == (_check_system(found, system),)]
 
 
 def missed_only_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that every other system corrects and this one does not."""
-    others = tuple(name for name in found.systems if name != _known(found, system))
+    others = tuple(name for name in found.systems if name != _check_system(found, system))
     return [e for e in errors(found) if others and e.corrected_by == others]
 
 
 def missed_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system leaves or corrects wrongly, easiest first."""
-    name = _known(found, system)
+    name = _check_system(found, system)
     return sorted(
         (e for e in errors(found) if name not in e.corrected_by),
         key=lambda e: (e.weight, e.sentence, e.chunk),
     )
 
 
-def _known(found: DifficultyMap, system: str) -> str:
+def _check_system(found: DifficultyMap, system: str) -> str:
     if system not in found.systems:
         raise InputError(
             f"there is no system {system!r}", remedy=f"known: {', '.join(found.systems)}"
@@ -264,7 +264,7 @@ def difficulty_tables(
 ) -> list[Table]:
     """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
 
-    ``corpus`` and ``systems`` are those of the map, ``remark`` says who annotated; the errors of
+    ``corpus`` and ``systems`` belong to the map, ``remark`` says who annotated; the errors of
     the ``chosen`` systems follow.
     """
     metric = found.metric
@@ -333,7 +333,7 @@ def error_table(
     intervals: Floats | None = None,
     signature: str = "",
 ) -> Table:
-    """Errors with their sentence around them; ``intervals`` are those of the weights."""
+    """Errors with their sentence around them; ``intervals`` belong to the weights."""
     bounds = [] if intervals is None else [Interval(*ends) for ends in intervals.tolist()]
     return Table.of(
         [

@@ -124,9 +124,9 @@ def head_to_head_table(
 def agreement_tables(
     found: Agreement, *, context: Sequence[str] = (), matrix_of: float = math.inf
 ) -> list[Table]:
-    """The summary, the matrix of κ, and what is known of each judge.
+    """The summary, the matrix of κ, and the figures of each judge.
 
-    Of more judges than ``matrix_of`` the matrix has no rows, for who would not show it.
+    With more judges than ``matrix_of`` the matrix is empty.
     """
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),

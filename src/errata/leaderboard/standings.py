@@ -1,8 +1,8 @@
 """Check, score and rank submissions; history; tables.
 
 What takes time is counting; scores, intervals and clusters follow from counts. So the counts of
-each output are kept by a digest of output, corpus and metric, and a second run counts only what is
-new. A metric that weighs by what all systems do (difficulty) is counted anew when any is.
+each output are kept by a digest of output, corpus and metric, and a second run counts only new
+outputs. A metric whose weights depend on all systems (difficulty) is recounted when any is new.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ REVISION = "board counts 1"
 
 @dataclass(frozen=True)
 class CheckedSubmission:
-    """A submission, or what is left of one, and what was found in it."""
+    """A submission, if its card could be read, and the findings in it."""
 
     name: str
     findings: tuple[Finding, ...]
@@ -168,7 +168,7 @@ def _no_output(submission: Submission, name: str) -> Finding:
 def check_outputs(
     files: EvaluationFiles, outputs: Sequence[Path], tokens: str
 ) -> dict[str, list[Finding]]:
-    """What is wrong with outputs, by file; a test set that cannot be read is an error of its own.
+    """Findings in outputs, by file; a test set that cannot be read raises an error.
 
     What the checks let through is read as it will be for scoring, so that one output which cannot
     be (edits of several systems, say) is refused and does not stop the others.
@@ -209,7 +209,7 @@ def read_standing(
     threads: int | None = None,
     progress: Callable[[str], Progress] | None = None,
 ) -> BoardResult:
-    """Check every submission, count what is new, and rank what fits on every test set."""
+    """Check every submission, count new outputs, and rank the valid ones on every test set."""
     metrics = [parse(text) for text in board.metrics]
     checked = check_submissions(board, submission_folders(board))
     fit = [each.submission for each in checked if each.fits and each.submission is not None]
@@ -427,7 +427,7 @@ def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:
-    """Every run, the newest first: what each metric said of the output of that day."""
+    """Every run, the newest first: the score of each metric for the output of that day."""
     labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
     newest = runs[::-1]
     values = [{figure.label: figure.value for figure in run.figures} for run in newest]
@@ -458,7 +458,7 @@ def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
         there = folder.is_dir() and any(folder.glob("*.json"))
         told: list[StoredRun] = []
         for run in read_runs(folder) if there else ():
-            if not _known(run, told):
+            if not _is_stored(run, told):
                 told.append(run)
         found[ranked.name] = tuple(told)
     return found
@@ -478,7 +478,7 @@ def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, 
                 confidence=standing.board.confidence,
                 when=when,
             )
-            if _known(run, before[ranked.name]):
+            if _is_stored(run, before[ranked.name]):
                 continue
             folder.mkdir(parents=True, exist_ok=True)
             name = file_stem(ranked.submissions[hypotheses.system].name)
@@ -493,7 +493,7 @@ def _folder(standing: BoardResult, ranked: RankedSet) -> Path:
     return standing.board.folder / "runs" / file_stem(ranked.name)
 
 
-def _known(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
+def _is_stored(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
     """Whether the last run of the system is the same but for the day."""
     own = [each for each in runs if each.system == run.system]
     return bool(own) and (
@@ -505,7 +505,7 @@ def _known(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
 
 
 def _free(folder: Path, stem: str) -> Path:
-    """A name that no file has yet: two runs of one second are told apart."""
+    """A file name that is not used yet: two runs may share a second."""
     path, nth = folder / f"{stem}.json", 1
     while path.exists():
         nth += 1

@@ -111,7 +111,7 @@ def matrix_map(found: MetricMatrix) -> Panels[Matrix]:
 def rating_plot(found: RatingLevels) -> Panels[Forest]:
     """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
 
-    Metrics stand in the order of the second, best on top, with their intervals.
+    Metrics are in the order of the second, best on top, with their intervals.
     """
     levels = sorted(
         found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)

@@ -42,7 +42,7 @@ class NamedSet:
 
 
 def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> NamedSet:
-    """Some annotators of a corpus as a set of their own, numbered anew in this order.
+    """Some annotators of a corpus as a set of their own, renumbered in this order.
 
     >>> corpus = Corpus.from_texts(["a b"], [["a"], ["b"], ["c"]])
     >>> made = annotator_set("two", corpus, [2, 0]).corpus
@@ -57,14 +57,14 @@ def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> Named
                 remedy=f"it has: {', '.join(map(str, corpus.annotators)) or 'none'}",
             )
 
-    def own(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+    def renumber(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
         if any(r.implied for r in references):  # nobody found anything to correct
             return (Reference(0, (), implied=True),)
         return tuple(
             replace(r, annotator=place[r.annotator]) for r in references if r.annotator in place
         )
 
-    kept = replace(corpus, references=tuple(map(own, corpus.references)), name=name, kept=())
+    kept = replace(corpus, references=tuple(map(renumber, corpus.references)), name=name, kept=())
     return NamedSet(name, kept)
 
 
@@ -214,7 +214,7 @@ def correlate_sets(
     common: bool = False,
     hide: Sequence[str] = (),
 ) -> SetAgreements:
-    """Correlate people's scores with those of every metric and set (Sakaguchi et al., Table 6).
+    """Correlate human scores with the scores of every metric and set (Sakaguchi et al., Table 6).
 
     Options as in `errata.meta.system_level.system_level` and `errata.meta.matching.match`; in every
     resample all sets and metrics see the same systems or sentences.

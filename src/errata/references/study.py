@@ -208,7 +208,7 @@ def _disagreements(
     )
 
 
-def _part(
+def _select_references(
     corpus: Corpus,
     keep: Sequence[int],
     references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
@@ -242,7 +242,7 @@ def annotators_as_systems(
     rng: int = 0,
     progress: Progress | None = None,
 ) -> list[Scores]:
-    """Each annotator scored like a system against all the others: what is humanly possible?
+    """Each annotator scored like a system against all the others: how well can people do?
 
     One result per annotator, over the sentences that he or she and another corrected.
     """
@@ -270,7 +270,7 @@ def annotators_as_systems(
             results.append(
                 evaluate(
                     metric,
-                    _part(corpus, keep, others),
+                    _select_references(corpus, keep, others),
                     [_as_system(corpus, annotator, shown[annotator], keep)],
                     resamples=resamples,
                     rng=rng,
@@ -293,14 +293,16 @@ def self_check(
     results = []
     for annotator in annotators:
 
-        def own(refs: tuple[Reference, ...], self: int = annotator) -> tuple[Reference, ...]:
+        def by_annotator(
+            refs: tuple[Reference, ...], self: int = annotator
+        ) -> tuple[Reference, ...]:
             return tuple(r for r in refs if r.annotator == self)
 
-        keep = [i for i, refs in enumerate(corpus.references) if own(refs)]
+        keep = [i for i, refs in enumerate(corpus.references) if by_annotator(refs)]
         results.append(
             evaluate(
                 metric,
-                _part(corpus, keep, own),
+                _select_references(corpus, keep, by_annotator),
                 [_as_system(corpus, annotator, shown[annotator], keep)],
                 resamples=0,
                 guard=False,
@@ -380,7 +382,7 @@ def _corrected_by_all(
         raise InputError(
             "no sentence was corrected by every annotator", remedy="keep fewer annotators"
         )
-    return _part(corpus, keep, lambda refs: refs), [
+    return _select_references(corpus, keep, lambda refs: refs), [
         Hypotheses(
             h.system,
             tuple(h.sentences[i] for i in keep),

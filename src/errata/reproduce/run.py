@@ -252,7 +252,7 @@ def reproduce(
 
     Work that several tables need is done once. ``extractor`` types errors where a table needs
     ERRANT's types (``errant:PIPELINE`` with another spaCy pipeline); ``model`` is the language
-    model that stands in for GPT-2, which is run too where its weights are at hand; ``progress`` is
+    model used in place of GPT-2, which is run too if its weights are at hand; ``progress`` is
     called with the steps done and the steps in all.
     """
     for experiment in experiments:
@@ -323,7 +323,9 @@ def _run(
         TableResult(
             table,
             tuple(
-                _named(_cell(table, way, key, material, step), experiment.published)
+                _unpublished_as_different(
+                    _cell(table, way, key, material, step), experiment.published
+                )
                 for way in table.ways
                 for key in table.cells
             ),
@@ -337,8 +339,8 @@ def _run(
     return Reproduction(experiment, tables, findings)
 
 
-def _named(cell: CellResult, published: bool) -> CellResult:
-    """Where nothing was published, a figure that comes out otherwise is different, no mismatch."""
+def _unpublished_as_different(cell: CellResult, published: bool) -> CellResult:
+    """If nothing was published, call a mismatch different."""
     if published or cell.verdict.name != "MISMATCH":
         return cell
     return replace(cell, verdict=replace(cell.verdict, name="different"))
@@ -381,7 +383,7 @@ def _cell(
 def _judged(
     table: PublishedTable, way: Method, key: tuple[str, ...], value: Value, version: str
 ) -> Verdict:
-    """A figure that depends on software is held to what is pinned for the version that ran.
+    """A figure that depends on software must be the one pinned for the version that ran.
 
     A tolerance that the way states holds for every version.
     """
@@ -481,7 +483,7 @@ CONFIRMED = {None: "not run", True: "confirmed", False: "NOT CONFIRMED"}
 
 
 def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
-    """One table per finding: what is printed, what comes out."""
+    """One table per finding: printed and recomputed figures."""
     return [
         Table.of(
             [
@@ -502,7 +504,7 @@ def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
 
 
 def verdict_table(results: Sequence[Reproduction]) -> Table:
-    """How many cells of each table came out how, each way by itself."""
+    """The number of cells with each verdict, by table and way."""
     rows: list[tuple[Cell, ...]] = []
     rules = []
     for result in results:
