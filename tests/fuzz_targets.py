@@ -295,7 +295,7 @@ def _claims(path: Path) -> object:
     from errata.verify import read_claims
 
     return [
-        (claim.said, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
+        (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
         for claim in read_claims(read_lines(path)[0], str(path))
     ]
 

@@ -20,8 +20,7 @@ from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics.base import Metric
 from errata.plots import ACCENT, FAINT, INK, Bars, BarSeries, Panels
 from errata.scoring.evaluate import evaluate
-from errata.tables.cells import Cell
-from errata.tables.table import Table
+from errata.tables.table import Column, Table
 
 # ---- Attacks on metrics: texts that correct nothing and are made to please a metric.
 
@@ -391,37 +390,22 @@ def stress_plot(cards: Sequence[StressCard]) -> Panels[Bars]:
 
 def stress_table(card: StressCard) -> Table:
     """One row per perturbation: the score, how far it moved, and the verdict."""
-    headline, values = card.scores.headline, card.scores.values
-    interval = f"{card.confidence * 100:g} % interval"
-    rows: list[tuple[Cell, ...]] = [
-        (f"({card.base})", float(values[0]), None, None, None, None, None)
-    ]
-    for p, perturbation in enumerate(card.perturbations):
-        rows.append(
-            (
-                perturbation.name,
-                float(values[p + 1]),
-                float(card.changes[p]),
-                Interval(*card.intervals[p].tolist()),
-                card.verdicts[p],
-                float(card.altered[p]),
-                float(card.rewarded[p]),
-            )
-        )
-    return Table(
-        ("damage", headline, "change", interval, "score is", "altered", "rewarded"),
-        tuple(rows),
+    bounds = [Interval(*ends) for ends in card.intervals.tolist()]
+    level = f"{card.confidence * 100:g} % interval"
+    return Table.of(
+        [
+            Column("damage", [f"({card.base})", *(each.name for each in card.perturbations)]),
+            Column(card.scores.headline, card.scores.values.tolist(), ".4f"),
+            Column("change", [None, *card.changes.tolist()], "+.4f"),
+            Column(level, [None, *bounds], "+.4f", optional=True),
+            Column("score is", [None, *card.verdicts]),
+            Column("altered", [None, *card.altered.tolist()], ".0%"),
+            Column("rewarded", [None, *card.rewarded.tolist()], ".0%"),
+        ],
         title=f"Stress card of {card.scores.name}, on {card.corpus}",
         name="stress",
-        rules=frozenset({0}),
-        formats={
-            headline: ".4f",
-            "change": "+.4f",
-            interval: "+.4f",
-            "altered": ".0%",
-            "rewarded": ".0%",
-        },
+        rules=[0],
         caption="altered: share of sentences the damage changes; rewarded: share of "
         f"these that score higher than before\nsignature: {card.scores.signature}",
         signature=card.scores.signature,
-    ).without_empty(interval)
+    )

@@ -683,11 +683,11 @@ def _draw_study(
 ) -> None:
     from errata.plots.mpl import save_figure
     from errata.references import tables as plots
-    from errata.references.sets import SetCurve, annotator_operations
+    from errata.references.sets import SetCurve
 
     for kind, path in figures:
         if kind == "edits":
-            save_figure(plots.edit_bars(annotator_operations(found)), path)
+            save_figure(plots.edit_bars(found.sets), path)
             continue
         if not curves:
             raise InputError("--figure curve= needs outputs to score", remedy="name one per system")

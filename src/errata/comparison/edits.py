@@ -87,8 +87,8 @@ def judged_edits(
 ) -> tuple[tuple[JudgedSentence, ...], ...]:
     """Every edit of every system, right, wrong or missed: ``[system][sentence]``.
 
-    Each system is held against the annotators that its score takes, so that states counted are its
-    TP, FP and FN. With ``together`` all systems are held against the same annotator, sentence by
+    Each system is compared with the annotators that its score takes, so that states counted are its
+    TP, FP and FN. With ``together`` all systems are compared with the same annotator, sentence by
     sentence the one with whom their summed counts score best: then a state differs between two
     systems only where their outputs differ.
 
@@ -233,7 +233,7 @@ def edit_changes(
 ) -> tuple[EditChange, ...]:
     """Every error and every false alarm whose state two systems disagree on, in order.
 
-    Both must have been held against the same annotators (`judged_edits` with ``together``). The
+    Both must have been compared with the same annotators (`judged_edits` with ``together``). The
     errors account for all differences of TP and FN, the false alarms for those of FP: where a right
     edit turns into another one, the error is ``right → wrong`` and the other edit a new alarm.
     """
@@ -320,7 +320,7 @@ class EditFigures:
     by_reference: tuple[Floats, ...]
 
     def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
-        """Two systems' edits, right, wrong or missed, held against the same annotators."""
+        """Two systems' edits, right, wrong or missed, compared with the same annotators."""
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]

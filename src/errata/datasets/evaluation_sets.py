@@ -65,11 +65,11 @@ class EvaluationFiles:
         tokens: str = AS_IS,
         guard: bool = True,
     ) -> EvaluationSet:
-        """The sentences and the outputs; what is wrong with a file is said as elsewhere.
+        """Read the sentences and the outputs.
 
         Left out are the sentences ``skipped`` beside those that the place itself leaves out.
         """
-        with self._named():
+        with self._named_errors():
             corpus = read_corpus(
                 gold=self.gold,
                 source=self.source,
@@ -87,7 +87,7 @@ class EvaluationFiles:
         return EvaluationSet(self.name, corpus, tuple(systems))
 
     @contextmanager
-    def _named(self) -> Iterator[None]:
+    def _named_errors(self) -> Iterator[None]:
         """Say which corpus is meant where something is wrong with it and not with one file."""
         try:
             yield
@@ -189,7 +189,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[Evaluat
             )
         return [_folder(path, name)]
     if plain_name(where).endswith(".toml"):
-        return _listed(where, name, progress)
+        return _read_entry(where, name, progress)
     known = collections()
     if where not in known:
         raise InputError(
@@ -266,7 +266,7 @@ def _in_numbers(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-def _listed(where: str, name: str | None, progress: Report | None) -> list[EvaluationFiles]:
+def _read_entry(where: str, name: str | None, progress: Report | None) -> list[EvaluationFiles]:
     tables, text = read_toml(where)
     if not tables or name is not None:
         raise InputError(

@@ -17,7 +17,7 @@ from errata.human.ranking import SOLVED, Ranking
 from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.tables import score_table
 from errata.tables.cells import Cell, PValue, Ranks, score_format
-from errata.tables.table import Table, signed
+from errata.tables.table import Column, Table, signed
 
 
 def ranking_plot(scores: Scores, ranking: Ranking | None, confidence: float) -> Panels[Forest]:
@@ -64,41 +64,33 @@ def plain_ranking_table(scores: Scores) -> Table:
 def ranking_table(ranking: Ranking) -> Table:
     """Cluster, score, rank range and interval of each system, lines between clusters."""
     scores = ranking.scores
-    level = f"{ranking.confidence * 100:g} %"
-    intervals = scores.interval(ranking.confidence)
-    rows: list[tuple[Cell, ...]] = []
-    for position, s in enumerate(ranking.order):
-        rows.append(
-            (
-                int(ranking.cluster[position]),
-                Ranks(int(ranking.low[position]), int(ranking.high[position])),
-                scores.systems[s],
-                float(scores.values[s]),
-                Interval(*intervals[s].tolist()),
-                float(ranking.mean_rank[position]),
-                *(part[s].item() for part in scores.parts.values()),
-            )
-        )
-    ends = np.flatnonzero(np.diff(ranking.cluster))
-    return Table(
-        (
-            "cluster",
-            "range",
-            "system",
-            scores.headline,
-            f"{level} interval",
-            "mean rank",
-            *scores.parts,
-        ),
-        tuple(rows),
+    order = list(ranking.order)
+    level = f"{ranking.confidence * 100:g} % interval"
+    intervals = scores.interval(ranking.confidence)[order].tolist()
+    formats = _formats(scores)
+    ranges = [
+        Ranks(*ends) for ends in zip(ranking.low.tolist(), ranking.high.tolist(), strict=True)
+    ]
+    return Table.of(
+        [
+            Column("cluster", ranking.cluster.tolist()),
+            Column("range", [Ranks(*ends) for ends in ranges]),
+            Column("system", ranking.systems),
+            Column(scores.headline, ranking.values.tolist(), formats[scores.headline]),
+            Column(level, [Interval(*ends) for ends in intervals], ".3f"),
+            Column("mean rank", ranking.mean_rank.tolist(), ".2f"),
+            *(
+                Column(name, part[order].tolist(), formats.get(name, ""))
+                for name, part in scores.parts.items()
+            ),
+        ],
         title=scores.name,
         name="ranking",
         caption="\n".join(
             [*(f"note: {note}" for note in scores.notes), f"signature: {scores.signature}"]
         ),
         signature=scores.signature,
-        formats={f"{level} interval": ".3f", "mean rank": ".2f", **_formats(scores)},
-        rules=frozenset(ends.tolist()),
+        rules=np.flatnonzero(np.diff(ranking.cluster)).tolist(),
     )
 
 
@@ -109,17 +101,19 @@ def head_to_head_table(
 
     ``context`` is what of the comparisons decided the numbers.
     """
-    rows: list[tuple[Cell, ...]] = []
-    for a in order:
-        cells: list[Cell] = [head.systems[a]]
-        for b in order:
-            share, p = float(head.fraction[b, a]), float(head.p[b, a])
-            cells.append(None if a == b or np.isnan(share) else PValue(share, p))
-        rows.append(tuple(cells))
-    return Table(
-        ("row", *(head.systems[b] for b in order)),
-        tuple(rows),
-        formats=dict.fromkeys(head.systems, ".2f"),
+
+    def cells(b: int) -> list[Cell]:
+        pairs = [(float(head.fraction[b, a]), float(head.p[b, a])) for a in order]
+        return [
+            None if a == b or np.isnan(share) else PValue(share, p)
+            for a, (share, p) in zip(order, pairs, strict=True)
+        ]
+
+    return Table.of(
+        [
+            Column("row", [head.systems[a] for a in order]),
+            *(Column(head.systems[b], cells(b), ".2f") for b in order),
+        ],
         signature=signed("head_to_head(test='sign')", *context),
         name="head_to_head",
         title="Head to head: share of decided comparisons in which the column wins",
@@ -130,9 +124,9 @@ def head_to_head_table(
 def agreement_tables(
     found: Agreement, *, context: Sequence[str] = (), matrix_of: float = math.inf
 ) -> list[Table]:
-    """Return the summary, the matrix of κ, and a table of judges.
+    """The summary, the matrix of κ, and the figures of each judge.
 
-    Of more judges than ``matrix_of`` the matrix has no rows, for who would not show it.
+    With more judges than ``matrix_of`` the matrix is empty.
     """
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),
@@ -294,18 +288,16 @@ def group_tables(found: GroupAgreement) -> list[Table]:
 def _group_rankings(found: GroupAgreement, ranked: JudgeCorrelations, signature: str) -> Table:
     sides = group_scores(found)
     first = next(iter(sides.values()))
-    rows: list[tuple[Cell, ...]] = []
-    for s in first.order:
-        cells = [(float(side.values[s]), side.ranks[s]) for side in sides.values()]
-        rows.append((first.systems[s], *(cell for pair in cells for cell in pair)))
-    return Table(
-        ("system", *(column for name in sides for column in (name, f"rank by {name}"))),
-        tuple(rows),
+    columns = [Column("system", [first.systems[s] for s in first.order])]
+    for name, side in sides.items():
+        columns.append(Column(name, [float(side.values[s]) for s in first.order], ".3f"))
+        columns.append(Column(f"rank by {name}", [side.ranks[s] for s in first.order]))
+    return Table.of(
+        columns,
         title="The systems as each group ranks them",
         name="group_rankings",
         caption=f"scores: {ranked.ranker}",
         signature=signature,
-        formats=dict.fromkeys(sides, ".3f"),
     )
 
 
@@ -361,21 +353,17 @@ def _needed(found: Plan) -> Cell:
 
 def next_pairs_table(found: NextPairs, most: int = 10, *, signature: str = "") -> Table:
     """The pairs most worth judging next; ``signature`` is that of the scores they follow from."""
-    rows = tuple(
-        (a, b, float(gain), float(doubt), games)
-        for (a, b), gain, doubt, games in zip(
-            found.pairs,
-            found.gain,
-            found.doubt,
-            as_integers_if_whole(found.compared).tolist(),
-            strict=True,
-        )
-    )
-    return Table(
-        ("ahead", "behind", "gain", "doubt", "compared"),
-        rows[:most],
+    pairs = found.pairs[:most]
+    compared = as_integers_if_whole(found.compared).tolist()
+    return Table.of(
+        [
+            Column("ahead", [ahead for ahead, _ in pairs]),
+            Column("behind", [behind for _, behind in pairs]),
+            Column("gain", np.asarray(found.gain).tolist()[:most], ".5f"),
+            Column("doubt", np.asarray(found.doubt).tolist()[:most], ".3f"),
+            Column("compared", compared[:most], ".10g"),
+        ],
         title=f"Pairs to judge next, in batches of {found.batch} comparisons",
         name="next_pairs",
-        formats={"gain": ".5f", "doubt": ".3f", "compared": ".10g"},
         signature=signature,
     )

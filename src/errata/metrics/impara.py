@@ -207,7 +207,8 @@ class IMPARA(ReferenceFreeMetric):
             return Description(context, notes)
         note = (
             f"threshold {THRESHOLD:g} was set for {ENCODER}, not for "
-            f"{_base_name(self.similarity)}: it gave 0 to {facts['gated']:,} of {facts['outputs']:,} outputs; "
+            f"{_base_name(self.similarity)}: it gave 0 to {facts['gated']:,} of "
+            f"{facts['outputs']:,} outputs; "
         )
         if card is None or card.gate is None or not self._reads_like(card):
             note += "gate=none lets all pass"

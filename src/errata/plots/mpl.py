@@ -390,7 +390,7 @@ def _draw_slopes(panel: Axes, shape: Slopes) -> None:
 
 
 def _write_names(panel: Axes, places: Mapping[str, float], x: float, side: str) -> None:
-    """Write the systems at one end; those of one place below each other."""
+    """Write the systems at one end; systems of one place below each other."""
     for height in sorted({*places.values()}):
         names = "\n".join(
             escape_controls(name) for name, place in places.items() if place == height

@@ -83,7 +83,7 @@ def shorten_label(text: str, most: int = LABEL_PLACES) -> str:
 
 
 def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES) -> str:
-    """A text at a place; what is cut off stands whole in its title."""
+    """A text at a place; the title has the whole text if it is cut."""
     short = shorten_label(text, most)
     whole = html.escape(escape_controls(text))
     inside = html.escape(short)
@@ -242,7 +242,7 @@ NAME_PLACES = 12
 def _scatter(shape: Scatter) -> Drawing:
     """A dot and a name for every system.
 
-    A name that would lie on another is left out: it stands in the title of its dot, and in the
+    A name that would lie on another is left out: it is in the title of its dot and in the
     description.
 
     >>> import numpy as np

@@ -22,13 +22,13 @@ from errata.plots import (
     Panels,
     Slopes,
 )
-from errata.references.sets import SetAgreements, SetCurve, SetOperations, SetScores
-from errata.references.study import CurvePoint, ReferenceStudy
+from errata.references.sets import SetAgreements, SetCurve, SetScores
+from errata.references.study import EDIT_KINDS, CurvePoint, ReferenceSet, ReferenceStudy
 from errata.tables.cells import Cell, score_format, unit
-from errata.tables.table import Table, joined_signatures
+from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
 
-def edit_bars(found: Sequence[SetOperations]) -> Panels[Bars]:
+def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
     """The share of sentences changed and, by kind, the edits per sentence, a bar for each set."""
     names = [f"{each.name} ({each.references})" for each in found]
 
@@ -37,8 +37,8 @@ def edit_bars(found: Sequence[SetOperations]) -> Panels[Bars]:
 
     changed = series("changed", [100 * each.changed for each in found], FAINT)
     kinds = [
-        series(kind, [each.kinds[kind] for each in found], shade)
-        for kind, shade in zip(found[0].kinds, SHADES, strict=True)
+        series(kind, [getattr(each, kind) for each in found], shade)
+        for kind, shade in zip(EDIT_KINDS, SHADES, strict=True)
     ]
     shapes = [
         Bars(names, [changed], "sentences changed (%)", limits=Interval(0, 100)),
@@ -134,58 +134,32 @@ def _places(scores: Scores) -> dict[str, float]:
 
 def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     """What annotators change, how much they agree, and where they do not."""
-    sets = Table(
-        (
-            "annotator",
-            "sentences",
-            "changed %",
-            "sTER",
-            "insertions",
-            "deletions",
-            "substitutions",
-            "shifts",
-        ),
-        tuple(
-            (
-                s.annotator,
-                s.sentences,
-                100 * s.changed,
-                s.ster,
-                s.insertions,
-                s.deletions,
-                s.substitutions,
-                s.shifts,
-            )
-            for s in study.sets
-        ),
-        title="What annotators change",
-        name="reference_sets",
-        signature=signature,
-        caption="sTER: TER edits per sentence between source and correction; its four parts "
-        "beside it",
-        formats={"changed %": ".1f"}
-        | dict.fromkeys(("sTER", "insertions", "deletions", "substitutions", "shifts"), ".2f"),
-    )
-    tables = [sets]
-    if study.pairs:
+    sets, pairs = study.sets, study.pairs
+    tables = [
+        Table.of(
+            [Column("annotator", [s.name for s in sets]), *_change_columns(sets)],
+            title="What annotators change",
+            name="reference_sets",
+            caption="sTER: TER edits per sentence between source and correction; its four parts "
+            "beside it",
+            signature=signature,
+        )
+    ]
+    if pairs:
+        unchanged = [100 * p.identical_unchanged for p in pairs]
         tables.append(
-            Table(
-                ("first", "second", "sentences", "identical %", "of these unchanged %", "sTER"),
-                tuple(
-                    (
-                        p.first,
-                        p.second,
-                        p.sentences,
-                        100 * p.identical,
-                        100 * p.identical_unchanged,
-                        p.ster,
-                    )
-                    for p in study.pairs
-                ),
+            Table.of(
+                [
+                    Column("first", [p.first for p in pairs]),
+                    Column("second", [p.second for p in pairs]),
+                    Column("sentences", [p.sentences for p in pairs]),
+                    Column("identical %", [100 * p.identical for p in pairs], ".1f"),
+                    Column("of these unchanged %", unchanged, ".1f"),
+                    Column("sTER", [p.ster for p in pairs], ".2f"),
+                ],
                 title="How much annotators agree",
                 name="reference_pairs",
                 signature=signature,
-                formats={"identical %": ".1f", "of these unchanged %": ".1f", "sTER": ".2f"},
             )
         )
     if study.disagreements:
@@ -206,24 +180,32 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     return tables
 
 
+def _change_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
+    return [
+        Column("sentences", [s.sentences for s in sets]),
+        Column("changed %", [100 * s.changed for s in sets], ".1f"),
+        Column("sTER", [s.ster for s in sets], ".2f"),
+        *(Column(kind, [getattr(s, kind) for s in sets], ".2f") for kind in EDIT_KINDS),
+    ]
+
+
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 0.95) -> Table:
     """Each annotator scored against the others, a row per annotator and metric."""
-    level = f"{confidence * 100:g} % interval"
-    rows: list[tuple[Cell, ...]] = [
-        (*_figure(scores, name), Interval(*scores.interval(confidence)[0].tolist()))
-        for scores, name in _named_scores(results)
-    ]
-    return Table(
-        ("annotator", "metric", "figure", "score", level),
-        tuple(rows),
-        signature=joined_signatures(scores.signature for scores, _ in _named_scores(results)),
+    named = _named_scores(results)
+    intervals = [Interval(*one.interval(confidence)[0].tolist()) for one, _ in named]
+    return Table.of(
+        [
+            *_score_columns(named),
+            Column(f"{confidence * 100:g} % interval", intervals, optional=True),
+        ],
         title="Annotators as systems, against the other annotators",
         name="annotators_as_systems",
-    ).without_empty(level)
+        signature=joined_signatures(scores.signature for scores, _ in named),
+    )
 
 
 def _named_scores(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:
-    """The scores of all metrics, each with a name that tells it from the other metrics."""
+    """The scores of all metrics, each with a name that no other metric has."""
     names = short_names([scores[0] for scores in results if scores])
     return [
         (one, name)
@@ -232,19 +214,24 @@ def _named_scores(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str
     ]
 
 
-def _figure(scores: Scores, name: str) -> tuple[Cell, ...]:
-    return scores.systems[0], name, scores.headline, float(scores.values[0])
+def _score_columns(named: Sequence[tuple[Scores, str]]) -> list[Column]:
+    return [
+        Column("annotator", [one.systems[0] for one, _ in named]),
+        Column("metric", [name for _, name in named]),
+        Column("figure", [one.headline for one, _ in named]),
+        Column("score", [float(one.values[0]) for one, _ in named]),
+    ]
 
 
 def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
     """Each annotator scored against the same annotator."""
-    return Table(
-        ("annotator", "metric", "figure", "score"),
-        tuple(_figure(scores, name) for scores, name in _named_scores(results)),
-        signature=joined_signatures(scores.signature for scores, _ in _named_scores(results)),
-        name="self_check",
+    named = _named_scores(results)
+    return Table.of(
+        _score_columns(named),
         title="Self-check: every reference against itself",
+        name="self_check",
         caption="less than a perfect score: the metric does not find its own gold again",
+        signature=joined_signatures(scores.signature for scores, _ in named),
     )
 
 
@@ -252,14 +239,16 @@ def curve_table(
     points: Sequence[CurvePoint], systems: Sequence[str], metric: Metric, *, signature: str = ""
 ) -> Table:
     """Scores against the number of references."""
-    rows: list[tuple[Cell, ...]] = [(p.references, p.subsets, *p.values) for p in points]
-    return Table(
-        ("references", "subsets", *systems),
-        tuple(rows),
-        name=f"{metric.name}_curve",
+    return Table.of(
+        [
+            Column("references", [p.references for p in points]),
+            Column("subsets", [p.subsets for p in points]),
+            *(Column(system, [p.values[k] for p in points]) for k, system in enumerate(systems)),
+        ],
         title=f"{metric.label} against the number of references",
-        signature=signature,
+        name=f"{metric.name}_curve",
         caption="mean over subsets of annotators, on sentences all of them corrected",
+        signature=signature,
     )
 
 
@@ -275,52 +264,45 @@ def metric_names(scored: Sequence[SetScores]) -> tuple[str, ...]:
 
 
 def set_operation_table(
-    found: Sequence[SetOperations], *, notes: Sequence[str] = (), signature: str = ""
+    found: Sequence[ReferenceSet], *, notes: Sequence[str] = (), signature: str = ""
 ) -> Table:
     """The kinds of edit by reference set."""
-    kinds = tuple(found[0].kinds)
-    return Table(
-        ("set", "references", "sentences", "changed %", "sTER", *kinds),
-        tuple(
-            (s.name, s.references, s.sentences, 100 * s.changed, s.ster, *s.kinds.values())
-            for s in found
-        ),
+    return Table.of(
+        [
+            Column("set", [s.name for s in found]),
+            Column("references", [s.references for s in found]),
+            *_change_columns(found),
+        ],
         title="What the reference sets change",
         name="set_edits",
+        caption="means over all corrections of a set; sTER: TER edits per sentence, its parts "
+        "beside it",
+        notes=notes,
         signature=signature,
-        caption="\n".join(
-            (
-                "means over all corrections of a set; sTER: TER edits per sentence, its parts "
-                "beside it",
-                *(f"note: {note}" for note in notes),
-            )
-        ),
-        formats={"changed %": ".1f"} | dict.fromkeys(("sTER", *kinds), ".2f"),
     )
 
 
 def set_score_table(found: SetScores, name: str, *, confidence: float = 0.95) -> Table:
     """Systems as rows, reference sets as columns, in the order of the first set."""
-    intervals = [scores.interval(confidence) for scores in found.scores]
     first = found.scores[0]
+    spec = score_format(first, first.headline)
     sampled = first.resampled is not None
     what = f" ± half the width of the {confidence * 100:g} % interval" if sampled else ""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            first.systems[s],
+
+    def cells(scores: Scores) -> list[Cell]:
+        ends = scores.interval(confidence).tolist()
+        return [Estimate(float(scores.values[s]), *ends[s]) for s in first.order]
+
+    return Table.of(
+        [
+            Column("system", [first.systems[s] for s in first.order]),
             *(
-                Estimate(float(scores.values[s]), *interval[s].tolist())
-                for scores, interval in zip(found.scores, intervals, strict=True)
+                Column(each.name, cells(scores), spec)
+                for each, scores in zip(found.sets, found.scores, strict=True)
             ),
-        )
-        for s in first.order
-    ]
-    return Table(
-        ("system", *(each.name for each in found.sets)),
-        tuple(rows),
+        ],
         title=f"{name}: {first.headline} by reference set{unit(found.scores)}{what}",
         name=f"{name}_by_set",
-        formats={each.name: score_format(first, first.headline) for each in found.sets},
         signature=found.signature,
     )
 
@@ -328,87 +310,83 @@ def set_score_table(found: SetScores, name: str, *, confidence: float = 0.95) ->
 def set_rank_table(found: SetScores, name: str, people: Scores | None) -> Table:
     """The rank of each system by every reference set, and by people where they were asked."""
     systems = found.scores[0].systems
-    leader = found.scores[0]
     if people is not None:
         systems = tuple(system for system in people.systems if system in systems)
-        leader = people.select(systems)
-    sides = ([] if people is None else [leader]) + [s.select(systems) for s in found.scores]
-    ranks = [side.ranks for side in sides]
-    order = leader.select(systems).order
-    return Table(
-        ("system", *(() if people is None else (PEOPLE,)), *(each.name for each in found.sets)),
-        tuple((systems[s], *(rank[s] for rank in ranks)) for s in order),
+    sides = {} if people is None else {PEOPLE: people.select(systems)}
+    sides |= {
+        each.name: scores.select(systems)
+        for each, scores in zip(found.sets, found.scores, strict=True)
+    }
+    order = next(iter(sides.values())).order
+    asked = () if people is None else (f"people: {people.signature}",)
+    return Table.of(
+        [
+            Column("system", [systems[s] for s in order]),
+            *(Column(head, [side.ranks[s] for s in order]) for head, side in sides.items()),
+        ],
         title=f"{name}: ranks by reference set",
         name=f"{name}_ranks",
-        signature="; ".join(
-            (*(() if people is None else (f"people: {people.signature}",)), found.signature)
-        ),
+        signature="; ".join((*asked, found.signature)),
     )
 
 
 def set_correlation_tables(found: SetAgreements) -> list[Table]:
     """Correlations of metrics with people, a row per reference set; then each with its interval."""
-    names = metric_names(found.scored)
-    sets = found.scored[0].sets
-    columns = [f"{name} {symbol}" for name in names for symbol in KINDS.values()]
-    matrix: list[tuple[Cell, ...]] = [
-        (
-            each.name,
-            each.references,
-            *(by_set[k].values[kind] for by_set in found.agreements for kind in KINDS),
-        )
-        for k, each in enumerate(sets)
-    ]
-    people = f"people: {found.paired.people.scorer}; {len(found.paired)} systems"
+    names, sets = metric_names(found.scored), found.scored[0].sets
+    by_metric = list(zip(names, found.agreements, strict=True))
     tables = [
-        Table(
-            ("set", "references", *columns),
-            tuple(matrix),
+        Table.of(
+            [
+                Column("set", [each.name for each in sets]),
+                Column("references", [each.references for each in sets]),
+                *(
+                    Column(f"{name} {symbol}", [each.values[kind] for each in by_set], ".3f")
+                    for name, by_set in by_metric
+                    for kind, symbol in KINDS.items()
+                ),
+            ],
             title="Agreement with people by reference set",
             name="set_correlations",
-            caption="\n".join((people, *(f"note: {note}" for note in found.notes))),
+            caption=f"people: {found.paired.people.scorer}; {len(found.paired)} systems",
+            notes=found.notes,
             signature=found.signature,
-            formats=dict.fromkeys(columns, ".3f"),
         )
     ]
-    if found.agreements[0][0].intervals:
-        tables.append(_intervals(found, names))
+    if not found.agreements[0][0].intervals:
+        return tables
+    columns = [
+        Column("metric", [name for name in names for _ in sets]),
+        Column("set", [each.name for _ in names for each in sets]),
+    ]
+    for kind, symbol in KINDS.items():
+        flat = [
+            Estimate(each.values[kind], *each.intervals[kind])
+            for by_set in found.agreements
+            for each in by_set
+        ]
+        columns += estimate_columns(symbol, flat, ".3f", found.confidence)
+    ends = range(len(sets) - 1, len(names) * len(sets) - 1, len(sets))
+    title, name = "The same with intervals", "set_correlation_intervals"
+    tables.append(Table.of(columns, title=title, name=name, signature=found.signature, rules=ends))
     return tables
-
-
-def _intervals(found: SetAgreements, names: Sequence[str]) -> Table:
-    level = f"{found.confidence * 100:g} %"
-    sets = found.scored[0].sets
-    rows: list[tuple[Cell, ...]] = []
-    for name, by_set in zip(names, found.agreements, strict=True):
-        for each, one in zip(sets, by_set, strict=True):
-            cells = [(one.values[kind], one.intervals[kind]) for kind in KINDS]
-            rows.append((name, each.name, *(cell for pair in cells for cell in pair)))
-    columns = [c for symbol in KINDS.values() for c in (symbol, f"{symbol} {level}")]
-    return Table(
-        ("metric", "set", *columns),
-        tuple(rows),
-        title="The same with intervals",
-        name="set_correlation_intervals",
-        signature=found.signature,
-        formats=dict.fromkeys(columns, ".3f"),
-        rules=frozenset(range(len(sets) - 1, len(rows) - 1, len(sets))),
-    )
 
 
 def set_curve_table(curves: Sequence[SetCurve], name: str, *, signature: str = "") -> Table:
     """Mean, minimum and maximum over systems against the number of references of each set."""
-    rows: list[tuple[Cell, ...]] = [
-        (curve.name, point.references, point.subsets, *point.over_systems)
-        for curve in curves
-        for point in curve.points
-    ]
-    return Table(
-        ("set", "references", "subsets", "mean", "minimum", "maximum"),
-        tuple(rows),
+    points = [(curve.name, point) for curve in curves for point in curve.points]
+    return Table.of(
+        [
+            Column("set", [owner for owner, _ in points]),
+            Column("references", [point.references for _, point in points]),
+            Column("subsets", [point.subsets for _, point in points]),
+            *(
+                Column(head, [point.over_systems[k] for _, point in points])
+                for k, head in enumerate(("mean", "minimum", "maximum"))
+            ),
+        ],
         title=f"{name} over the systems, against the number of references",
         name=f"{name}_set_curve",
-        signature=signature,
         caption="means over subsets of a set's annotators, on sentences all of them corrected; "
         "then mean, minimum and maximum over the systems",
+        signature=signature,
     )

@@ -33,7 +33,7 @@ from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
 from errata.tables.table import Table
 
-# ---- What a report is made from: whatever was given, and how it is to be counted.
+# ---- The inputs of a report, and how they are counted.
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class GateVerdict:
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """Everything a report may be told from; nothing but what is there is told.
+    """The inputs of a report, all optional; sections without inputs are left out.
 
     ``systems`` are scored by ``metrics`` on ``corpus``; ``scores`` were computed elsewhere.
     ``judgments`` are ranked, ``human`` are people's scores of systems. The systems are compared
@@ -97,7 +97,7 @@ class ReportInputs:
 
 @contextmanager
 def captured_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of data within, and let it be shown as before."""
+    """Collect data warnings raised inside the block; they are still shown."""
     heard: list[str] = []
     with warnings.catch_warnings():
         before = warnings.showwarning
@@ -266,12 +266,12 @@ class ReportResults:
 
     @cached_property
     def difficulty(self) -> tuple[DifficultyMap, Corpus, str] | None:
-        """The map of which errors are hard, the corpus it is of, and who annotated."""
+        """The difficulty of errors, the corpus, and a remark on its annotators."""
         corpus, systems = self.references, self.material.systems
         if corpus is None or len(systems) < 2:
             return None
 
-        def found() -> tuple[DifficultyMap, Corpus, str]:
+        def build() -> tuple[DifficultyMap, Corpus, str]:
             kept, remark = with_annotators(corpus, every=bool(corpus.kept))
             metric = Difficulty()
             if self.material.extractor is not None:
@@ -279,7 +279,7 @@ class ReportResults:
             share_extracted(corpus, kept, metric.extractor)
             return build_difficulty_map(kept, systems, metric), kept, remark
 
-        return self.or_note("difficulty", found)
+        return self.or_note("difficulty", build)
 
     def leader(self) -> str | None:
         """The system that the first metric puts first, else people."""

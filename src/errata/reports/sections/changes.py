@@ -20,7 +20,7 @@ from errata.plots.svg import Chart, svg_chart
 from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import GateVerdict, ReportResults
 
-WORST = 20  # sentences that are told in full
+WORST = 20  # sentences shown in full
 KINDS_DRAWN = 12
 OPEN = ("_metrics", "_rates")  # the tables that are shown at once; the others are folded
 
@@ -219,7 +219,7 @@ def _harm(
 
 
 def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> GateVerdict | None:
-    """The conditions held against every system, as `errata compare --fail-if` holds them."""
+    """Check the conditions for every system, as `errata compare --fail-if` does."""
     given = results.material
     if not given.fail_if or given.corpus is None:
         return given.gate

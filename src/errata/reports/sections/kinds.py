@@ -77,7 +77,7 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
     ]
 
 
-def _asked(scores: TypeScores, kind: str) -> int:
+def _gold_count(scores: TypeScores, kind: str) -> int:
     k = scores.kinds.index(kind)
     return int(scores.counts[k, TP] + scores.counts[k, FN])
 
@@ -93,8 +93,8 @@ def _figures(scores: TypeScores, kind: str) -> tuple[float, float]:
 
 
 def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
-    frequent = sorted(first.kinds, key=lambda kind: (-_asked(first, kind), kind))
-    kinds = [kind for kind in frequent if _asked(first, kind)][:KINDS_DRAWN]
+    frequent = sorted(first.kinds, key=lambda kind: (-_gold_count(first, kind), kind))
+    kinds = [kind for kind in frequent if _gold_count(first, kind)][:KINDS_DRAWN]
     forests = []
     for k, title in enumerate(("recall", "precision")):
         rows = []
@@ -102,7 +102,7 @@ def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
             known = [v for v in (_figures(each, kind)[k] for each in scored) if not math.isnan(v)]
             ends = (min(known), max(known)) if len(known) > 1 else (math.nan, math.nan)
             estimate = Estimate(_figures(first, kind)[k], *ends)
-            rows.append(ForestRow(kind or "-", estimate, note=str(_asked(first, kind))))
+            rows.append(ForestRow(kind or "-", estimate, note=str(_gold_count(first, kind))))
         limits = Interval(0, 1)
         forests.append(Forest(rows, title=title, notes="times", limits=limits, spec=".2f"))
     about = f"{first.system}, and the range over {len(scored)} systems."
@@ -111,19 +111,19 @@ def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
 
 
 def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str, int, int] | None:
-    """The kind of which a system misses most edits: its name, how many it misses, of how many."""
+    """The kind with the most missed edits: its name, how many are missed, of how many."""
     of = next((each for each in scored if each.system == system), None)
     if of is None:
         return None
     missed = [
         (float(of.counts[k, FN]), kind)
         for k, kind in enumerate(of.kinds)
-        if _asked(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
+        if _gold_count(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
     ]
     if not missed:
         return None
     most, kind = max(missed)
-    return kind, int(most), _asked(of, kind)
+    return kind, int(most), _gold_count(of, kind)
 
 
 def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:

@@ -83,7 +83,7 @@ def _lead(results: ReportResults) -> str:
             firsts.setdefault(scores.systems[scores.order[0]], []).append(scores.label)
     said = "; ".join(f"{join_names(labels)}: {name} first" for name, labels in firsts.items())
     drawn = (
-        f" Whiskers are {results.material.level} intervals; dotted lines part clusters."
+        f" Whiskers are {results.material.level} intervals; dotted lines separate clusters."
         if results.rankings
         else ""
     )

@@ -70,12 +70,12 @@ def _metrics_lead(results: ReportResults) -> str:
         for pair in level.pairs
     )
     if len(level.agreements) > 1 and not sure:
-        said += " No test tells it from the other metrics: so few systems cannot."
+        said += " No test separates it from the other metrics: there are too few systems."
     return said
 
 
 def people_section(results: ReportResults) -> Section | None:
-    """Human rankings with ranges and clusters, agreement, suspicious judges, and what is needed."""
+    """Human rankings with ranges and clusters, agreement, and the judgments needed."""
     people = results.people
     if people is None:
         return None
@@ -116,7 +116,7 @@ def _people_lead(results: ReportResults) -> str:
     if ranking is None:
         return said
     n = int(ranking.cluster.max())
-    apart = "no two systems surely apart" if n == 1 else f"{n} clusters that are surely apart"
+    apart = "one cluster" if n == 1 else f"{n} significantly different clusters"
     return f"{said} They make {apart}."
 
 
@@ -152,7 +152,7 @@ def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
 
 
 def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
-    """The best two neighbours that the judgments do not tell apart."""
+    """The best two neighbours that do not differ significantly."""
     if ranking is None:
         return None
     groups = ranking.cluster.tolist()
@@ -182,13 +182,13 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         except InputError as error:
             results.missing.append(f"planning: {error}")
         else:
-            pieces.say(_said(planned))
+            pieces.say(_plan_sentence(planned))
             first, *rest = human_tables.plan_tables(planned)
             pieces.table(first)
             for table in rest:
                 pieces.table(table, folded=True)
     else:
-        pieces.say("None to tell these systems apart: every cluster holds one system.")
+        pieces.say("None to separate these systems: every cluster holds one system.")
     if len(comparisons.systems) > 1:
         pieces.table(
             human_tables.next_pairs_table(
@@ -197,14 +197,14 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         )
 
 
-def _said(planned: Plan) -> str:
+def _plan_sentence(planned: Plan) -> str:
     pair = f"{planned.better} and {planned.worse}"
     if planned.rankings is None:
         return (
-            f"{pair} may never be told apart: even {int(planned.sizes[-1]):,} rankings would not "
-            "do it, by what these say."
+            f"{pair} may never differ significantly: {int(planned.sizes[-1]):,} rankings would not "
+            "suffice, judging by these."
         )
     if not planned.more:
-        return f"There should be enough to tell {pair} apart already."
+        return f"There should be enough already to separate {pair}."
     hours = "" if planned.hours is None else f", about {planned.hours:.0f} hours of work"
-    return f"To tell {pair} apart takes about {planned.more:,} more rankings{hours}."
+    return f"To separate {pair} takes about {planned.more:,} more rankings{hours}."
