@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from errata.core.errors import InputError
@@ -233,6 +233,15 @@ class SkippedSentences:
     def fact(self) -> str:
         """What a signature says of them."""
         return _fact(_merged(self.ranges))
+
+
+def join_skipped(*several: SkippedSentences | None) -> SkippedSentences | None:
+    """Return the sentences that are left out by any of these; None where there are none."""
+    given = [each for each in several if each is not None]
+    if len(given) < 2:
+        return next(iter(given), None)
+    path = next((each.path for each in given if each.path is not None), None)
+    return SkippedSentences(tuple(chain.from_iterable(each.ranges for each in given)), path)
 
 
 def read_skipped(given: PathLike) -> SkippedSentences:

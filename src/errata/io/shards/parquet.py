@@ -19,16 +19,10 @@ from errata.core.errors import InputError, MissingExtraError, install_extra
 from errata.core.parameters import suggest_name
 from errata.core.stats import Progress
 from errata.data import Corpus
+from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
 from errata.io.m2 import M2File, scan_m2_text
-from errata.io.shards.inputs import (
-    Piece,
-    Shard,
-    ShardedInputs,
-    check_unchanged,
-    groups_of,
-    set_name,
-)
+from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import check_equal_counts
 from errata.io.shards.read import BATCH, BatchBuilder, CorpusBatch, PartReading
 from errata.io.slices import NO_VALUE
@@ -313,7 +307,7 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def plan_parquet(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     shard_bytes: int,
     shard_sentences: int | None,
     progress: Progress | None = None,
@@ -437,7 +431,7 @@ class _Taker:
         return table.slice(0, n)
 
 
-def _table(role: str, file: RemoteFile, inputs: ShardedInputs, stack: ExitStack) -> _Table:
+def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -> _Table:
     pyarrow = require_pyarrow()
     if file.uri == "-":
         raise InputError("Parquet cannot be read from standard input", remedy="name files")
@@ -455,7 +449,7 @@ def parquet_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
-    name = set_name(reading.inputs)
+    name = reading.inputs.title
 
     def unweighed(_: int) -> str:
         return f"{name}: the column 'weight' is not used: every sentence counts once"
@@ -501,7 +495,7 @@ def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
     return maker.parallel(rows.sources, sets, [rows.path] * (len(sets) + 1))
 
 
-def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
+def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
     """Gold edits as the M2 reader reads them, with rows in the place of lines."""
     assert rows.a_lines is not None
     starts, text, line = [], [], 1
@@ -522,7 +516,7 @@ def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
 
     try:
         file = scan_m2_text(
-            "".join(text), rows.path, name=set_name(inputs), compatible=inputs.compatible, threads=1
+            "".join(text), rows.path, name=inputs.title, compatible=inputs.compatible, threads=1
         )
     except InputError as error:
         raise InputError(
@@ -561,7 +555,7 @@ class ParquetRows:
 
 
 def parquet_rows(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     *,
     shard: Shard | None = None,
     slices: Sequence[str] = (),
@@ -588,7 +582,7 @@ def parquet_rows(
 
 def _rows(
     pieces: Mapping[str, Piece],
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     batch: int,
     first: int,
     slices: Sequence[str] = (),

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.data.tokens import line_starts
-from errata.io.corpus import check_annotators
+from errata.io.corpus import CorpusFiles, check_annotators
 from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
 from errata.io.outputs import check_single_annotator, is_m2
-from errata.io.shards.inputs import Piece, Shard, ShardedInputs, groups_of, set_name
+from errata.io.shards.inputs import Piece, Shard, groups_of
 
 # ---- Sentences in a stream of bytes: how many, where each starts, and some at a time.
 
@@ -216,7 +216,7 @@ _XML = re.compile(rb"\s*<")
 
 
 def plan_shards(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     *,
     shard_bytes: int = SHARD_BYTES,
     shard_sentences: int | None = None,
@@ -240,7 +240,7 @@ def plan_shards(
     return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
 
 
-def cut_shards(inputs: ShardedInputs, cuts: Iterable[int]) -> tuple[Shard, ...]:
+def cut_shards(inputs: CorpusFiles, cuts: Iterable[int]) -> tuple[Shard, ...]:
     """Cut inputs before these sentences, counted from 0, and where a file ends.
 
     A number that is there twice makes an empty shard. Parquet and compressed files are not cut.
@@ -300,7 +300,7 @@ def role_is_m2(role: str, uri: str) -> bool:
 
 
 def _plan(
-    inputs: ShardedInputs, wanted: Callable[[int], _Wanted], progress: Progress | None
+    inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
 ) -> tuple[Shard, ...]:
     groups = groups_of(inputs)
     total = sum(file.size for group in groups for file in group.values())
@@ -339,7 +339,7 @@ def _refuse_streams(group: Mapping[str, RemoteFile]) -> None:
 
 
 def _scan_group(
-    group: Mapping[str, RemoteFile], inputs: ShardedInputs, wanted: _Wanted
+    group: Mapping[str, RemoteFile], inputs: CorpusFiles, wanted: _Wanted
 ) -> dict[str, _Scanned]:
     packed = {role: _compressed(file, inputs.storage) for role, file in group.items()}
     if any(packed.values()):
@@ -364,7 +364,7 @@ def _compressed(file: RemoteFile, storage: Mapping[str, Any]) -> bool:
         return compression_of(stream.read(10)) is not None
 
 
-def _scan(role: str, file: RemoteFile, inputs: ShardedInputs, wanted: _Wanted) -> _Scanned:
+def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> _Scanned:
     """Count the sentences of a file and find the places of its cuts."""
     m2 = role_is_m2(role, file.uri)
     asked = m2 and (role != "gold" or bool(inputs.annotators))
@@ -451,10 +451,10 @@ def _shards_of(
         yield Shard(index + k, first + at, end - at, pieces)
 
 
-def _check_annotators(inputs: ShardedInputs, found: Mapping[str, set[int]]) -> None:
+def _check_annotators(inputs: CorpusFiles, found: Mapping[str, set[int]]) -> None:
     """Refuse annotators that nobody is, and several systems in the M2 files of one."""
     known = found["gold"] if "gold" in found else range(len(inputs.references))
-    check_annotators(inputs.annotators, known, set_name(inputs))
+    check_annotators(inputs.annotators, known, inputs.title)
     for role, systems in found.items():
         if role.startswith("output:"):
             check_single_annotator(inputs.roles[role][0], len(systems))
