@@ -224,19 +224,13 @@ def write_text(sentences: Iterable[str], path: PathLike) -> None:
     sentences = list(sentences)
     for number, sentence in enumerate(sentences, 1):
         if "\n" in sentence or sentence.endswith("\r"):
-            raise InputError(
-                "the sentence holds a line end",
-                path=os.fspath(path),
-                line=number,
-                remedy="a text file has one sentence per line",
-            )
+            problem = "the sentence holds a line end"
+            remedy = "a text file has one sentence per line"
+            raise InputError(problem, path=os.fspath(path), line=number, remedy=remedy)
     if sentences and sentences[0].startswith("\ufeff"):
-        raise InputError(
-            "the first sentence starts with a byte order mark",
-            line=1,
-            path=os.fspath(path),
-            remedy="remove U+FEFF",
-        )
+        problem = "the first sentence starts with a byte order mark"
+        remedy = "remove U+FEFF"
+        raise InputError(problem, line=1, path=os.fspath(path), remedy=remedy)
     write_lines(sentences, path)
 
 
@@ -380,23 +374,18 @@ def corrected_text(
     """
     corpus = file.corpus
     if annotator not in corpus.annotators:
-        raise InputError(
-            f"no annotator {annotator}",
-            path=file.path,
-            remedy=f"there are: {', '.join(map(str, corpus.annotators))}",
-        )
+        problem = f"no annotator {annotator}"
+        remedy = f"there are: {', '.join(map(str, corpus.annotators))}"
+        raise InputError(problem, path=file.path, remedy=remedy)
     lines = []
     for number, source, references in zip(
         file.lines, corpus.sources, corpus.references, strict=True
     ):
         reference = next((r for r in references if r.annotator == annotator), None)
         if reference is None and not copy_missing and missing is None:
-            raise InputError(
-                f"annotator {annotator} has no reference for this sentence",
-                path=file.path,
-                line=number,
-                remedy="say what to write there: --missing MARK, or --copy-missing for the source",
-            )
+            problem = f"annotator {annotator} has no reference for this sentence"
+            remedy = "say what to write there: --missing MARK, or --copy-missing for the source"
+            raise InputError(problem, path=file.path, line=number, remedy=remedy)
         text = source if reference is None and copy_missing else missing or ""
         if reference is not None:
             try:
@@ -406,12 +395,9 @@ def corrected_text(
                     error.problem, path=file.path, line=number, remedy=error.remedy
                 ) from None
             if text == missing:
-                raise InputError(
-                    f"the correction is {text!r}, the mark of a missing reference",
-                    path=file.path,
-                    line=number,
-                    remedy="choose another --missing",
-                )
+                problem = f"the correction is {text!r}, the mark of a missing reference"
+                remedy = "choose another --missing"
+                raise InputError(problem, path=file.path, line=number, remedy=remedy)
         lines.append(text)
     return tuple(lines)
 

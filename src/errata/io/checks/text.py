@@ -285,22 +285,17 @@ def check_segmentation(
     spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)
     if runs >= FEWEST_UNSEGMENTED and 2 * runs > len(lines):
-        return [
-            Finding(
-                "warning",
-                path,
-                None,
-                (
-                    "no space for 12 characters or more"
-                    if by is None
-                    else f"{by} leaves 12 characters or more without a space"
-                )
-                + f" in {runs} of {len(lines)} lines: the text "
-                "looks unsegmented, and a whole sentence counts as one word",
-                "give --tokens characters, or segment all texts alike (errata tokenise)",
-                "unsegmented",
+        problem = (
+            (
+                "no space for 12 characters or more"
+                if by is None
+                else f"{by} leaves 12 characters or more without a space"
             )
-        ]
+            + f" in {runs} of {len(lines)} lines: the text "
+            "looks unsegmented, and a whole sentence counts as one word"
+        )
+        remedy = "give --tokens characters, or segment all texts alike (errata tokenise)"
+        return [Finding("warning", path, None, problem, remedy, "unsegmented")]
     if by is not None:
         return []
     parted, together = ((shown & flag) != 0 for flag in (letters.APART, letters.GLUED))
@@ -310,18 +305,15 @@ def check_segmentation(
     glued = int(np.count_nonzero(together & ~parted))
     asked = glued + int(np.count_nonzero(parted))
     if glued >= FEWEST_UNSEGMENTED and 2 * glued > asked:
-        return [
-            Finding(
-                "warning",
-                path,
-                None,
-                f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
-                "text looks untokenised",
-                "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
-                "scores compare tokens",
-                "untokenised",
-            )
-        ]
+        problem = (
+            f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
+            "text looks untokenised"
+        )
+        remedy = (
+            "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
+            "scores compare tokens"
+        )
+        return [Finding("warning", path, None, problem, remedy, "untokenised")]
     return []
 
 

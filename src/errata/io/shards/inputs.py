@@ -109,11 +109,9 @@ def files_of(
             pattern = f"{pattern.rstrip('/')}/**/*{inside}"
         here = list_url(pattern, storage) if is_url(pattern) else _local(pattern)
         if not here:
-            raise InputError(
-                "no file fits the pattern",
-                path=pattern,
-                remedy="check it, and put it between quotation marks so that no shell expands it",
-            )
+            problem = "no file fits the pattern"
+            remedy = "check it, and put it between quotation marks so that no shell expands it"
+            raise InputError(problem, path=pattern, remedy=remedy)
         found += sorted(here, key=lambda file: natural_order(file.uri))
     names = [file.uri for file in found]
     twice = (
@@ -128,11 +126,9 @@ def files_of(
 
 def _local(pattern: str) -> list[RemoteFile]:
     if os.path.isdir(pattern):
-        raise InputError(
-            "this is a folder",
-            path=pattern,
-            remedy=f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}",
-        )
+        problem = "this is a folder"
+        remedy = f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}"
+        raise InputError(problem, path=pattern, remedy=remedy)
     names = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
     if not names and not glob.has_magic(pattern):
         names = [pattern]  # the system says best why it cannot be read
@@ -186,8 +182,6 @@ def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
             if now.size != piece.size
             else "it was written again"
         )
-        raise InputError(
-            f"the file has changed since the run was planned: {what}",
-            path=piece.uri,
-            remedy="plan the run anew, or bring back the file",
-        )
+        problem = f"the file has changed since the run was planned: {what}"
+        remedy = "plan the run anew, or bring back the file"
+        raise InputError(problem, path=piece.uri, remedy=remedy)

@@ -103,11 +103,9 @@ class ParquetColumns:
         found += [name for name in known if name in self.names]
         for name in slices if self.source else ():
             if name not in self.names:
-                raise InputError(
-                    f"there is no column {name!r} to slice by",
-                    path=self.path,
-                    remedy=f"{suggest_name(name, self.names)}there are: {', '.join(self.names)}",
-                )
+                problem = f"there is no column {name!r} to slice by"
+                remedy = f"{suggest_name(name, self.names)}there are: {', '.join(self.names)}"
+                raise InputError(problem, path=self.path, remedy=remedy)
             found += [name] if name not in found else []
         return found
 
@@ -153,12 +151,9 @@ class ParquetColumns:
         }
 
     def _refuse_null(self, name: str, row: int) -> None:
-        raise InputError(
-            f"the column {name!r} has no value (null) in this row",
-            path=self.path,
-            line=row,
-            remedy="fill it, or leave the row out; an empty text is an empty sentence",
-        )
+        problem = f"the column {name!r} has no value (null) in this row"
+        remedy = "fill it, or leave the row out; an empty text is an empty sentence"
+        raise InputError(problem, path=self.path, line=row, remedy=remedy)
 
     def _a_lines(self, edits: Sequence[Mapping[str, Any] | None], row: int) -> tuple[str, ...]:
         """Edits as the lines of M2, whose reader checks them."""
@@ -171,12 +166,9 @@ class ParquetColumns:
             texts = [values["replacement"], *(values.get("alternatives") or ())]
             kind = values.get("kind") or ""
             if any(t is None or "||" in t or "\n" in t for t in texts) or "|||" in kind + "|":
-                raise InputError(
-                    f"an edit that M2 cannot say: {texts!r} of kind {kind!r}",
-                    path=self.path,
-                    line=row,
-                    remedy="texts and kinds hold no '||' and no line end",
-                )
+                problem = f"an edit that M2 cannot say: {texts!r} of kind {kind!r}"
+                remedy = "texts and kinds hold no '||' and no line end"
+                raise InputError(problem, path=self.path, line=row, remedy=remedy)
             span = f"{values['start']} {values['end']}"
             said = "||".join(text or "-NONE-" for text in texts)
             annotator = values.get("annotator") or 0
@@ -205,19 +197,15 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
         )
         kind = schema.field(name).type
         if expected is not None and str(kind) != "null" and not _CHECKS[expected](kind):
-            raise InputError(
-                f"the column {name!r} is of type {kind} and not {expected}",
-                path=path,
-                remedy="write it as that, or rename the column",
-            )
+            problem = f"the column {name!r} is of type {kind} and not {expected}"
+            remedy = "write it as that, or rename the column"
+            raise InputError(problem, path=path, remedy=remedy)
     lead = role == "parquet"
     required = "source" if lead else HYPOTHESIS
     if required not in names:
-        raise InputError(
-            f"there is no column {required!r}",
-            path=path,
-            remedy=f"{suggest_name(required, names)}the columns are: {', '.join(names) or 'none'}",
-        )
+        problem = f"there is no column {required!r}"
+        remedy = f"{suggest_name(required, names)}the columns are: {', '.join(names) or 'none'}"
+        raise InputError(problem, path=path, remedy=remedy)
     gold = [name for name in ("references", "edits", "m2") if name in names]
     if lead and len(gold) > 1:
         raise InputError(
@@ -337,11 +325,9 @@ def plan_parquet(
         if progress is not None:
             progress(done, len(groups))
     if not first:
-        raise InputError(
-            "the inputs hold no sentence",
-            path=groups[0]["parquet"].uri,
-            remedy="give at least one sentence",
-        )
+        problem = "the inputs hold no sentence"
+        remedy = "give at least one sentence"
+        raise InputError(problem, path=groups[0]["parquet"].uri, remedy=remedy)
     return tuple(shards)
 
 
@@ -350,11 +336,9 @@ def _refuse_other_systems(table: _Table, one: _Table) -> None:
     here, there = ({*each.columns.systems} for each in (table, one))
     if here != there:
         names = ", ".join(sorted(here ^ there))
-        raise InputError(
-            f"only one of this file and {one.file.uri} has the outputs of {names}",
-            path=table.file.uri,
-            remedy="give every file a column hyp:NAME for every system",
-        )
+        problem = f"only one of this file and {one.file.uri} has the outputs of {names}"
+        remedy = "give every file a column hyp:NAME for every system"
+        raise InputError(problem, path=table.file.uri, remedy=remedy)
 
 
 def _spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tuple[int, int]]:
@@ -639,18 +623,13 @@ def _together(
         theirs, ours = found["ids"], texts["ids"]
         if theirs is not None and ours is not None and theirs != ours:
             row = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-            raise InputError(
-                f"the id is {theirs[row]!r}, but that of {lead.file.uri} is {ours[row]!r}",
-                path=columns.path,
-                line=before + row + 1,
-                remedy="give the rows of all files in one order",
-            )
+            problem = f"the id is {theirs[row]!r}, but that of {lead.file.uri} is {ours[row]!r}"
+            remedy = "give the rows of all files in one order"
+            raise InputError(problem, path=columns.path, line=before + row + 1, remedy=remedy)
         if name in outputs:
-            raise InputError(
-                f"the system {name!r} is given twice, as a column and as a file",
-                path=columns.path,
-                remedy="rename one of them",
-            )
+            problem = f"the system {name!r} is given twice, as a column and as a file"
+            remedy = "rename one of them"
+            raise InputError(problem, path=columns.path, remedy=remedy)
         outputs[name] = found["outputs"][HYPOTHESIS]
         paths[name] = columns.path
     return ParquetRows(

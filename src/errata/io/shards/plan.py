@@ -63,12 +63,9 @@ def chunks(
             line += _line_ends(data[:end])
             start += end
         elif len(data) > LONGEST:
-            raise InputError(
-                f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes",
-                path=name,
-                line=line,
-                remedy="is this an M2 file?" if m2 else "is this text, one sentence a line?",
-            )
+            problem = f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes"
+            remedy = "is this an M2 file?" if m2 else "is this text, one sentence a line?"
+            raise InputError(problem, path=name, line=line, remedy=remedy)
         rest = data[end:]
         size = CHUNK if end else max(CHUNK, len(data))  # or a long line is searched too often
         if not more:
@@ -320,11 +317,9 @@ def _plan(
             shards.append(shard)
         first += next(iter(scanned.values())).sentences
     if not first:
-        raise InputError(
-            "the inputs hold no sentence",
-            path=next(iter(groups[0].values())).uri,
-            remedy="give at least one sentence",
-        )
+        problem = "the inputs hold no sentence"
+        remedy = "give at least one sentence"
+        raise InputError(problem, path=next(iter(groups[0].values())).uri, remedy=remedy)
     _check_annotators(inputs, annotators)
     return tuple(shards)
 
@@ -389,12 +384,9 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
                     annotators.add(0)
             seen += held
     if m2 and not seen and not blank:
-        raise InputError(
-            "no line starts with 'S ': this is not an M2 file",
-            path=shown_name(file.uri),
-            line=1,
-            remedy="give an M2 file, or texts as source and references (--source, --refs)",
-        )
+        problem = "no line starts with 'S ': this is not an M2 file"
+        remedy = "give an M2 file, or texts as source and references (--source, --refs)"
+        raise InputError(problem, path=shown_name(file.uri), line=1, remedy=remedy)
     return _Scanned(seen, tuple(cuts), frozenset(annotators))
 
 
@@ -402,22 +394,17 @@ def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> No
     """Refuse M2 that has two sentences in one paragraph where it is to be cut between them."""
     for cut, other in zip_longest(cuts, others):
         if other is not None and (cut is None or cut.sentence != other.sentence):
-            raise InputError(
-                f"the paragraph of sentence {other.sentence} has a second 'S ' line",
-                path=uri,
-                remedy="put a blank line between sentences",
-            )
+            problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
+            remedy = "put a blank line between sentences"
+            raise InputError(problem, path=uri, remedy=remedy)
 
 
 def refuse_xml(start: bytes, uri: str) -> None:
     """Refuse I-measure's XML, which is one tree and cannot be read in parts."""
     if _XML.match(start):
-        raise InputError(
-            "I-measure's XML is not read in parts",
-            path=shown_name(uri),
-            line=1,
-            remedy="write it as M2 first (errata convert)",
-        )
+        problem = "I-measure's XML is not read in parts"
+        remedy = "write it as M2 first (errata convert)"
+        raise InputError(problem, path=shown_name(uri), line=1, remedy=remedy)
 
 
 def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -> None:
