@@ -196,7 +196,7 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
             else None
         )
         kind = schema.field(name).type
-        if expected is not None and str(kind) != "null" and not _CHECKS[expected](kind):
+        if expected is not None and str(kind) != "null" and not _has_type(kind, expected):
             problem = f"the column {name!r} is of type {kind} and not {expected}"
             remedy = "write it as that, or rename the column"
             raise InputError(problem, path=path, remedy=remedy)
@@ -229,69 +229,34 @@ def partitions(path: str) -> dict[str, str]:
     }
 
 
-def _is_string(kind: Any) -> bool:
+def _has_type(kind: Any, expected: str) -> bool:
+    """Whether a column of pyarrow's type ``kind`` is what `_TYPES` and `_EDIT_FIELDS` say."""
     from pyarrow import types
 
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind)) or str(kind) == "string_view"
-
-
-def _is_integer(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_integer(kind))
-
-
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_integer(kind) or types.is_floating(kind))
-
-
-def _is_bool(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_boolean(kind))
-
-
-def _items(kind: Any) -> Any:
-    """What a list is a list of; None for what is no list."""
-    from pyarrow import types
-
-    lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return kind.value_type if lists else None
-
-
-def _is_strings(kind: Any) -> bool:
-    from pyarrow import types
-
-    items = _items(kind)
-    return items is not None and (_is_string(items) or bool(types.is_null(items)))
-
-
-def _is_edits(kind: Any) -> bool:
-    from pyarrow import types
-
-    items = _items(kind)
-    if items is None or not types.is_struct(items):
+    if expected == "string":
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        return bool(
+            types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
+        )
+    if expected == "integer":
+        return bool(types.is_integer(kind))
+    if expected == "string or integer":
+        return _has_type(kind, "string") or _has_type(kind, "integer")
+    if expected == "number":
+        return bool(types.is_integer(kind) or types.is_floating(kind))
+    if expected == "bool":
+        return bool(types.is_boolean(kind))
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
         return False
-    fields = {field.name: field.type for field in items}
-    return all(
-        _CHECKS[expected](fields[name]) if name in fields else name in _OPTIONAL_FIELDS
-        for name, expected in _EDIT_FIELDS.items()
+    items = kind.value_type
+    if expected == "list<string>":
+        return _has_type(items, "string") or bool(types.is_null(items))
+    fields = {field.name: field.type for field in items} if types.is_struct(items) else {}
+    return bool(fields) and all(
+        _has_type(fields[name], wanted) if name in fields else name in _OPTIONAL_FIELDS
+        for name, wanted in _EDIT_FIELDS.items()
     )
-
-
-_CHECKS: dict[str, Callable[[Any], bool]] = {
-    "string": _is_string,
-    "integer": _is_integer,
-    "string or integer": lambda kind: _is_string(kind) or _is_integer(kind),
-    "number": _is_number,
-    "bool": _is_bool,
-    "list<string>": _is_strings,
-    _TYPES["edits"]: _is_edits,
-}
 
 
 def plan_parquet(
