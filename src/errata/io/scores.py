@@ -118,7 +118,8 @@ class _ScoreTable:
     def sentences(self, column: int) -> list[int]:
         """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
         numbers = [parse_sentence(row.cells[column], self.path, row.line) for row in self.rows]
-        return [number - min(*numbers, 1) for number in numbers]
+        first = min(1, *numbers)
+        return [number - first for number in numbers]
 
 
 def _split_head(table: _ScoreTable) -> _ScoreTable:
@@ -135,9 +136,10 @@ def _split_head(table: _ScoreTable) -> _ScoreTable:
         return bool(cell) and number is None and MEANT_AS_NUMBER.fullmatch(cell) is None
 
     below = replace(table, rows=rest)
-    over_numbers = (is_title(c) for c, numeric in zip(first, below.numeric, strict=True) if numeric)
     roles = ("system", "name", "sentence", "metric", "judge")
-    if any(titled(first, role) for role in roles) or any(over_numbers):
+    if any(titled(first, role) for role in roles) or any(
+        numeric and is_title(cell) for cell, numeric in zip(first, below.numeric, strict=True)
+    ):
         return replace(below, head=first)
     return table
 
@@ -257,7 +259,8 @@ def _by_row(
     table: _ScoreTable, system: int, sentence: int | None, metric: int | None
 ) -> list[ScoreRow]:
     """A row for each system, or for each sentence of each system."""
-    table = replace(table, rows=[row for row in table.rows if any(row.cells)])
+    if not all(any(row.cells) for row in table.rows):
+        table = replace(table, rows=[row for row in table.rows if any(row.cells)])
     systems = table.cells(system)
     if sentence == table.counter and len({*systems}) == len(systems):
         sentence = None  # it numbers the systems
@@ -473,7 +476,8 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
         raise InputError(problem, path=shown, remedy=remedy)
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
-    rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
+    if remarks:
+        rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
     check_width(rows, shown)
     if mark == ",":
         _refuse_glued(rows, shown)

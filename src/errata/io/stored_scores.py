@@ -127,7 +127,10 @@ def assemble_scores(
     """
     found: dict[str, dict[str, _Figure]] = {}
     for row in rows:
-        found.setdefault(row.scorer, {}).setdefault(row.figure, _Figure(path)).add(row)
+        figures = found.setdefault(row.scorer, {})
+        if row.figure not in figures:
+            figures[row.figure] = _Figure(path)
+        figures[row.figure].add(row)
     return [_scores(*each, path, signatures) for each in found.items()]
 
 
