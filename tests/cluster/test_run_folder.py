@@ -16,7 +16,7 @@ import pytest
 
 from errata.core.errors import InputError
 from errata.data import Corpus, Reference, Scores
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.storage import LocalFolder
 from errata.metrics import parse
 from errata.metrics.difficulty import build_difficulty_map, write_weights
@@ -150,7 +150,7 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
         write_table(part, tmp_path / f"{k}.parquet", row_group_size=30)
     folder = LocalFolder(str(tmp_path / "run"))
     wanted = MetricPlan(("m2()",), resamples=50, bootstrap="blocks")
-    inputs = [("logs", ShardedInputs(parquet=str(tmp_path / "*.parquet"), guard=False))]
+    inputs = [("logs", CorpusFiles(parquet=str(tmp_path / "*.parquet"), guard=False))]
     manifest = plan_run(folder, wanted, inputs, shard_sentences=25)
     (scores,) = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores
     plain = Corpus(
@@ -178,7 +178,7 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
             (root / day).mkdir(parents=True, exist_ok=True)
             (root / day / "s.txt").write_text(f"{word} .\n")
         places = tuple(str(root / day / "s.txt") for day in days)
-        inputs = ShardedInputs(source=places, references=(places,), outputs=(("A", places),))
+        inputs = CorpusFiles(source=places, references=(places,), outputs=(("A", places),))
         folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
         return plan_run(folder, MetricPlan(("m2()",)), [("days", inputs)]).sets[0].order
 
@@ -235,7 +235,7 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
 
     folder, gold = LocalFolder(str(tmp_path / "run")), tiled_sample(tmp_path / "in").inputs()
     write_table(pyarrow.table({"source": ["a"], "references": [["b"]]}), tmp_path / "x.parquet")
-    no_system = ShardedInputs(parquet=str(tmp_path / "x.parquet"))
+    no_system = CorpusFiles(parquet=str(tmp_path / "x.parquet"))
     for metric, inputs, said in (
         ("m3()", gold, "m3"),
         ("judge()", gold, "judge.*whole corpus.*fewer sentences"),
@@ -318,7 +318,7 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
         for s, system in enumerate(run.files.systems)
     }
     odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
-    inputs = ShardedInputs(gold=str(run.files.gold), outputs=odd)
+    inputs = CorpusFiles(gold=str(run.files.gold), outputs=odd)
     folder = LocalFolder(str(run.place.parent / "odd"))
     manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
     (name,) = run_job(folder, manifest, 0).files

@@ -108,11 +108,9 @@ class FileSet:
         if not stat.S_ISREG(status.st_mode):
             return
         if file_id(status) in self.inputs | files_read():
-            raise InputError(
-                "the file is an input of this command, and is not overwritten",
-                path=name,
-                remedy="write to another name",
-            )
+            problem = "the file is an input of this command, and is not overwritten"
+            remedy = "write to another name"
+            raise InputError(problem, path=name, remedy=remedy)
         if not self.force:
             raise _exists(name)
         refuse_read_only(name)
@@ -183,11 +181,9 @@ def refuse_read_only(name: str) -> None:
     """Refuse to replace a file that is there and that its owner locked."""
     target = _target(name)
     if target.exists() and not os.access(target, os.W_OK):
-        raise InputError(
-            "cannot write the file: it is read-only",
-            path=name,
-            remedy="check the path and its permissions",
-        )
+        problem = "cannot write the file: it is read-only"
+        remedy = "check the path and its permissions"
+        raise InputError(problem, path=name, remedy=remedy)
 
 
 def check_writable(*names: str) -> None:

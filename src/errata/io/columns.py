@@ -79,12 +79,9 @@ def mturk_columns(
 
 
 def _missing(title: str, name: str) -> InputError:
-    return InputError(
-        f"no column {title}",
-        path=name,
-        line=1,
-        remedy="is this an MTurk result file of a ranking task?",
-    )
+    problem = f"no column {title}"
+    remedy = "is this an MTurk result file of a ranking task?"
+    return InputError(problem, path=name, line=1, remedy=remedy)
 
 
 def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) -> None:
@@ -216,12 +213,9 @@ class _Titles:
         keys = [column_key(title) for title in self.head]
         for key in keys:
             if key and keys.count(key) > 1:
-                raise InputError(
-                    f"two columns {self.head[keys.index(key)]}",
-                    path=self.name,
-                    line=1,
-                    remedy="remove one of them",
-                )
+                problem = f"two columns {self.head[keys.index(key)]}"
+                remedy = "remove one of them"
+                raise InputError(problem, path=self.name, line=1, remedy=remedy)
         at: dict[str, int] = {}
         for role, title in named.items():
             if title != ALL:
@@ -232,12 +226,9 @@ class _Titles:
                 free = [c for c in free if not self._counts_rows(c)] or free
             if free and role not in named:
                 if len(free) > 1:
-                    raise InputError(
-                        f"{' and '.join(self.head[c] for c in free)} may both be the {role}",
-                        path=self.name,
-                        line=1,
-                        remedy=f"say which (--columns {role}=TITLE)",
-                    )
+                    problem = f"{' and '.join(self.head[c] for c in free)} may both be the {role}"
+                    remedy = f"say which (--columns {role}=TITLE)"
+                    raise InputError(problem, path=self.name, line=1, remedy=remedy)
                 at[role] = free[0]
         return self._checked(at, named)
 
@@ -245,12 +236,9 @@ class _Titles:
         exact = [c for c, own in enumerate(self.head) if own == title.strip()]
         alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
         if not alike:
-            raise InputError(
-                f"no column {title[:60]!r}",
-                path=self.name,
-                line=1,
-                remedy=f"there are: {', '.join(self.head)[:200]}",
-            )
+            problem = f"no column {title[:60]!r}"
+            remedy = f"there are: {', '.join(self.head)[:200]}"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)
         return alike[0]
 
     def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
@@ -307,12 +295,9 @@ class _Titles:
             known = [rank for rank in ranks if rank is not None]
             if len(known) < len(ranks) or not known or min(known) != 1 or max(known) > len(ratings):
                 return
-        raise InputError(
-            "the numbers may be ranks (1 is best) or ratings (higher is better)",
-            path=self.name,
-            line=self.rows[0].line,
-            remedy="say which: --columns 'rank=*' or --columns 'score=*'",
-        )
+        problem = "the numbers may be ranks (1 is best) or ratings (higher is better)"
+        remedy = "say which: --columns 'rank=*' or --columns 'score=*'"
+        raise InputError(problem, path=self.name, line=self.rows[0].line, remedy=remedy)
 
     def _warn_of_unread(self, at: Mapping[str, int], ratings: Iterable[int] = ()) -> None:
         used = {*at.values(), *ratings}
@@ -333,9 +318,6 @@ class _Titles:
         words = [name for role in missing for name in ROLES[role]]
         close = difflib.get_close_matches(column_key(title)[:60], words, 1, CLOSE)
         if close:
-            raise InputError(
-                f"unknown column {title[:60]!r}",
-                path=self.name,
-                line=1,
-                remedy=f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)",
-            )
+            problem = f"unknown column {title[:60]!r}"
+            remedy = f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)

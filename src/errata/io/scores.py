@@ -118,7 +118,8 @@ class _ScoreTable:
     def sentences(self, column: int) -> list[int]:
         """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
         numbers = [parse_sentence(row.cells[column], self.path, row.line) for row in self.rows]
-        return [number - min(*numbers, 1) for number in numbers]
+        first = min(1, *numbers)
+        return [number - first for number in numbers]
 
 
 def _split_head(table: _ScoreTable) -> _ScoreTable:
@@ -135,9 +136,10 @@ def _split_head(table: _ScoreTable) -> _ScoreTable:
         return bool(cell) and number is None and MEANT_AS_NUMBER.fullmatch(cell) is None
 
     below = replace(table, rows=rest)
-    over_numbers = (is_title(c) for c, numeric in zip(first, below.numeric, strict=True) if numeric)
     roles = ("system", "name", "sentence", "metric", "judge")
-    if any(titled(first, role) for role in roles) or any(over_numbers):
+    if any(titled(first, role) for role in roles) or any(
+        numeric and is_title(cell) for cell, numeric in zip(first, below.numeric, strict=True)
+    ):
         return replace(below, head=first)
     return table
 
@@ -257,7 +259,8 @@ def _by_row(
     table: _ScoreTable, system: int, sentence: int | None, metric: int | None
 ) -> list[ScoreRow]:
     """A row for each system, or for each sentence of each system."""
-    table = replace(table, rows=[row for row in table.rows if any(row.cells)])
+    if not all(any(row.cells) for row in table.rows):
+        table = replace(table, rows=[row for row in table.rows if any(row.cells)])
     systems = table.cells(system)
     if sentence == table.counter and len({*systems}) == len(systems):
         sentence = None  # it numbers the systems
@@ -401,11 +404,9 @@ def read_score_files(
     for argument in arguments:
         for scores in read_score_file(argument, names=names):
             if scores.scorer in found:
-                raise InputError(
-                    f"two inputs hold scores called {scores.label!r}",
-                    path=shown_name(split_name(argument)[1]),
-                    remedy="name them apart with NAME=FILE",
-                )
+                problem = f"two inputs hold scores called {scores.label!r}"
+                remedy = "name them apart with NAME=FILE"
+                raise InputError(problem, path=shown_name(split_name(argument)[1]), remedy=remedy)
             found[scores.scorer] = replace(scores, context=(*scores.context, _digest(scores)))
     for name in lower:
         if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
@@ -459,11 +460,9 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
         return from_printed_tsv(rest, shown)
     cells = start.rstrip("\r\n").split("\t")
     if len(cells) > 1 and cells[-1] == "signature":
-        raise InputError(
-            "the file holds no table of scores",
-            path=shown,
-            remedy="give what errata score or errata rank printed",
-        )
+        problem = "the file holds no table of scores"
+        remedy = "give what errata score or errata rank printed"
+        raise InputError(problem, path=shown, remedy=remedy)
     if cells[:3] == ["scorer", "system", "sentence"]:
         return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
     if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
@@ -472,14 +471,13 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
         if all(read_number(cell) is None for cell in cells[:4]):
             return [read_published_scores(path)]
     if any(map(FOR_READERS.match, rest)):
-        raise InputError(
-            "the file holds a table for readers",
-            path=shown,
-            remedy="write scores for other commands with --json or --format tsv",
-        )
+        problem = "the file holds a table for readers"
+        remedy = "write scores for other commands with --json or --format tsv"
+        raise InputError(problem, path=shown, remedy=remedy)
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
-    rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
+    if remarks:
+        rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
     check_width(rows, shown)
     if mark == ",":
         _refuse_glued(rows, shown)
@@ -512,12 +510,9 @@ def _refuse_glued(rows: Sequence[Row], name: str) -> None:
     found = [_GLUED.fullmatch(",".join(row.cells)) for row in rows]
     words = {match[1] for match in found if match}
     if rows and len(words) == len(rows):  # else the word is one of several systems: team 1, team 2
-        raise InputError(
-            f"{','.join(rows[0].cells)[:40]!r} may be one score or two cells",
-            path=name,
-            line=rows[0].line,
-            remedy="write 0.35 for 0,35, or add a heading (system,score) if it is two",
-        )
+        problem = f"{','.join(rows[0].cells)[:40]!r} may be one score or two cells"
+        remedy = "write 0.35 for 0,35, or add a heading (system,score) if it is two"
+        raise InputError(problem, path=name, line=rows[0].line, remedy=remedy)
 
 
 def _by_blanks(lines: list[str]) -> list[Row]:
@@ -563,11 +558,9 @@ def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores
     overall, single = systems[0], sentences[0]
     if {*overall.systems} != {*single.systems}:
         odd = ", ".join(sorted({*overall.systems} ^ {*single.systems}))
-        raise InputError(
-            f"overall scores and sentence scores are not of the same systems: {odd}",
-            path=name,
-            remedy="give tables that belong together",
-        )
+        problem = f"overall scores and sentence scores are not of the same systems: {odd}"
+        remedy = "give tables that belong together"
+        raise InputError(problem, path=name, remedy=remedy)
     return replace(overall, sentences=single.select(overall.systems).sentences)
 
 

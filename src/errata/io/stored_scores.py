@@ -61,12 +61,9 @@ class _Figure:
         if row.value is None:
             self.gap_line = self.gap_line or row.line
         elif key in known:
-            raise InputError(
-                f"the system {row.system} has two scores{where}",
-                path=self.path,
-                line=row.line,
-                remedy="keep one",
-            )
+            problem = f"the system {row.system} has two scores{where}"
+            remedy = "keep one"
+            raise InputError(problem, path=self.path, line=row.line, remedy=remedy)
         else:
             known[key] = row.value
 
@@ -87,11 +84,9 @@ class _Figure:
             )
         known = max(map(len, self.sentences.values()))
         if self.size > 100 * max(known, 1):
-            raise InputError(
-                f"sentence {self.size - 1}, but there are scores of {known}",
-                path=self.path,
-                remedy="sentences are counted from 0 without large gaps",
-            )
+            problem = f"sentence {self.size - 1}, but there are scores of {known}"
+            remedy = "sentences are counted from 0 without large gaps"
+            raise InputError(problem, path=self.path, remedy=remedy)
         table, gaps = (
             np.full((len(systems), self.size), math.nan),
             np.ones((len(systems), self.size), bool),
@@ -132,7 +127,10 @@ def assemble_scores(
     """
     found: dict[str, dict[str, _Figure]] = {}
     for row in rows:
-        found.setdefault(row.scorer, {}).setdefault(row.figure, _Figure(path)).add(row)
+        figures = found.setdefault(row.scorer, {})
+        if row.figure not in figures:
+            figures[row.figure] = _Figure(path)
+        figures[row.figure].add(row)
     return [_scores(*each, path, signatures) for each in found.items()]
 
 
@@ -160,11 +158,9 @@ def one_scorer(found: Sequence[Scores], path: str) -> Scores:
     """Return the scores of the only scorer of a file."""
     if len(found) != 1:
         names = ", ".join(sorted(scores.scorer for scores in found))
-        raise InputError(
-            f"the scores of {len(found)} scorers, and not of one: {names}",
-            path=path,
-            remedy="keep one scorer per file",
-        )
+        problem = f"the scores of {len(found)} scorers, and not of one: {names}"
+        remedy = "keep one scorer per file"
+        raise InputError(problem, path=path, remedy=remedy)
     return found[0]
 
 
@@ -185,12 +181,9 @@ def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> floa
 def parse_sentence(text: str, path: str, line: int | None, *, first: int = 0) -> int:
     """Return the number of a sentence, from 0, where a file counts from ``first``."""
     if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) >= first):
-        raise InputError(
-            f"{text[:40]!r} is not a sentence number",
-            path=path,
-            line=line,
-            remedy=f"sentences are counted from {first}",
-        )
+        problem = f"{text[:40]!r} is not a sentence number"
+        remedy = f"sentences are counted from {first}"
+        raise InputError(problem, path=path, line=line, remedy=remedy)
     return int(text) - first
 
 
@@ -198,12 +191,9 @@ def _cells_under(head: Sequence[str], line: str, path: str, number: int) -> list
     """The cells of a line of TSV, one under each heading."""
     cells = line.rstrip("\r\n").split("\t")
     if len(cells) != len(head):
-        raise InputError(
-            f"{len(cells)} cells under {len(head)} headings",
-            path=path,
-            line=number,
-            remedy="cells are apart by tabs",
-        )
+        problem = f"{len(cells)} cells under {len(head)} headings"
+        remedy = "cells are apart by tabs"
+        raise InputError(problem, path=path, line=number, remedy=remedy)
     return cells
 
 
@@ -245,11 +235,9 @@ def _form(path: PathLike) -> Literal["json", "tsv"]:
         return "json"
     if name.endswith(".tsv"):
         return "tsv"
-    raise InputError(
-        "scores are stored as .json or .tsv",
-        path=os.fspath(path),
-        remedy="give the file one of these endings",
-    )
+    problem = "scores are stored as .json or .tsv"
+    remedy = "give the file one of these endings"
+    raise InputError(problem, path=os.fspath(path), remedy=remedy)
 
 
 def _plain(values: Floats | Ints | None) -> Any:
@@ -385,11 +373,9 @@ def _tsv_lines(scores: Scores, path: str) -> list[str]:
     columns = [scores.headline, *dict.fromkeys((*scores.parts, *scores.sentence_parts))]
     rows = [["scorer", "system", "sentence", *columns]]
     if len(set(rows[0])) < len(rows[0]):
-        raise InputError(
-            f"two columns would have one name: {', '.join(rows[0])}",
-            path=path,
-            remedy="rename the part, or write JSON",
-        )
+        problem = f"two columns would have one name: {', '.join(rows[0])}"
+        remedy = "rename the part, or write JSON"
+        raise InputError(problem, path=path, remedy=remedy)
     whole = {scores.headline: scores.values, **scores.parts}
     single = {**scores.sentence_parts}
     if scores.sentences is not None:

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from errata import __version__
 from errata.core.errors import InputError
 from errata.core.parameters import require
+from errata.io.corpus import CorpusFiles
 from errata.io.records import decode_json, file_digests
-from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.shards.inputs import Shard
 from errata.io.shards.read import BATCH
 from errata.io.storage import Folder
 from errata.metrics import parse
@@ -89,7 +90,7 @@ class PlannedSet:
     """A test set: its name, the files of source, references and outputs, and where they are cut."""
 
     name: str
-    inputs: ShardedInputs
+    inputs: CorpusFiles
     systems: tuple[str, ...]
     shards: tuple[Shard, ...]
 
@@ -256,7 +257,7 @@ def _read_metric_plan(data: Mapping[str, Any]) -> MetricPlan:
 def _planned(data: Mapping[str, Any]) -> PlannedSet:
     return PlannedSet(
         str(data["name"]),
-        ShardedInputs.from_json(data["inputs"]),
+        CorpusFiles.from_json(data["inputs"]),
         tuple(map(str, data["systems"])),
         tuple(map(Shard.from_json, data["shards"])),
     )

@@ -14,7 +14,8 @@ from typing import Any
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.corpora import AcrossCorpora, across_table, stability_table
-from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.corpus import CorpusFiles
+from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import plan_shards
 from errata.io.shards.read import read_shard
 from errata.io.storage import WAITING, Folder
@@ -65,7 +66,7 @@ class RunOutcome:
 def plan_run(
     folder: Folder,
     wanted: MetricPlan,
-    sets: Sequence[tuple[str, ShardedInputs]],
+    sets: Sequence[tuple[str, CorpusFiles]],
     *,
     shard_bytes: int | None = None,
     shard_sentences: int | None = None,
@@ -119,7 +120,7 @@ def _check_names(manifest: Manifest) -> None:
                 ) from None
 
 
-def _systems(inputs: ShardedInputs, shards: Sequence[Shard]) -> tuple[str, ...]:
+def _systems(inputs: CorpusFiles, shards: Sequence[Shard]) -> tuple[str, ...]:
     """The names of the systems: as they were given, or as the first sentences have them."""
     if inputs.parquet is None:
         return tuple(name for name, _ in inputs.outputs)
