@@ -103,6 +103,7 @@ def results(
     return _run(tmp_path_factory.mktemp("papers"), steps)
 
 
+@pytest.mark.slow
 def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> None:
     before = [tuple(line.split("\t")) for line in GOLDEN.read_text("utf-8").splitlines()]
     now = _rows(results)

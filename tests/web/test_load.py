@@ -210,6 +210,7 @@ def test_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None
     assert_cheap(organiser=(cost, REQUEST_MS))
 
 
+@pytest.mark.slow
 def test_no_request_works_figures_out(tmp_path: Path) -> None:
     place = str(tmp_path / "campaign.db")
     made(place, Design(judges=1)).database.close()
