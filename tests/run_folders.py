@@ -13,7 +13,7 @@ from typing import Any
 from errata.data import Corpus, Hypotheses
 from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.storage import LocalFolder
 from errata.metrics import parse
 from errata.scale.executors import EngineSettings
@@ -69,9 +69,9 @@ class SampleFiles:
         """As a command takes them."""
         return ["--gold", str(self.gold), *(f"{s}={self.output(s)}" for s in self.systems)]
 
-    def inputs(self, **more: Any) -> ShardedInputs:
+    def inputs(self, **more: Any) -> CorpusFiles:
         outputs = tuple((name, str(self.output(name))) for name in self.systems)
-        return ShardedInputs(gold=str(self.gold), outputs=outputs, **more)
+        return CorpusFiles(gold=str(self.gold), outputs=outputs, **more)
 
     def read(self) -> tuple[Corpus, list[Hypotheses]]:
         corpus = read_corpus(gold=self.gold)

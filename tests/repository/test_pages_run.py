@@ -421,6 +421,11 @@ def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path)
     assert re.search(r"eager +0\.9235 ± 0\.0243 \* +0\.9324", printed)
     assert "from:" in errata(*shlex.split(run_again), "--signature", "full").stdout
     check_metric(parse("kept.py:Kept"))
+    nearest = "nearest.py:Nearest"
+    check_metric(parse(nearest))
+    gold, outputs = SAMPLE / "gold.m2", [SAMPLE / f"{name}.txt" for name in ("eager", "nothing")]
+    run = ("score", "--gold", gold, *outputs, "-m", nearest)
+    assert errata(*run, "--stream").stdout == errata(*run, "--no-stream").stdout
 
 
 def test_what_one_command_writes_another_reads_with_the_same_figures(folder: Path) -> None:
