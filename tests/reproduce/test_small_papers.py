@@ -114,6 +114,7 @@ def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> 
             assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-11), new[:-1]
 
 
+@pytest.mark.slow
 def test_progress_counts_every_figure_once(
     results: tuple[Reproduction, ...], steps: list[tuple[int, int]]
 ) -> None:
@@ -124,6 +125,7 @@ def test_progress_counts_every_figure_once(
     assert set(done) == set(range(total + 1))
 
 
+@pytest.mark.slow
 def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
     for result in results:
         for table in result.tables:
@@ -135,6 +137,7 @@ def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
             assert ("from" in shown.columns) == (len(set(ways)) > 1)
 
 
+@pytest.mark.slow
 def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
     run = {table.table.measure for result in results for table in result.tables if table.cells}
     run |= {
