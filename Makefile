@@ -55,7 +55,7 @@ said:
 test: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Install all it needs and run the standard tests
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "$(if $(LM),,not lm)"
 
-quick: $(VENV)/.tests ## Run one case of every quick test, in less than a minute
+quick: $(VENV)/.tests ## Run one case of most test functions, in less than a minute
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not lm and not browser and not errant"
 
 long: said $(VENV)/.tests $(VENV)/.errant $(if $(LM),$(VENV)/.lm) ## Run what needs minutes: kills, load, memory, installs, fuzzing

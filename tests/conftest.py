@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import EntryPoints, entry_points
@@ -21,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 WHOLE_DATA = {"conll14", "data_sets", "submissions"}
 FEW_EXAMPLES = 5
+# Tests here run commands, servers or whole studies: make quick takes a few functions of each file.
+COSTLY = {"adapters", "cli", "cluster", "report", "repository", "reproduce", "studies", "web"}
+FEW_FUNCTIONS = 4
 # No test fails by the clock: machines are busy, and the first run of anything imports it.
 settings.register_profile("errata", deadline=None)
 settings.load_profile("errata")
@@ -102,16 +106,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if "long" not in config.option.markexpr:
         selected = [item for item in selected if "long" not in item.keywords]
     if "not slow" in config.option.markexpr:
-        selected = _one_case_per_function(selected)
+        selected = _quick_cases(selected)
     config.hook.pytest_deselected(items=[*{*items} - {*selected}])
     items[:] = selected
 
 
-def _one_case_per_function(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the first case of every test function, with few Hypothesis examples."""
+def _quick_cases(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the first case of test functions, with few Hypothesis examples."""
     first: dict[str, pytest.Item] = {}
+    functions: Counter[Path] = Counter()
     for item in items:
-        first.setdefault(item.nodeid.split("[")[0], item)
+        name = item.nodeid.split("[")[0]
+        if name not in first and functions[item.path] < FEW_FUNCTIONS:
+            first[name] = item
+            functions[item.path] += item.path.parent.name in COSTLY
     for item in first.values():
         test = getattr(item, "obj", None)
         # Hypothesis has no public way to change the settings of a test; its own plug-in reads this.

@@ -211,6 +211,7 @@ def test_promptfoo_adds_counts_up_to_a_corpus_score(tmp_path: Path) -> None:
     assert named["corpus F0.5"] == pytest.approx(1.25 * 2 / (0.25 * 3 + 3))
 
 
+@pytest.mark.slow
 def test_mlflow_keeps_numbers_tables_and_signatures(tmp_path: Path) -> None:
     if find_spec("mlflow") is None:
         pytest.skip("needs mlflow-skinny")

@@ -71,6 +71,7 @@ def test_the_numbers_are_those_of_score(board: Path) -> None:
     assert ranked["signature"] == overview["signature"]
 
 
+@pytest.mark.slow
 def test_a_second_run_scores_only_what_is_new(board: Path) -> None:
     before = tables(board)
     assert {row["state"] for row in before["submissions"]["rows"]} == {"as before"}

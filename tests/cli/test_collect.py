@@ -55,6 +55,7 @@ def test_killed_and_started_again(folder: Path) -> None:
         assert third == said
 
 
+@pytest.mark.slow
 def test_the_sample_can_be_tried(tmp_path: Path) -> None:
     with running(tmp_path, "try") as (server, said):
         assert judge(server, said["judge2"], 2) == 2

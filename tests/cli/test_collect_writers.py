@@ -111,6 +111,7 @@ def test_nobody_reviews_an_own_correction(folder: Path) -> None:
     assert sum(counted.total() for counted in met.values()) == 12
 
 
+@pytest.mark.slow
 def test_a_campaign_file_names_the_writers(folder: Path) -> None:
     (folder / "out").mkdir()
     for k, slot in enumerate(SLOTS):
@@ -131,6 +132,7 @@ def test_a_campaign_file_names_the_writers(folder: Path) -> None:
     assert "the writers: missing since the campaign was made" in refused
 
 
+@pytest.mark.slow
 def test_without_writers_texts_are_reviewed_by_anybody(folder: Path) -> None:
     """The file of writers is missing, or empty where all of them are forgotten."""
     (folder / WRITERS).write_text("")

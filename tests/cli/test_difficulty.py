@@ -84,6 +84,7 @@ def test_weight_files_go_out_and_in(files: Path) -> None:
     assert "U:NOUN" in run("difficulty --gold gold.m2 --weights w.txt", cwd=files).stdout
 
 
+@pytest.mark.slow
 def test_the_map_is_written_and_printed(files: Path) -> None:
     run(f"{ALL} --figure map.html --figure map.svg", cwd=files)
     assert (files / "map.html").read_text().startswith("<!DOCTYPE html>")

@@ -95,6 +95,7 @@ def test_streams_that_are_closed() -> None:
     ended(done)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell")
 def test_nobody_reads_the_output() -> None:
     done = shell("{ errata data list; echo $? >&2; } | true")

@@ -91,6 +91,7 @@ def test_what_build_servers_read(gate: Path, tmp_path: Path) -> None:
     assert f"{KIND} recall is 0" in lines[1]
 
 
+@pytest.mark.slow
 def test_a_baseline_is_stored_compared_with_and_renewed(gate: Path, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     line = f"{COMPARE} --baseline {base}"

@@ -80,6 +80,7 @@ def test_published_figures_from_published_files(data_sets: Path) -> None:
     assert values["m2score", "hties"] == pytest.approx(0.6169, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_common_systems_everywhere(folder: Path) -> None:
     """A system that only people know is left out of every table and figure."""
     pytest.importorskip("matplotlib")

@@ -139,6 +139,7 @@ def takes(command: str, file: str) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", READERS)
 def test_what_is_written_is_read(made: Path, command: str) -> None:
     codes = (0, 1) if command.startswith("verify") else (0,)  # 1: read, and the score is another

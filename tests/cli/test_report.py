@@ -84,6 +84,7 @@ def exact(cell: Any) -> list[float]:
     return [number for each in inner for number in exact(each)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", COMMANDS)
 def test_numbers_are_those_of_the_command(made: Any, line: str) -> None:
     shown = made[0]

@@ -28,6 +28,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiled_sample(tmp_path_factory.mktemp("streamed"), 60).folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "table"])
 def test_stream_prints_what_files_do(files: Path, form: str) -> None:
     """4,320 sentences are more than a batch."""
@@ -78,6 +79,7 @@ def test_large_files_are_streamed_unless_they_must_be_held(
     assert read == [True]
 
 
+@pytest.mark.slow
 def test_bootstrap_is_the_kind_that_is_asked_for(files: Path) -> None:
     given = ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", "--resamples", 20, "--json")
     for kind in ("histogram", "sentences", "poisson", "blocks"):

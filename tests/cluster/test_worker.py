@@ -44,6 +44,7 @@ finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
 terminal = pytest.mark.skipif(sys.platform == "win32", reason="interrupts differ on Windows")
 
 
+@pytest.mark.slow
 @terminal
 def test_first_process_is_deaf_to_interrupts_too(tmp_path: Path) -> None:
     program = tmp_path / "deaf.py"

@@ -60,15 +60,6 @@ def test_bad_settings_are_refused_in_one_line() -> None:
         assert "\n" not in str(refused.value)
 
 
-def test_defaults_are_those_of_the_specification() -> None:
-    design = Design()
-    assert (design.outputs, design.overlap, design.judges_per_item) == (5, 0.25, 2)
-    assert (design.repeats, design.controls, design.distance) == (0.05, 0.05, 20)
-    assert (design.looks, design.lease, design.attempts) == (4, 1800, 2)
-    assert Design(kind="correct").control_share == 0
-    assert Design(kind="score").scales == (Scale("quality", 0, 100),)
-
-
 def test_designs_survive_being_stored() -> None:
     for design in (
         Design(),

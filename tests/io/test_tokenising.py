@@ -146,6 +146,7 @@ def test_source_references_and_outputs_are_cut_alike(folder: Path) -> None:
     assert before["out"] == scores["out"]
 
 
+@pytest.mark.slow
 def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
     pytest.importorskip("spacy")
     (tmp_path / "gold.m2").write_text("S He go\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n")

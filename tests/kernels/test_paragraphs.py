@@ -218,6 +218,7 @@ def test_nothing_is_no_paragraph(kernel: ModuleType) -> None:
         assert (len(rows), len(edits), odd) == (0, 0, 0)
 
 
+@pytest.mark.slow
 def test_every_character_is_taken_as_python_takes_it(kernel: ModuleType) -> None:
     most = sys.maxunicode + 1 if kernel is paragraphs else 0x3101
     characters = [c for c in map(chr, range(most)) if c != "\n" and not "\ud800" <= c <= "\udfff"]

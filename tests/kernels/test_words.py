@@ -54,6 +54,7 @@ def test_words_are_those_of_split(way: str, texts: list[str]) -> None:
         assert spelled(texts, True) == [ASCII.findall(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_every_character_separates_as_it_does_in_split(kernel: str) -> None:
     most = sys.maxunicode + 1 if kernel == "compiled" else 0x3010
     texts = [f"a{chr(c)}b {chr(c)}" for c in range(most)]

@@ -19,6 +19,7 @@ def scores(name: str, values: Floats) -> Scores:
     return Scores(name, SYSTEMS[: len(values)], values)
 
 
+@pytest.mark.slow
 def test_what_a_fit_finds_in_noise_is_gone_on_other_systems() -> None:
     rng = np.random.default_rng(1)
     seen = []

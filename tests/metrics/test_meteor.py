@@ -36,6 +36,7 @@ def test_sentences_have_the_scores_of_nltk(rows: list[tuple[str, str, str]], oth
     assert mean["A"] == pytest.approx(np.mean(wanted), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_synonyms_match_as_in_nltk() -> None:
     known = _wordnet()
     corpus = sample_corpus()

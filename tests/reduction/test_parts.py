@@ -372,12 +372,12 @@ def test_skipped_sentences_keep_their_places() -> None:
 
 
 def test_parts_must_fit() -> None:
-    a = Facts(("A",), 1, parts=1, kept=(0,))
+    m2, corpus = parse("m2"), Corpus.from_texts(["a"], [["a"]]).keep_annotators(0)
+    a = Facts.of([m2], corpus, [Hypotheses("A", ("a",))])
     with pytest.raises(InputError, match="in one order"):
         a + Facts(("B",), 1, parts=1)
     with pytest.raises(InputError, match=r"read differently \(kept\)"):
         a + Facts(("A",), 1, parts=1)
-    m2 = parse("m2")
     with pytest.raises(InputError, match="empty"):
         score_parts(m2, ["A"], Facts(("A",)), [[]])
     with pytest.raises(InputError, match="counts of 2 systems"):

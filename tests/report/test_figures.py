@@ -77,6 +77,7 @@ def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
         assert r"A\x1b]\x00\n\u202e$\x$" in svg
 
 
+@pytest.mark.slow
 def test_names_do_not_cover_each_other() -> None:
     """Also of systems that one metric scores alike, or that people put in one place."""
     pytest.importorskip("adjustText")

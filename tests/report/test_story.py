@@ -38,6 +38,7 @@ def sample() -> ReportPage:
     )
 
 
+@pytest.mark.slow
 def test_every_heading_is_explained_or_plain(sample: ReportPage) -> None:
     named = {system.system for system in sample_systems()} | {j.judge for j in sample_judgments()}
     headings = {name for table in sample.tables for name in table.columns} - named

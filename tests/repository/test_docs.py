@@ -56,6 +56,7 @@ def test_every_metric_and_command_has_its_page() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_the_reference_of_commands_is_up_to_date() -> None:
     """In a process of its own: commands keep the help options that they first had."""
     page = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]

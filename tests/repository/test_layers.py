@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -17,6 +16,7 @@ assert PICTURE is not None
 DRAWN = [line.partition("  ")[0] for line in PICTURE[1].splitlines() if line[0] != " "]
 LAYERS = [*(set(names.split()) for names in DRAWN), {"__main__"}]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
+IMPORT = re.compile(r"^ *(?:from|import) (errata[\w.]*)(?: import (\([^)]*\)|.*))?", re.MULTILINE)
 MODULES = sorted(SRC.rglob("*.py"))
 
 
@@ -36,13 +36,10 @@ def name_of(path: Path) -> str:
 def imports(path: Path) -> set[str]:
     """The modules of errata that a file imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.split(".")[0] == "errata"}
+    for module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
+        taken = re.findall(r"\w+", re.sub(r" as \w+|#.*", "", names))
+        found |= {module} | {f"{module}.{name}" for name in taken}
+    return found
 
 
 def wrong_imports(path: Path) -> Iterator[str]:

@@ -100,6 +100,7 @@ def imports(path: Path) -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_package_imports_nothing_of_the_tests_alone() -> None:
     allowed = {plain(each) for each in PROJECT["dependencies"]}
     allowed |= {

@@ -103,6 +103,7 @@ def results(
     return _run(tmp_path_factory.mktemp("papers"), steps)
 
 
+@pytest.mark.slow
 def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> None:
     before = [tuple(line.split("\t")) for line in GOLDEN.read_text("utf-8").splitlines()]
     now = _rows(results)
@@ -113,6 +114,7 @@ def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> 
             assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-11), new[:-1]
 
 
+@pytest.mark.slow
 def test_progress_counts_every_figure_once(
     results: tuple[Reproduction, ...], steps: list[tuple[int, int]]
 ) -> None:
@@ -123,6 +125,7 @@ def test_progress_counts_every_figure_once(
     assert set(done) == set(range(total + 1))
 
 
+@pytest.mark.slow
 def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
     for result in results:
         for table in result.tables:
@@ -134,6 +137,7 @@ def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
             assert ("from" in shown.columns) == (len(set(ways)) > 1)
 
 
+@pytest.mark.slow
 def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
     run = {table.table.measure for result in results for table in result.tables if table.cells}
     run |= {

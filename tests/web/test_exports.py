@@ -167,6 +167,7 @@ def test_page_has_the_numbers_of_the_commands_unrounded(
     assert errata("check", path).stderr == ""
 
 
+@pytest.mark.slow
 def test_matrix_that_is_too_wide_is_left_out_with_a_note(make_sqlite: Make) -> None:
     made = finished(make_sqlite(Design(judges=16, overlap=1.0, quota=8), material(60, 4)))
     tables = page_part(made, "judges")["tables"]

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from called import Client
 from errata.collect.design import Design
 from errata.collect.web import dashboard
 from errata.collect.web import dashboard as web_dashboard
@@ -110,6 +111,15 @@ def test_figures_that_nobody_looks_at_rest(
     assert not page.due
     now[0] += 30
     assert page.due  # so that who comes does not see what is old
+
+
+def test_no_request_works_figures_out(make_sqlite: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Client(make_sqlite(Design(judges=1)))
+    call.dashboard.refresh()
+    monkeypatch.delattr(Dashboard, "refresh")
+    for part in PARTS:
+        assert call("GET", f"admin/{part}", who=0).status_code == 200
+    assert call("PATCH", "admin/campaign", {"state": "paused"}, who=0).status_code == 200
 
 
 def test_the_overview_knows_of_the_budget_and_of_the_hour(make_sqlite: Make) -> None:

@@ -97,6 +97,7 @@ def folder(tmp_path: Path) -> Path:
     return fill_with_sample(tmp_path)
 
 
+@pytest.mark.slow
 def test_no_link_is_printed_to_a_log(folder: Path) -> None:
     made = collect(folder, "new", "p.db", *TEXTS, "--judges", 1)
     assert "#" not in made.stdout + made.stderr

@@ -30,25 +30,12 @@ from errata.collect.web.judges import add_judges, change_state, fill_campaign, i
 from errata.collect.web.schema import assignments, items, judgments
 from errata.collect.web.store import AssignmentStore, SubmittedAnswer
 from processes import wait_until
-from served import PROGRAM, Server, served_by_process
-from stored_campaigns import made
+from served import Server, served_by_process
 
 REQUEST_MS, CLAIM_MS = 8, 15  # of processor time, usually less
 MEGABYTES = 250  # that a server may take
 PLAIN_S = 0.125  # of processor time, for `plain_work`, where these limits were set
 GENEROUS = 10
-IN_THE_BACKGROUND = (
-    """
-import threading
-from errata.collect.web.dashboard import Dashboard
-true_refresh = Dashboard.refresh
-def refresh(self):
-    assert threading.current_thread().name == "errata-background"
-    return true_refresh(self)
-Dashboard.refresh = refresh
-"""
-    + PROGRAM
-)
 
 
 def processor_ms(server: Server) -> float:
@@ -208,16 +195,6 @@ def test_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None
         print(f"{megabytes(server):.0f} MB with figures and an export")
         assert megabytes(server) <= MEGABYTES
     assert_cheap(organiser=(cost, REQUEST_MS))
-
-
-def test_no_request_works_figures_out(tmp_path: Path) -> None:
-    place = str(tmp_path / "campaign.db")
-    made(place, Design(judges=1)).database.close()
-    with served_by_process(place, program=IN_THE_BACKGROUND) as server:
-        for part in ("status", "ranking", "judges", "items"):
-            assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
-        change = {"state": "paused"}
-        assert server.call("PATCH", "admin/campaign", change, token=server.admin)[0] == 200
 
 
 @pytest.mark.long
