@@ -33,7 +33,7 @@ from errata.core.stats import (
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.catalogue import data_set
-from errata.datasets.evaluation_sets import evaluation_files
+from errata.datasets.evaluation_sets import evaluation_files, read_evaluation_set
 from errata.datasets.fetch import Report, collection, find, role_files
 from errata.datasets.load import read_collection
 from errata.human import compare, rank
@@ -187,7 +187,7 @@ def read_judged_folder(
             path=files.place,
             remedy="keep the judgments, or one table of ratings",
         )
-    whole = files.read()
+    whole = read_evaluation_set(files)
     if not whole.systems:
         raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
     own = (whole.corpus, whole.systems)
@@ -200,7 +200,7 @@ def read_judged_folder(
                 path=rated[0],
                 remedy="write a row for each sentence; leave cells empty where nobody rated",
             )
-        return _judged(files.name, own, None, ratings, skipped)
+        return _judged(files.title, own, None, ratings, skipped)
     texts = {system.system: system.sentences for system in whole.systems}
     judgments = list(read_judgment_files(said, base=base, outputs=texts))
     last = max((judgment.sentence for judgment in judgments), default=0)
@@ -210,7 +210,7 @@ def read_judged_folder(
             path=", ".join(said),
             remedy="are these the judgments of this corpus?",
         )
-    return _judged(files.name, own, judgments, None, skipped, base=base)
+    return _judged(files.title, own, judgments, None, skipped, base=base)
 
 
 def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:

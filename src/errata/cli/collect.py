@@ -657,7 +657,7 @@ def export_answers(
     place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
 ) -> None:
     """Write what judges said: last revisions, without controls and tutorials."""
-    from errata.io.atomic import write_streamed
+    from errata.io.atomic import write_lines
 
     refuse_unless(wanted == "texts", "mark", "--form texts")
     written: list[tuple[str, int]] = []
@@ -677,10 +677,10 @@ def export_answers(
             begin = output if output.endswith(("/", os.sep)) else f"{output}."
             for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
                 path = begin + name
-                written.append((path, write_streamed(lines(), path)))
+                written.append((path, write_lines(lines(), path)))
             wrote = writer_lines(database, begin=os.path.basename(begin), blocked=with_blocked)
             path = begin + WRITERS
-            written.append((path, write_streamed(render_writers(wrote), path)))
+            written.append((path, write_lines(render_writers(wrote), path)))
             if late := texts_without_room(database, blocked=with_blocked):
                 note(
                     f"{late} {plural('text', late)} came late, when others had taken their place, "
@@ -693,7 +693,7 @@ def export_answers(
             if wanted == "edits-m2":
                 _tell_left_out(database, with_blocked)
             path = output or "-"
-            many = write_streamed(_told(found, answers_stored(database), progress), path)
+            many = write_lines(_told(found, answers_stored(database), progress), path)
             if path != "-":
                 written.append((path, many))
     if written:

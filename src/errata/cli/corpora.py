@@ -145,16 +145,7 @@ def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
             remedy="name folders, public data or a .toml file, or use --sample",
         )
     with ProgressBar("data", after=0.3) as progress:
-        sets = read_evaluation_sets(
-            places,
-            annotators=inputs.chosen,
-            missing=inputs.missing,
-            compatible=inputs.compatible,
-            skipped=inputs.skipped,
-            tokens=inputs.tokens,
-            guard=not inputs.no_guard,
-            progress=progress,
-        )
+        sets = read_evaluation_sets(places, inputs.files(), progress=progress)
     edited = [each.corpus.has_gold_edits for each in sets]
     refuse_unless(not all(edited), "missing", "reference texts")
     refuse_unless(any(edited), "compatible", "gold.m2")

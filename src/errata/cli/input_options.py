@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from errata.cli.options import Bootstrap
     from errata.data import Corpus, Hypotheses, Scores
     from errata.io import CheckReport
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
 
@@ -232,7 +232,6 @@ class Inputs:
         return keep_annotators(corpus, self.chosen) if self.chosen else corpus
 
     def _corpus(self, threads: int | None) -> Corpus:
-        from errata.io.corpus import read_corpus
         from errata.io.tokenisers import tokenise_corpus, tokeniser
 
         if self.sample:
@@ -240,16 +239,23 @@ class Inputs:
             from errata.datasets import sample_corpus
 
             return self.annotated(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
-        return read_corpus(
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            annotators=self.chosen or None,
+        return replace(self.files(), skipped=None).read(threads=threads)
+
+    def files(self, outputs: Iterable[tuple[str, str]] = ()) -> CorpusFiles:
+        """Return where the corpus and outputs, by name, are and how they are read."""
+        from errata.io.corpus import CorpusFiles
+
+        return CorpusFiles(
+            self.gold,
+            self.source,
+            self.refs,
+            tuple(outputs),
             missing=self.missing,
             compatible=self.compatible,
-            guard=not self.no_guard,
+            annotators=self.chosen,
             tokens=self.tokens,
-            threads=threads,
+            guard=not self.no_guard,
+            skipped=self.skipped,
         )
 
     def systems(
@@ -299,15 +305,7 @@ class Inputs:
         """What the file check finds in the corpus and the outputs."""
         from errata.io import check_files
 
-        return check_files(
-            outputs,
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            missing=self.missing,
-            compatible=self.compatible,
-            skipped=self.skipped,
-        )
+        return check_files(outputs, self.files())
 
     def scored(
         self, outputs: tuple[str, ...], threads: int | None = None
@@ -328,24 +326,13 @@ class Inputs:
         named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
         return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
 
-    def sharded(self, outputs: tuple[str, ...]) -> ShardedInputs:
+    def sharded(self, outputs: tuple[str, ...]) -> CorpusFiles:
         """The same files, to be read batch by batch."""
         from errata.io.outputs import files_in, split_name, system_name
-        from errata.io.shards.inputs import ShardedInputs
 
         self.check_used()
         files = [split_name(path) for path in files_in(outputs)]
-        return ShardedInputs(
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            outputs=tuple((name or system_name(path), path) for name, path in files),
-            missing=self.missing,
-            compatible=self.compatible,
-            annotators=self.chosen,
-            tokens=self.tokens,
-            guard=not self.no_guard,
-        )
+        return self.files((name or system_name(path), path) for name, path in files)
 
 
 sample_option = click.option(

@@ -92,7 +92,7 @@ def command(
 def _text_parts(
     source: str, output: str, marks: str | None, slices: tuple[str, ...], extractor: str
 ) -> Iterator[LogCounts]:
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.shards.read import stream_batches
     from errata.io.slices import LogColumns
     from errata.logs import count_logs
@@ -102,7 +102,7 @@ def _text_parts(
             "--by needs columns, and texts have none", remedy="give a table of them (--marked)"
         )
     known = None if marks is None else LogColumns(marks, slices)
-    inputs = ShardedInputs(source=source, outputs=(("output", output),))
+    inputs = CorpusFiles(source=source, outputs=(("output", output),))
     for corpus, (system,) in stream_batches(inputs):
         beside = {} if known is None else known.take(len(corpus))
         yield count_logs(corpus.sources, system.sentences, **beside, extractor=extractor)
@@ -113,12 +113,12 @@ def _text_parts(
 def _parquet_parts(
     parquet: str, system: str | None, slices: tuple[str, ...], extractor: str
 ) -> Iterator[LogCounts]:
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.shards.parquet import parquet_rows
     from errata.logs import count_logs
 
     none = True
-    for rows in parquet_rows(ShardedInputs(parquet=parquet), slices=slices):
+    for rows in parquet_rows(CorpusFiles(parquet=parquet), slices=slices):
         known = list(rows.outputs)
         name = system if system is not None else known[0] if len(known) == 1 else None
         if name is None or name not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
@@ -175,9 +176,7 @@ def read_sets(requests: Sequence[SetRequest], corpus: Corpus, inputs: Inputs) ->
             files = _public(parts[0]) if source == "data" else parts
             made[name] = NamedSet(
                 name,
-                read_reference_set(
-                    files, corpus, name=name, missing=inputs.missing, compatible=inputs.compatible
-                ),
+                read_reference_set(replace(inputs.files(), references=files, name=name), corpus),
             )
     return list(made.values())
 

@@ -29,8 +29,7 @@ from errata.metrics import DEFAULT_METRICS
 from errata.scale.executors import Executor
 
 if TYPE_CHECKING:
-    from errata.datasets.evaluation_sets import EvaluationFiles
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles, Pattern
     from errata.io.storage import Folder
     from errata.scale.executors import EngineSettings
     from errata.scale.manifest import Manifest, MetricPlan
@@ -122,7 +121,7 @@ class RunInputs:
         drawn = self.bootstrap
         return MetricPlan(tuple(map(repr, chosen)), drawn.resamples, drawn.seed, drawn.kind)
 
-    def sets(self, storage: dict[str, Any]) -> list[tuple[str, ShardedInputs]]:
+    def sets(self, storage: dict[str, Any]) -> list[tuple[str, CorpusFiles]]:
         """The test sets: one of files, or those of folders and lists."""
         if not self.places:
             return [self._one(storage)]
@@ -131,75 +130,63 @@ class RunInputs:
                 "--sets stands beside files of one test set",
                 remedy="name either sets, or --gold (or --source and --refs) and outputs",
             )
-        return [
-            (
-                each.name,
-                self._sharded(each.gold, each.source, each.references, each.outputs, storage),
-            )
-            for each in _listed(self.places)
-        ]
+        return [(each.title, self._located(each, storage)) for each in _listed(self.places)]
 
-    def _one(self, storage: dict[str, Any]) -> tuple[str, ShardedInputs]:
+    def _one(self, storage: dict[str, Any]) -> tuple[str, CorpusFiles]:
         self.inputs.check_used()
         if self.parquet is None and not self.outputs:
             raise InputError("no output to score", remedy="name one file or pattern per system")
-        given = self.inputs
-        name = self.parquet or given.gold or given.source or "corpus"
-        return _called(name), self._sharded(
-            given.gold, given.source, given.refs, self.outputs, storage, self.parquet
-        )
-
-    def _sharded(
-        self,
-        gold: str | None,
-        source: str | None,
-        references: Sequence[str],
-        outputs: Sequence[str],
-        storage: dict[str, Any],
-        parquet: str | None = None,
-    ) -> ShardedInputs:
         from errata.io.outputs import split_name
-        from errata.io.shards.inputs import ShardedInputs
 
-        named = [(name or _called(path), path) for name, path in map(split_name, outputs)]
-        return ShardedInputs(
-            gold=_absolute(gold),
-            source=_absolute(source),
-            references=tuple(str(_absolute(each)) for each in references),
-            outputs=tuple((name, str(_absolute(path))) for name, path in named),
-            parquet=_absolute(parquet),
-            missing=self.inputs.missing,
-            compatible=self.inputs.compatible,
-            annotators=self.inputs.chosen,
-            tokens=self.inputs.tokens,
-            guard=not self.inputs.no_guard,
+        named = [(name or "", path) for name, path in map(split_name, self.outputs)]
+        files = replace(self.inputs.files(named), parquet=self.parquet)
+        name = self.parquet or self.inputs.gold or self.inputs.source or "corpus"
+        return _called(name), self._located(files, storage)
+
+    def _located(self, files: CorpusFiles, storage: dict[str, Any]) -> CorpusFiles:
+        """Files with paths for workers anywhere, to be read as the options say."""
+        from errata.io.outputs import split_name
+
+        outputs = [
+            (name or _called(path), path) for name, path in map(split_name, files.output_paths)
+        ]
+        return replace(
+            self.inputs.files((name, str(_absolute(path))) for name, path in outputs),
+            gold=files.gold and _absolute(files.gold),
+            source=files.source and _absolute(files.source),
+            references=tuple(map(_absolute, files.references)),
+            parquet=files.parquet and _absolute(files.parquet),
             storage=storage,
         )
 
 
-def _listed(places: Sequence[str]) -> Iterator[EvaluationFiles]:
+def _listed(places: Sequence[str]) -> Iterator[CorpusFiles]:
     """The files of test sets, every output by itself."""
     from errata.datasets.evaluation_sets import files_of_sets
-    from errata.io.outputs import files_in
+    from errata.io.outputs import files_in, split_name
 
     for each in files_of_sets(places):
         if each.skipped is not None:
             raise InputError(
-                f"{each.name}: sentences are left out, which a run cannot do",
+                f"{each.title}: sentences are left out, which a run cannot do",
                 path=each.place,
                 remedy="leave them out of the files, or score this set with errata corpora",
             )
-        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
+        outputs = tuple(
+            (name or "", path) for name, path in map(split_name, files_in(each.output_paths))
+        )
         if not outputs:
             raise InputError(
-                f"{each.name} has no outputs to score", path=each.place, remedy="give some"
+                f"{each.title} has no outputs to score", path=each.place, remedy="give some"
             )
         yield replace(each, outputs=outputs)
 
 
-def _absolute(path: str | None) -> str | None:
+def _absolute(pattern: Pattern) -> Pattern:
     """A path that means the same to workers started elsewhere."""
-    return path if path is None or "://" in path or path == "-" else os.path.abspath(path)
+    if isinstance(pattern, tuple):
+        return tuple(str(_absolute(each)) for each in pattern)
+    return pattern if "://" in pattern or pattern == "-" else os.path.abspath(pattern)
 
 
 def _called(path: str) -> str:

@@ -16,7 +16,8 @@ import numpy as np
 from errata.comparison.paired_tests import TwoSystems
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import edits_of, kind_at, origins
+from errata.edits import describe_origins, edits_of, kind_at, origin_facts
+from errata.metrics.base import describe_data
 from errata.metrics.difficulty import weight
 from errata.metrics.errant import FN, FP, TP, Edits, match_edits, sum_tables
 from errata.metrics.errant_by_type import (
@@ -401,7 +402,7 @@ class EditFigures:
             return TwoSystems(self._rates, was, now)
 
         def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
-            known = self.metric.parts(totals)
+            known = self.metric.figures(totals)
             found = {
                 "P": np.asarray(known["P"], np.float64),
                 "R": np.asarray(known["R"], np.float64),
@@ -439,6 +440,7 @@ def edits_judged(
         for several in metric.keyed(r.edits or (), gold=True).values()
         for edit in several
     }
+    described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
     notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)
     return EditFigures(
@@ -452,8 +454,8 @@ def edits_judged(
         tuple(sorted(asked)),
         _difficulty(metric, gold, found),
         True,
-        (*metric.context(corpus, systems), *corpus_facts(corpus), *retyped, f"tier:{tier}"),
-        (*notes, *metric.notes(corpus, systems)),
+        (*described.context, *corpus_facts(corpus), *retyped, f"tier:{tier}"),
+        (*notes, *described.notes),
         gold,
         tuple(found),
         tuple(counts),
@@ -503,7 +505,8 @@ def edits_without_references(
                     tally[i] = tally.get(i, 0) + 1
         counts.append(table)
         by_kind.append({kind: _unjudged(kind, tally) for kind, tally in sorted(of_kind.items())})
-    facts = origins(systems, metric.outputs, metric.extractor, gold=False)
+    facts = origin_facts(systems, metric.outputs)
+    context = describe_origins(facts, metric.extractor, gold=False)
     return EditFigures(
         metric,
         tuple(systems),
@@ -515,7 +518,7 @@ def edits_without_references(
         (),
         None,
         False,
-        (*facts, *corpus_facts(corpus), f"tier:{tier}"),
+        (*context, *corpus_facts(corpus), f"tier:{tier}"),
         ("there are no references: edits are counted, and nothing says which of them are right",),
         corpus,
         tuple(found),

@@ -18,6 +18,7 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.difficulty.heatmap import weights_origin
 from errata.edits import kind_at
 from errata.io.corpus import keep_annotators
+from errata.metrics.base import describe_data
 from errata.metrics.difficulty import DifficultyMap, weight
 from errata.scoring.evaluate import scores_of
 from errata.scoring.results import corpus_facts
@@ -269,7 +270,8 @@ def difficulty_tables(
     """
     metric = found.metric
     shown = []
-    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    context = describe_data(metric, corpus, systems).context
+    signature = signed(repr(metric), *context, *corpus_facts(corpus))
     if systems:
         counts = [found.counts(s) for s in range(len(systems))]
         scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)

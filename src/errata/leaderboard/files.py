@@ -33,8 +33,9 @@ from typing import Any, TypeVar
 
 from errata.core.errors import InputError, escape_controls, shorten
 from errata.core.parameters import suggest_name
-from errata.datasets.evaluation_sets import EvaluationFiles, listed_files
+from errata.datasets.evaluation_sets import listed_files
 from errata.datasets.load import sample_file
+from errata.io.corpus import CorpusFiles
 from errata.io.files import PathLike
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.tokenisers import AS_IS, tokeniser
@@ -80,7 +81,7 @@ class Board:
 
     folder: Path
     title: str
-    sets: tuple[EvaluationFiles, ...]
+    sets: tuple[CorpusFiles, ...]
     metrics: tuple[str, ...] = DEFAULT_METRICS
     about: str = ""
     groups: tuple[str, ...] = ()
@@ -183,7 +184,7 @@ def read_board(folder: PathLike) -> Board:
             raise reader.error(f"{name} lists outputs", "sets", name, "outputs", remedy=remedy)
     if not sets:
         with sample_file("gold.m2") as gold:
-            sets = [EvaluationFiles("sample", str(gold), place="sample")]
+            sets = [CorpusFiles(gold=str(gold), name="sample", place="sample")]
     if not 0 < file.confidence < 1:
         raise reader.error("not between 0 and 1", "confidence", remedy="0.95 is usual")
     if file.resamples < 2 / (1 - file.confidence) - 1e-9:
@@ -306,7 +307,7 @@ def _check_place(reader: RecordReader, file: str) -> None:
 
 def _output_names(board: Board, reader: RecordReader, card: _CardFile) -> dict[str, str]:
     """Return the file of each test set: as the card says, or by the usual names."""
-    sets, named = [each.name for each in board.sets], dict(card.outputs)
+    sets, named = [each.title for each in board.sets], dict(card.outputs)
     for name in named:
         if name not in sets:
             raise reader.error(

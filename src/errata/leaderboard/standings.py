@@ -23,11 +23,11 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.registry import origin, plugin_errors
 from errata.core.stats import Floats, Progress, plural
 from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
-from errata.datasets.evaluation_sets import EvaluationFiles
+from errata.datasets.evaluation_sets import read_evaluation_set
 from errata.human.ranking import Ranking, cluster
 from errata.io.atomic import file_set
 from errata.io.checks import Finding, summarise
-from errata.io.corpus import check_files
+from errata.io.corpus import CorpusFiles, check_files
 from errata.io.outputs import read_hypotheses
 from errata.io.stored_runs import StoredRun, corpus_digests, make_run, read_runs, write_run
 from errata.leaderboard.files import (
@@ -39,7 +39,7 @@ from errata.leaderboard.files import (
     submission_name,
 )
 from errata.metrics import parse
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, describe_data
 from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
@@ -140,16 +140,16 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
             found.append(CheckedSubmission(name, (_finding(error, folder),)))
     for files in board.sets:
         outputs = {
-            k: each.submission.outputs[files.name]
+            k: each.submission.outputs[files.title]
             for k, each in enumerate(found)
-            if each.submission is not None and files.name in each.submission.outputs
+            if each.submission is not None and files.title in each.submission.outputs
         }
         by_path = check_outputs(files, list(outputs.values()), board.tokens)
         for k, each in enumerate(found):
             if k in outputs:
                 more = by_path.get(str(outputs[k]), [])
             else:
-                more = [] if each.submission is None else [_no_output(each.submission, files.name)]
+                more = [] if each.submission is None else [_no_output(each.submission, files.title)]
             found[k] = replace(each, findings=(*each.findings, *more))
     return found
 
@@ -166,24 +166,19 @@ def _no_output(submission: Submission, name: str) -> Finding:
 
 
 def check_outputs(
-    files: EvaluationFiles, outputs: Sequence[Path], tokens: str
+    files: CorpusFiles, outputs: Sequence[Path], tokens: str
 ) -> dict[str, list[Finding]]:
     """Findings in outputs, by file; a test set that cannot be read raises an error.
 
     What the checks let through is read as it will be for scoring, so that one output which cannot
     be (edits of several systems, say) is refused and does not stop the others.
     """
-    checked = check_files(
-        [f"{k}={output}" for k, output in enumerate(outputs)],
-        gold=files.gold,
-        source=files.source if files.gold is None else None,
-        references=files.references if files.gold is None else (),
-        skipped=files.skipped,
-    )
+    known = files if files.gold is None else replace(files, source=None, references=())
+    checked = check_files([f"{k}={output}" for k, output in enumerate(outputs)], known)
     by_path: dict[str, list[Finding]] = {}
     for finding in checked.findings:
         by_path.setdefault(finding.path, []).append(finding)
-    corpus = files.read(tokens=tokens).corpus
+    corpus = read_evaluation_set(replace(files, tokens=tokens)).corpus
     for output in outputs:
         own = by_path.setdefault(str(output), [])
         if not any(finding.severity == "error" for finding in own):
@@ -215,16 +210,16 @@ def read_standing(
     fit = [each.submission for each in checked if each.fits and each.submission is not None]
     sets = []
     for files in board.sets:
-        corpus = files.read(tokens=board.tokens).corpus
-        there = [each for each in fit if files.name in each.outputs]
+        corpus = read_evaluation_set(replace(files, tokens=board.tokens)).corpus
+        there = [each for each in fit if files.title in each.outputs]
         if not there:
             continue
         systems = [
-            read_hypotheses(str(each.outputs[files.name]), name=each.card.system, corpus=corpus)
+            read_hypotheses(str(each.outputs[files.title]), name=each.card.system, corpus=corpus)
             for each in there
         ]
         ranked = rank_set(
-            files.name, metrics, corpus, systems, board, kept, threads=threads, progress=progress
+            files.title, metrics, corpus, systems, board, kept, threads=threads, progress=progress
         )
         sets.append(replace(ranked, submissions={each.card.system: each for each in there}))
     if not sets:
@@ -280,9 +275,9 @@ def _counts(
     progress: Progress | None,
 ) -> tuple[list[Floats], set[str]]:
     """The counts of every system, and the names of those that had to be counted."""
-    together = metric.context(corpus, systems)
+    together = describe_data(metric, corpus, systems).context
     # What weighs by all systems says of one alone something else, and is counted for all or none.
-    joint = any(metric.context(corpus, [each]) != together for each in systems)
+    joint = any(describe_data(metric, corpus, [each]).context != together for each in systems)
     keys = _keys(metric, corpus, systems, together, joint)
     found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
     lost = [k for k, key in enumerate(keys) if found.get(key) is None]

@@ -296,7 +296,7 @@ def accuracy_pair_table(result: SentenceLevels) -> Table:
 
 
 def confusion_tables(result: SentenceLevels) -> list[Table]:
-    """Of each metric: what people said of two outputs (rows) against what it said (columns).
+    """Return for each metric the judgments of pairs by people (rows) and by the metric (columns).
 
     Which output stands first is arbitrary, so the two orders are added up.
     """
@@ -408,7 +408,7 @@ def matrix_tables(found: MetricMatrix) -> list[Table]:
 
 
 def rating_table(result: RatingLevels) -> Table:
-    """Two rows for each metric: over the outputs of all sentences, and among those of one."""
+    """Return two rows for each metric: over all outputs, and within sentences."""
     levels = result.levels
     columns = [
         Column("metric", [level.metric for level in levels for _ in range(2)]),

@@ -12,7 +12,7 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.stats import Floats, Progress, ratio
 from errata.data import Corpus, Hypotheses, Reference, Scores
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, describe_data
 from errata.metrics.ter import edit_counts, operation_counts
 from errata.scoring.evaluate import evaluate
 from errata.scoring.results import corpus_facts
@@ -369,7 +369,7 @@ def reference_curve(
 def curve_facts(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
     """What a signature says of a curve beside the metric: edits, sentences and references."""
     part, outputs = _corrected_by_all(corpus, systems)
-    return (*metric.context(part, outputs), *corpus_facts(part))
+    return (*describe_data(metric, part, outputs).context, *corpus_facts(part))
 
 
 def _corrected_by_all(

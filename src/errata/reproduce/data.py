@@ -17,7 +17,8 @@ from errata.datasets.fetch import collection, collections, path, role_files
 from errata.datasets.load import read_collection, read_outputs_of
 from errata.edits import extractor_version
 from errata.human import Comparisons, compare, parse_ranker, rank
-from errata.io import read_corpus, read_m2, read_published_scores, read_text
+from errata.io import read_m2, read_published_scores, read_text
+from errata.io.corpus import CorpusFiles
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgment_files, read_judgments
 from errata.io.outputs import read_systems
@@ -314,9 +315,7 @@ class ExperimentTexts:
 
 
 def _read_own_files(own: OwnFiles) -> Corpus:
-    return read_corpus(
-        gold=own.gold or None, source=own.source or None, references=own.references, name=own.name
-    )
+    return CorpusFiles(own.gold or None, own.source or None, own.references, name=own.name).read()
 
 
 # ---- What experiments work on: texts, scores made from them, and judgments, each made once.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from errata.core.stats import Estimate, Interval
 from errata.difficulty.study import difficulty_tables
+from errata.metrics.base import describe_data
 from errata.metrics.errant import FN, TP
 from errata.metrics.errant_by_type import TypeScores, scores_by_type
 from errata.plots import Forest, ForestRow
@@ -58,15 +59,15 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
     corpus, systems, metric = results.references, results.material.systems, results.edits
     if corpus is None:
         return []
-    notes = metric.notes(corpus, systems)
+    described = describe_data(metric, corpus, systems)
     return [
         type_table(
             each,
             metric.headline,
-            notes=notes,
+            notes=described.notes,
             signature=signed(
                 repr(metric),
-                *metric.context(corpus, systems),
+                *described.context,
                 *corpus_facts(corpus),
                 *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
                 "tier:3",
