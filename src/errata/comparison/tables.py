@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from errata.comparison.compare import Comparison, KindChange, SentenceChange
 from errata.comparison.edits import ChangeCounts
@@ -274,21 +275,41 @@ def edit_change_table(found: Comparison, sources: Sequence[str]) -> Table:
     )
 
 
+class DiffPiece(NamedTuple):
+    """Words that two texts share, or words deleted and inserted at one place."""
+
+    kept: str = ""
+    deleted: str = ""
+    inserted: str = ""
+
+
+def diff_pieces(old: str, new: str) -> list[DiffPiece]:
+    """Return the differences of two texts, in order.
+
+    >>> diff_pieces("I go", "I went")[1]
+    DiffPiece(kept='', deleted='go', inserted='went')
+    """
+    tokens, pieces, at = old.split(), [], 0
+    for edit in extract(old, new):
+        pieces.append(DiffPiece(kept=" ".join(tokens[at : edit.start])))
+        deleted = " ".join(tokens[edit.start : edit.end])
+        pieces.append(DiffPiece(deleted=deleted, inserted=edit.replacement))
+        at = edit.end
+    return [piece for piece in (*pieces, DiffPiece(kept=" ".join(tokens[at:]))) if any(piece)]
+
+
 def word_diff(old: str, new: str) -> str:
-    """Two texts in one, with what goes in ``[-…-]`` and what comes in ``{+…+}``.
+    """Two texts in one, with deleted words in ``[-…-]`` and inserted words in ``{+…+}``.
 
     >>> word_diff("He go to home .", "He goes home now .")
     'He [-go-] {+goes+} [-to-] home {+now+} .'
     """
-    tokens, shown, at = old.split(), [], 0
-    for edit in extract(old, new):
-        shown += tokens[at : edit.start]
-        gone = " ".join(tokens[edit.start : edit.end])
-        shown += [f"[-{gone}-]"] * bool(gone) + [f"{{+{edit.replacement}+}}"] * bool(
-            edit.replacement
-        )
-        at = edit.end
-    return " ".join([*shown, *tokens[at:]])
+    words: list[str] = []
+    for kept, deleted, inserted in diff_pieces(old, new):
+        words += [kept] * bool(kept)
+        words += [f"[-{deleted}-]"] * bool(deleted)
+        words += [f"{{+{inserted}+}}"] * bool(inserted)
+    return " ".join(words)
 
 
 def comparison_as_table(comparison: Comparison, *, table: str | None = None) -> Table:

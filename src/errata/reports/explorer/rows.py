@@ -21,7 +21,7 @@ from errata.comparison.compare import check_slices
 from errata.comparison.edits import JudgedSentence
 from errata.core.errors import InputError, escape_controls
 from errata.core.stats import Floats, Ints, merge_ties
-from errata.data import Corpus, Edit, Hypotheses, Scores
+from errata.data import Corpus, Edit, Hypotheses, Scores, apply_edits
 from errata.edits import extract_all, with_edits
 from errata.metrics.difficulty import DifficultyMap
 from errata.metrics.errant import Edits
@@ -214,21 +214,16 @@ def sentence_views(
 
 
 def edited_tokens(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
-    """The tokens with edits carried out, or None where they overlap.
+    """The tokens with edits carried out, or None if edits overlap.
 
     >>> edited_tokens(["a"], [Edit(0, 1, "b"), Edit(1, 1, "c d")]), edited_tokens(
     ...     ["a"], [Edit(0, 1, "b"), Edit(0, 1, "c")])
     (['b', 'c', 'd'], None)
     """
-    done: list[str] = []
-    at = 0
-    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
-        if edit.start < at:
-            return None
-        done += tokens[at : edit.start]
-        done += edit.replacement.split()
-        at = edit.end
-    return done + list(tokens[at:])
+    try:
+        return apply_edits(tokens, edits)
+    except InputError:
+        return None
 
 
 def _changes(

@@ -7,11 +7,10 @@ from typing import Any
 
 from errata.comparison.compare import Comparison, SentenceChange
 from errata.comparison.gate import check_conditions, compare_excluding, gate_table
-from errata.comparison.tables import comparison_tables
+from errata.comparison.tables import comparison_tables, diff_pieces
 from errata.core.errors import InputError
 from errata.core.stats import plural
 from errata.data import Corpus, Hypotheses
-from errata.edits import extract
 from errata.metrics import Metric
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import changed_sentences
@@ -155,29 +154,8 @@ def _regression(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
             ),
         ],
         "diff_name": "old to new",
-        "diff": word_diff(change.old, change.new),
+        "diff": diff_pieces(change.old, change.new),
     }
-
-
-def word_diff(old: str, new: str) -> list[dict[str, str]]:
-    """Return the differences of two texts as pieces: kept, or deleted and inserted.
-
-    >>> [piece["kept"] or piece["inserted"] for piece in word_diff("I go", "I went")]
-    ['I', 'went']
-    """
-    tokens, pieces, at = old.split(), [], 0
-
-    def keep(words: list[str]) -> None:
-        if words:
-            pieces.append({"kept": " ".join(words), "deleted": "", "inserted": ""})
-
-    for edit in extract(old, new):
-        keep(tokens[at : edit.start])
-        deleted = " ".join(tokens[edit.start : edit.end])
-        pieces.append({"kept": "", "deleted": deleted, "inserted": edit.replacement})
-        at = edit.end
-    keep(tokens[at:])
-    return pieces
 
 
 def _harm(
@@ -208,7 +186,7 @@ def _harm(
             "number": corpus.number(i),
             "texts": [],
             "diff_name": "source to new",
-            "diff": word_diff(corpus.sources[i], output.sentences[i]),
+            "diff": diff_pieces(corpus.sources[i], output.sentences[i]),
         }
         for i in harmed[:WORST]
     ]
