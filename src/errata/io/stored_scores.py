@@ -72,7 +72,7 @@ class _Figure:
         return np.array([self.whole.get(system, math.nan) for system in systems], np.float64)
 
     def table(self, systems: Sequence[str]) -> Floats | None:
-        """The values ``[system, sentence]``, NaN where there is none, which is warned of."""
+        """The values ``[system, sentence]``, NaN where there is none; warn about gaps."""
         if not self.sentences:
             return None
         if odd := {*systems} ^ self.sentences.keys():
@@ -487,7 +487,7 @@ _PRINTED = "give what errata score or errata rank printed"
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table that a command printed; ``lines`` are those of its rows in a TSV file."""
+    """A table that a command printed; ``lines`` has the line of each row in a TSV file."""
 
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, Any], ...]
