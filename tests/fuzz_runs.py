@@ -12,20 +12,6 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = [
-    "count_files",
-    "count_in",
-    "manifests",
-    "packed_counts",
-    "parquet_in",
-    "parquets",
-    "plan_in",
-    "read_shards",
-    "record_in",
-    "records",
-    "unpacked",
-]
-
 
 def packed_counts() -> list[bytes]:
     """Counts of whole numbers, of fractions, with references that are missing, and of nothing."""

@@ -12,8 +12,6 @@ from tempfile import TemporaryDirectory
 
 import fuzz_runs
 
-__all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
-
 XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
 
@@ -299,7 +297,7 @@ def _claims(path: Path) -> object:
     from errata.verify import read_claims
 
     return [
-        (claim.said, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
+        (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
         for claim in read_claims(read_lines(path)[0], str(path))
     ]
 

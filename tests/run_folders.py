@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -20,18 +19,7 @@ from errata.metrics import parse
 from errata.scale.executors import EngineSettings
 from errata.scale.manifest import Manifest, MetricPlan
 from errata.scale.run import RunOutcome, count_tasks, finish_run, plan_run
-
-__all__ = [
-    "PlannedRun",
-    "SampleFiles",
-    "joined",
-    "planned",
-    "result_of",
-    "run_of",
-    "tiled_sample",
-    "until_records",
-    "wait_until",
-]
+from processes import wait_until
 
 SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
@@ -184,15 +172,6 @@ def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, 
         for n in ("sources", "references")
     )
     return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    """Wait as long as a busy machine may need; the limit only bounds a hang."""
-    for _ in range(30_000):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("the condition was not met within ten minutes")
 
 
 def until_records(place: Path, number: int, driver: subprocess.Popen[str]) -> None:

@@ -30,7 +30,7 @@ STEPS: tuple[Prefixes, ...] = (
 
 
 class AlignedColumn(NamedTuple):
-    """One column: what stands in the three rows, None for a gap, and what that is."""
+    """One column: the tokens of the three rows, None for a gap, and the kind of column."""
 
     source: str | None
     hypothesis: str | None

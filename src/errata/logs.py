@@ -22,7 +22,7 @@ from errata.tables.cells import Cell
 from errata.tables.table import Table
 
 EVERYTHING = ("", "all")  # the part that holds every sentence
-# What is counted of a part, and of each kind of edit in it ("" stands for all kinds together).
+# The counts of a part, and of each kind of edit in it ("" stands for all kinds together).
 FIGURES = ("sentences", "changed", "edits", "squares", "clean", "alarms", "answered", "accepted")
 _Key = tuple[str, str, str, str]  # column, value, kind, figure
 
@@ -214,7 +214,7 @@ def _overall(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
 
 
 def _apart(found: Estimate) -> tuple[Cell, Cell]:
-    """A number and its interval, of which it need not be the middle."""
+    """A number and its interval, which need not be symmetric."""
     return found.value, Interval(found.low, found.high)
 
 
@@ -258,7 +258,7 @@ def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signat
 def _table(
     columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
 ) -> Table:
-    """A table that goes on with shares, without those of which the logs say nothing."""
+    """A table with shares as its last columns, without those that the logs do not have."""
     heads = [(share, f"{share} interval") for share in SHARES]
     ends = (*heads[0], *heads[1], "answered", *heads[2])
     table = Table(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -29,8 +28,7 @@ from errata.scale.manifest import Manifest, MetricPlan, read_manifest
 from errata.scale.reduce import write_sentences
 from errata.scale.run import finish_run, plan_run, planned_run
 from errata.scale.shard_job import ShardRecord, record_name, run_job, run_status
-from errata.scoring.evaluate import evaluate, score_parts
-from errata.scoring.resampling import BootstrapLimits
+from errata.scoring.evaluate import evaluate
 from run_folders import PlannedRun, planned, result_of, run_of, tiled_sample
 
 # One metric per kind of choice: running, of the whole corpus, drawn, and settled by the whole.
@@ -325,79 +323,6 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
     manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
     (name,) = run_job(folder, manifest, 0).files
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
-
-
-def stop_reading(run: PlannedRun, shard: int) -> None:
-    """Read some shards, be interrupted, and leave a cursor."""
-
-    def stop(done: int, total: int) -> None:
-        if done == shard:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reduce.reduce_run(run.folder, run.manifest, progress=stop)
-
-
-def test_interrupted_reading_goes_on_at_the_cursor(
-    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = run.count().result()
-    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
-    stop_reading(run, 2)
-    cursor = json.loads((run.place / "reduce" / "0000-0000.json").read_text())
-    assert cursor["record"]["next"] == 2
-    read = []
-    original = counted_files.read_count_file
-
-    def counted(*arguments: Any) -> object:
-        read.append(arguments[3])
-        return original(*arguments)
-
-    monkeypatch.setattr(counted_files, "read_count_file", counted)
-    assert run.result() == whole
-    assert read[:4] == [2, 2, 3, 3]  # of both systems; then all again, as it is small
-    assert not (run.place / "reduce").exists()
-
-
-@pytest.fixture
-def _read_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep sums, as for a large corpus, and a cursor after every shard."""
-    held = BootstrapLimits(held=10)
-    start = reduce.Accumulator.start
-    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
-    monkeypatch.setattr(reduce, "score_parts", partial(score_parts, limits=held))
-    monkeypatch.setattr(
-        reduce.Accumulator,
-        "start",
-        lambda metric, systems, limits=held: start(metric, systems, limits),
-    )
-
-
-@pytest.mark.usefixtures("_read_as_if_large")
-def test_damaged_cursor_is_not_used(run: PlannedRun) -> None:
-    """One digit of a sum that was kept."""
-    run.count()
-    stop_reading(run, 3)
-    cursor = run.place / "reduce" / "0000-0000.json"
-    kept = cursor.read_text()
-    whole = run.result()
-    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
-    assert sums is not None
-    at = sums.start(1)
-    cursor.parent.mkdir()
-    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
-    assert run.result() == whole
-
-
-@pytest.mark.usefixtures("_read_as_if_large")
-def test_cursor_does_not_cover_what_was_counted_again(make: MakeRun) -> None:
-    """A shard that was read, then counted again with another sentence left out."""
-    once, twice = make("once").count(), make("twice").count()
-    run_job(once.folder, once.manifest, 1, left_out=[7])
-    run_job(twice.folder, twice.manifest, 1, left_out=[2])
-    stop_reading(twice, 3)
-    run_job(twice.folder, twice.manifest, 1, left_out=[7])
-    assert twice.result() == once.result()
 
 
 def test_sentences_left_out_before_count_as_left_out(

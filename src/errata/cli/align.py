@@ -111,12 +111,14 @@ def command(
 
 
 def _signature(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> str:
+    from errata.metrics.base import describe_data
     from errata.scoring.contract import check_inputs
     from errata.scoring.results import corpus_facts
     from errata.tables.table import signed
 
     check_inputs(metric, corpus, systems)
-    return signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    context = describe_data(metric, corpus, systems).context
+    return signed(repr(metric), *context, *corpus_facts(corpus))
 
 
 def _three_way(

@@ -10,8 +10,7 @@ import click
 
 from errata.cli.input_options import read_skip_option, sample_option, skip_option
 from errata.cli.main import note
-from errata.cli.options import Bootstrap, refuse_beside_sample, refuse_unless
-from errata.cli.output import ProgressBar
+from errata.cli.options import refuse_beside_sample, refuse_unless
 from errata.cli.params import Decorator, Function, add_help, choice_of, option_group
 from errata.core.errors import InputError
 from errata.core.stats import plural
@@ -20,7 +19,6 @@ from errata.meta.system_level import Over
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
-    from errata.human.comparisons import Comparisons, Unit
     from errata.io.judgments.checks import Labels
     from errata.io.slices import SkippedSentences
 
@@ -346,7 +344,7 @@ class MetaInputs(NamedTuple):
         )
 
 
-# ---- What people say of systems, for the commands that hold metrics against it.
+# ---- Judgments and rankers, for the commands that judge metrics by them.
 
 
 class JudgmentSource(NamedTuple):
@@ -387,40 +385,3 @@ def judgments_of(
     if not people.judgments and not sample:
         return None
     return list(replace(judged, sample=not people.judgments).read(people.judgments, outputs))
-
-
-def comparisons_of(
-    judgments: Sequence[Judgment] | None, people: JudgmentSource, origin: Sequence[str], seed: int
-) -> Comparisons | None:
-    """The pairwise comparisons of judgments, where there are any."""
-    from errata.human import compare
-
-    if judgments is None:
-        return None
-    return compare(judgments, members=people.members, rng=seed, origin=origin)
-
-
-def people_scores(
-    human: Scores | None,
-    comparisons: Comparisons | None,
-    people: JudgmentSource,
-    unit: Unit,
-    bootstrap: Bootstrap,
-) -> Scores:
-    """People's scores of systems: as they were given, or ranked from comparisons."""
-    if human is not None:
-        return human
-    if comparisons is None:
-        raise InputError("no word from people", remedy="give --judgments or --human scores")
-    from errata.human import parse_ranker, rank
-
-    chosen = parse_ranker(people.ranker)
-    with ProgressBar(chosen.name) as progress:
-        return rank(
-            chosen,
-            comparisons,
-            unit=unit,
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            progress=progress,
-        )

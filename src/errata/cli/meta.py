@@ -15,12 +15,10 @@ from errata.cli.judgment_options import (
     MetaInputs,
     SystemSelection,
     choice_options,
-    comparisons_of,
     judgment_options,
     judgments_of,
     over_option,
     people_options,
-    people_scores,
     unit_option,
 )
 from errata.cli.options import (
@@ -41,9 +39,9 @@ from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Scores
-    from errata.human.comparisons import Comparisons, Unit
-    from errata.meta.matching import MatchedScores
-    from errata.meta.sentence_level import ConventionName, SentenceLevels
+    from errata.human.comparisons import Unit
+    from errata.meta.evaluate import MetaEvaluation
+    from errata.meta.sentence_level import ConventionName
     from errata.meta.system_level import Over
     from errata.metrics import Metric
     from errata.tables.table import Form, Table
@@ -195,9 +193,6 @@ def check_sentences(given: MetaInputs, level: Level, drawn: MetaFigureOptions) -
     refuse_unless(drawn.systems, "human", "--level system or both, or ratings of sentences")
 
 
-DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
-
-
 @click.command(
     "meta",
     epilog="Example:  errata meta --judgments judgments.xml --gold gold.m2 -m m2 -m gleu outputs/*",
@@ -259,7 +254,8 @@ def command(
     The groups of the judgments are compared with the outputs always, and refused where they do not
     fit: sentences may be counted from 0 or from 1 (--base). --labels given leaves that out.
     """
-    from errata.meta.matching import match, match_comparisons
+    from errata.human import parse_ranker
+    from errata.meta.evaluate import DEFAULT_CONVENTIONS, meta_evaluate
     from errata.metrics import parse
 
     # What can fail at once does so before anything is computed.
@@ -271,71 +267,80 @@ def command(
         )
     check_used(people, score_files, inputs, judged, level, drawn, computed=computed)
     refuse_unless(bootstrap.resamples > 0, "over", DRAWN)
-    conventions = _known_conventions(conventions or DEFAULT_CONVENTIONS)
+    _check_conventions(conventions)
     chosen = [parse(text) for text in (metrics or DEFAULT_METRICS if computed else ())]
+    ranker = parse_ranker(people.ranker)
     scored = inputs.whole.scored(systems) if chosen else None
     written = inputs.as_written(systems, scored[1]) if scored else []
     judgments = judgments_of(people, inputs.sample, judged, written)
     given = MetaInputs(judgments, *score_files.read(), scored)
     check_sentences(given, level, drawn)
-    said_nothing = judgments is None and given.human is None
+    if judgments is None and given.human is None:
+        refuse_unless(False, "ensemble", "--judgments or --human")
     if level != "system" and judgments is not None and judged.labels == "check":
         _check_fit(judgments, given.scores, people.judgments or ("--sample",), judged.base)
     given = given.skip(inputs.skipped).without(selected.without)
-    origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
-    comparisons = comparisons_of(given.judgments, people, origin, bootstrap.seed)
-    said = None
-    if not said_nothing and (level != "sentence" or drawn.systems):
-        said = people_scores(given.human, comparisons, people, unit, bootstrap)
     results = given.scores
     if given.scored is not None:
         results += _metric_scores(chosen, *given.scored, bootstrap)
-
-    tables: list[Table] = []
-    if said_nothing:
-        refuse_unless(False, "ensemble", "--judgments or --human")
-        from errata.meta.metric_matrix import match_metrics
-
-        alone = match_metrics(results, common=selected.common, hide=selected.hide)
-        tables += _matrix_tables(alone, view, drawn, bootstrap, people=False)
-    elif said is not None:
-        paired = match(said, results, common=selected.common, hide=selected.hide)
-        if level != "sentence":
-            tables += _system_tables(paired, view, bootstrap)
-        tables += _matrix_tables(paired, view, drawn, bootstrap, people=True)
-        _draw(paired, drawn)
-    if level != "system" and comparisons is not None:
-        by_sentence = _with_sentences(results, alone=level == "sentence")
-        left = match_comparisons(
-            comparisons, by_sentence, common=selected.common, hide=selected.hide
+    if level != "system" and given.judgments is not None:
+        _check_sentence_scores(results, alone=level == "sentence")
+    with ProgressBar(ranker.name) as progress:
+        found = meta_evaluate(
+            results,
+            given.judgments,
+            human=given.human,
+            ranker=ranker,
+            members=people.members,
+            unit=unit,
+            over=view.over,
+            conventions=conventions or DEFAULT_CONVENTIONS,
+            hide=selected.hide,
+            common=selected.common,
+            origin=(*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without)),
+            resamples=bootstrap.resamples,
+            confidence=bootstrap.confidence,
+            rng=bootstrap.seed,
+            progress=progress,
         )
-        if by_sentence:
-            found = _sentence_level(left, by_sentence, conventions, unit, bootstrap)
-            tables += _sentence_tables(found, view.tests)
-            _draw_sentences(found, drawn)
-    if level != "system" and given.rated is not None:
-        tables += _rating_tables(given.rated, results, selected, drawn, bootstrap)
+        tables = _tables(found, level, view, drawn)
     emit(tables, form)
 
 
-def _with_sentences(results: list[Scores], *, alone: bool) -> list[Scores]:
-    """The metrics that can be judged by the sentence; of the others it is said."""
+def _tables(
+    found: MetaEvaluation, level: Level, view: SystemView, drawn: MetaFigureOptions
+) -> list[Table]:
+    """Return the tables of the levels asked for, and save the figures."""
+    tables: list[Table] = []
+    judged = found.judgments is not None or found.human is not None
+    if judged and level != "sentence":
+        tables += _system_tables(found, view)
+    if view.matrix or not judged:
+        from errata.meta.tables import matrix_tables
+
+        tables += matrix_tables(found.matrix)
+    if level != "system":
+        tables += _sentence_tables(found, view.tests)
+    _draw(found, drawn)
+    return tables
+
+
+def _check_sentence_scores(results: list[Scores], *, alone: bool) -> None:
+    """Warn about metrics without sentence scores; refuse if no metric has any and one is needed."""
     left_out = [scores.label for scores in results if scores.sentences is None]
     if left_out:
         problem = f"no sentence scores of {', '.join(left_out)}"
         if alone and len(left_out) == len(results):
             raise InputError(problem, remedy="give --scores SYSTEMS,SENTENCES, or --level system")
         warnings.warn(f"{problem}; they are judged at system level only", DataWarning, stacklevel=2)
-    return [scores for scores in results if scores.sentences is not None]
 
 
-def _known_conventions(names: tuple[ConventionName, ...]) -> tuple[ConventionName, ...]:
+def _check_conventions(names: tuple[ConventionName, ...]) -> None:
     from errata.core.parameters import require
     from errata.meta.sentence_level import ConventionName
 
     for name in names:
         require("convention", name, ConventionName)
-    return names
 
 
 def _check_fit(
@@ -372,137 +377,66 @@ def _metric_scores(
     return results
 
 
-def _system_tables(paired: MatchedScores, view: SystemView, bootstrap: Bootstrap) -> list[Table]:
+def _system_tables(found: MetaEvaluation, view: SystemView) -> list[Table]:
     from errata.meta import tables as report
-    from errata.meta.system_level import leave_one_out, system_level, windows
+    from errata.meta.ensembles import ensembles
+    from errata.meta.system_level import leave_one_out, windows
 
-    resamples, confidence, seed, _ = bootstrap
-    found = system_level(
-        paired, over=view.over, resamples=resamples, confidence=confidence, rng=seed
-    )
-    tables = [report.system_level_table(found)]
-    if view.tests and found.pairs:
-        tables.append(report.metric_pair_table(found))
-    if len(paired) > 2:
-        tables.append(report.leave_one_out_table(leave_one_out(paired)))
+    level, matched = found.systems, found.matched
+    assert level is not None
+    tables = [report.system_level_table(level)]
+    if view.tests and level.pairs:
+        tables.append(report.metric_pair_table(level))
+    if len(matched) > 2:
+        tables.append(report.leave_one_out_table(leave_one_out(matched)))
     if view.window is not None:
-        tables.append(report.window_table(windows(paired, view.window)))
+        tables.append(report.window_table(windows(matched, view.window)))
     if view.top is not None:
-        tables.append(report.window_table(windows(paired, view.top, top=True), name="top"))
+        tables.append(report.window_table(windows(matched, view.top, top=True), name="top"))
     if view.ensemble:
-        from errata.meta.ensembles import ensembles
-        from errata.meta.tables import ensemble_table
-
-        tables.append(ensemble_table(ensembles(paired)))
+        tables.append(report.ensemble_table(ensembles(matched)))
     return tables
 
 
-def _matrix_tables(
-    paired: MatchedScores,
-    view: SystemView,
-    drawn: MetaFigureOptions,
-    bootstrap: Bootstrap,
-    *,
-    people: bool,
-) -> list[Table]:
-    """Metrics against each other, drawn and as tables, as far as it was asked for."""
-    files = [path for kind, path in drawn.figures if kind == "matrix"]
-    if people and not (view.matrix or files):
-        return []
-    from errata.meta.metric_matrix import metric_matrix
-    from errata.meta.tables import matrix_map, matrix_tables
-    from errata.plots.mpl import save_figure
-
-    resamples, confidence, seed, _ = bootstrap
-    found = metric_matrix(
-        paired, people=people, over=view.over, resamples=resamples, confidence=confidence, rng=seed
-    )
-    for path in files:
-        save_figure(matrix_map(found), path)
-    return matrix_tables(found) if view.matrix or not people else []
-
-
-def _sentence_level(
-    comparisons: Comparisons,
-    results: list[Scores],
-    conventions: tuple[ConventionName, ...],
-    unit: Unit,
-    bootstrap: Bootstrap,
-) -> SentenceLevels:
-    from errata.meta.sentence_level import sentence_levels
-
-    resamples, confidence, seed, _ = bootstrap
-    return sentence_levels(
-        comparisons,
-        results,
-        conventions,
-        unit=unit,
-        resamples=resamples,
-        confidence=confidence,
-        rng=seed,
-    )
-
-
-def _sentence_tables(found: SentenceLevels, tests: bool) -> list[Table]:
+def _sentence_tables(found: MetaEvaluation, tests: bool) -> list[Table]:
     from errata.meta import tables as report
 
-    tables = [report.sentence_level_table(found)]
-    if tests and found.contests:
-        tables.append(report.accuracy_pair_table(found))
-    return [*tables, *report.confusion_tables(found)]
+    tables = []
+    if found.sentences is not None:
+        tables.append(report.sentence_level_table(found.sentences))
+        if tests and found.sentences.contests:
+            tables.append(report.accuracy_pair_table(found.sentences))
+        tables += report.confusion_tables(found.sentences)
+    if found.ratings is not None:
+        tables.append(report.rating_table(found.ratings))
+    return tables
 
 
-def _draw_sentences(found: SentenceLevels, drawn: MetaFigureOptions) -> None:
-    from errata.meta.tables import sentence_plot
-    from errata.plots.mpl import save_figure
-
-    for kind, path in drawn.figures:
-        if kind == "sentences":
-            save_figure(sentence_plot(found), path)
-
-
-def _rating_tables(
-    people: Scores,
-    results: list[Scores],
-    selected: SystemSelection,
-    drawn: MetaFigureOptions,
-    bootstrap: Bootstrap,
-) -> list[Table]:
-    from errata.meta.matching import match
-    from errata.meta.sentence_level import rating_levels
-    from errata.meta.tables import rating_plot, rating_table
-    from errata.plots.mpl import save_figure
-
-    by_sentence = [scores for scores in results if scores.sentences is not None]
-    if not by_sentence:
-        return []
-    resamples, confidence, seed, _ = bootstrap
-    paired = match(people, by_sentence, common=selected.common, hide=selected.hide)
-    found = rating_levels(paired, resamples=resamples, confidence=confidence, rng=seed)
-    for kind, path in drawn.figures:
-        if kind == "ratings":
-            save_figure(rating_plot(found), path)
-    return [rating_table(found)]
-
-
-def _draw(paired: MatchedScores, drawn: MetaFigureOptions) -> None:
-    if not drawn.systems:
+def _draw(found: MetaEvaluation, drawn: MetaFigureOptions) -> None:
+    if not drawn.figures:
         return
     from errata.meta import tables as plots
     from errata.meta.system_level import p_value_matrix
     from errata.plots.mpl import save_figure
 
     for kind, path in drawn.figures:
-        if kind == "scatter":
-            save_figure(plots.scatter_plot(paired, outliers=drawn.outliers), path)
+        if kind == "matrix":
+            save_figure(plots.matrix_map(found.matrix), path)
+        elif kind == "scatter":
+            save_figure(plots.scatter_plot(found.matched, outliers=drawn.outliers), path)
+        elif kind == "sentences" and found.sentences is not None:
+            save_figure(plots.sentence_plot(found.sentences), path)
+        elif kind == "ratings" and found.ratings is not None:
+            save_figure(plots.rating_plot(found.ratings), path)
         elif kind == "significance":
-            if len(paired.names) < 2:
+            matched = found.matched
+            if len(matched.names) < 2:
                 raise InputError(
                     "the figure significance compares metrics with each other",
                     remedy="give a second one with --metric or --scores",
                 )
             maps = {
-                "Williams' test, Pearson's r": p_value_matrix(paired, kind="pearson"),
-                "Williams' test, Spearman's ρ": p_value_matrix(paired, kind="spearman"),
+                "Williams' test, Pearson's r": p_value_matrix(matched, kind="pearson"),
+                "Williams' test, Spearman's ρ": p_value_matrix(matched, kind="spearman"),
             }
-            save_figure(plots.significance_map(maps, paired.names), path)
+            save_figure(plots.significance_map(maps, matched.names), path)

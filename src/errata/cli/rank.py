@@ -129,7 +129,7 @@ def command(
         best_first = ranking.order
         tables = [report.ranking_table(ranking)]
         for _, path in figures:
-            save_figure(ranking_plot(ranking), path)
+            save_figure(ranking_plot(scores, ranking, bootstrap.confidence), path)
     else:
         tables = [report.plain_ranking_table(scores)]
     if head_to_head:

@@ -23,12 +23,10 @@ from errata.cli.judgment_options import (
     MetaInputs,
     SystemSelection,
     choice_options,
-    comparisons_of,
     judgment_options,
     judgments_of,
     members_option,
     over_option,
-    people_scores,
     ranker_option,
     unit_option,
 )
@@ -434,9 +432,23 @@ def _said(
     """People's scores of the systems, if there are any."""
     if given.human is None and given.judgments is None:
         return None
-    origin = (*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without))
-    comparisons = comparisons_of(given.judgments, people.ranked, origin, bootstrap.seed)
-    return people_scores(given.human, comparisons, people.ranked, people.unit, bootstrap)
+    from errata.human import parse_ranker
+    from errata.meta.evaluate import meta_evaluate
+
+    ranker = parse_ranker(people.ranker)
+    with ProgressBar(ranker.name) as progress:
+        return meta_evaluate(
+            (),
+            given.judgments,
+            human=given.human,
+            ranker=ranker,
+            members=people.members,
+            unit=people.unit,
+            origin=(*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without)),
+            resamples=bootstrap.resamples,
+            rng=bootstrap.seed,
+            progress=progress,
+        ).people
 
 
 def _curves(
@@ -670,11 +682,11 @@ def _draw_study(
 ) -> None:
     from errata.plots.mpl import save_figure
     from errata.references import tables as plots
-    from errata.references.sets import SetCurve, annotator_operations
+    from errata.references.sets import SetCurve
 
     for kind, path in figures:
         if kind == "edits":
-            save_figure(plots.edit_bars(annotator_operations(found)), path)
+            save_figure(plots.edit_bars(found.sets), path)
             continue
         if not curves:
             raise InputError("--figure curve= needs outputs to score", remedy="name one per system")

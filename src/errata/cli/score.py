@@ -160,6 +160,7 @@ def _held_for(
 def _by_type(
     metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
 ) -> list[Table]:
+    from errata.metrics.base import describe_data
     from errata.metrics.errant import Edits
     from errata.metrics.errant_by_type import scores_by_type, targeted_scores
     from errata.scoring.contract import check_inputs
@@ -179,16 +180,18 @@ def _by_type(
             metric.prepared(corpus, systems, progress)  # of all systems in one go
         scored = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
         aimed = [targeted_scores(metric, corpus, system, tier=tier) for system in systems]
+        described = describe_data(metric, corpus, systems)
         for each, alone in zip(scored, aimed, strict=True):
             signature = signed(
                 repr(metric),
-                *metric.context(corpus, systems),
+                *described.context,
                 *corpus_facts(corpus),
                 *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
                 f"tier:{tier}",
             )
-            notes = metric.notes(corpus, systems)
-            tables.append(type_table(each, metric.headline, notes=notes, signature=signature))
+            tables.append(
+                type_table(each, metric.headline, notes=described.notes, signature=signature)
+            )
             tables.append(targeted_table(alone, metric.headline, signature=signature))
         tables.append(changed_sentences_table(aimed, signature=signature))
     return tables

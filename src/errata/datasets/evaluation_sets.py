@@ -139,7 +139,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusF
             )
         return [_folder(path, name)]
     if plain_name(where).endswith(".toml"):
-        return _listed(where, name, progress)
+        return _read_entry(where, name, progress)
     known = collections()
     if where not in known:
         raise InputError(
@@ -216,7 +216,7 @@ def _in_numbers(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-def _listed(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
+def _read_entry(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
     tables, text = read_toml(where)
     if not tables or name is not None:
         raise InputError(

@@ -26,10 +26,12 @@ def split_name(argument: PathLike) -> tuple[str | None, str]:
 
     >>> split_name("ours=out/run3.txt"), split_name("out/run3.txt")
     (('ours', 'out/run3.txt'), (None, 'out/run3.txt'))
+    >>> split_name("ours=" + 300 * "x")[0]  # too long for a file name
+    'ours'
     """
     text = os.fspath(argument)
     name, equals, path = text.partition("=")
-    if not equals or not name or os.sep in name or not path or Path(text).exists():
+    if not equals or not name or os.sep in name or not path or os.path.exists(text):
         return None, text
     return name, path
 

@@ -1,6 +1,6 @@
 """Leaderboards on disk: a folder with ``board.toml``, and a folder with a card for each submission.
 
-``board.toml`` says what is scored and how; the test sets are written like the corpora of
+``board.toml`` says which metrics are computed and how; test sets are written like the corpora of
 `errata.datasets.evaluation_sets`, with paths that count from the file::
 
     title = "Grammatical error correction, essays"
@@ -222,7 +222,7 @@ def submission_folders(board: Board) -> list[Path]:
 
 
 def submission_name(folder: PathLike) -> str:
-    """The name of a submission's folder as it is listed: that of a link, not of what it leads to.
+    """The listed name of a submission's folder: a link keeps its own name.
 
     >>> submission_name("essays/submissions/theirs/../ours/.")
     'ours'
@@ -233,7 +233,7 @@ def submission_name(folder: PathLike) -> str:
 def file_stem(name: str) -> str:
     """A name as part of a file's name and of an address: plain characters, and not too many.
 
-    What is changed gets a digest, so that names which differ still do.
+    A changed name gets a digest, so that different names stay different.
 
     >>> file_stem("ours-v1.2"), file_stem("a b/c?")
     ('ours-v1.2', 'a_b_c_-817d7883')

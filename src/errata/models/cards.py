@@ -137,7 +137,7 @@ def card_files(card: ModelCard) -> dict[str, bytes]:
 
 
 def head_data(head: Head) -> dict[str, Any]:
-    """A head as JSON has it: what is no number is null."""
+    """Return a head for JSON, with null for NaN."""
     data = asdict(head)
     for key in ("spearman", "validation"):
         data[key] = data[key] if data[key] is not None and isfinite(data[key]) else None

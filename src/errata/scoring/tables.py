@@ -77,7 +77,7 @@ def type_table(
 
 
 def targeted_table(scores: TargetedScores, headline: str, *, signature: str = "") -> Table:
-    """Each kind by itself: F with both sides restricted to it, success, and false alarms."""
+    """Each kind alone: F with both sides restricted to it, success, and false alarms."""
     rows: list[tuple[Cell, ...]] = [
         (
             kind or "-",
@@ -205,7 +205,7 @@ def summary_table(
 ) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric.
 
-    The best of each is marked, and what is not told apart from it (`tied_with_best`). With
+    The best of each is marked, and those tied with it (`tied_with_best`). With
     ``notes`` the table says below it what the marks mean, and what the metrics have to say.
     """
     apart = unique_labels(results)
@@ -219,7 +219,11 @@ def summary_table(
     what = f": score ± half the width of its {level} interval" if sampled else ""
     said = [f"note: {note}" for scores in results for note in scores.notes]
     if len(results[0]) > 1:
-        alike = f"not told apart from it (paired bootstrap, {level})" if sampled else "as good"
+        alike = (
+            f"not significantly different from it (paired bootstrap, {level})"
+            if sampled
+            else "as good"
+        )
         said.insert(0, f"* best   = {alike}")
     return Table(
         columns,
@@ -236,7 +240,7 @@ def summary_table(
 
 
 def _leading(scores: Scores, confidence: float) -> list[BestScore]:
-    """The score of each system, marked where it is the best or not told apart from it."""
+    """The score of each system, marked if it is the best or tied with the best."""
     bounds = scores.interval(confidence)
     alike = tied_with_best(scores, confidence)
     marked = len(scores) > 1
@@ -356,7 +360,7 @@ def scores_as_table(scores: Scores, *, by_sentence: bool = False) -> Table:
     return sentence_score_table(scores) if by_sentence else score_table(scores)
 
 
-# ---- Scores that were computed elsewhere, held against those of one system, metric by metric.
+# ---- Scores computed elsewhere: the difference to one system, metric by metric.
 
 
 def score_change_table(

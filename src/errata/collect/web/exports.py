@@ -741,7 +741,7 @@ def omitted_texts(database: Database, design: Design, *, blocked: bool) -> int:
         return int(connection.execute(select(func.sum(given.c.beyond))).scalar() or 0)
 
 
-def _written(blocked: bool) -> Select[Any]:
+def _stored_answers(blocked: bool) -> Select[Any]:
     return _WRITTEN if blocked else _WRITTEN.where(judges.c.state != "blocked")
 
 
@@ -777,7 +777,7 @@ def text_lines(
     ``instruction`` is the system whose texts were reviewed, and an accepted text is itself.
     """
     with database.reading() as connection, database.reading() as other:
-        at = _at(connection.execute(_written(blocked), execution_options=_OPTIONS))
+        at = _at(connection.execute(_stored_answers(blocked), execution_options=_OPTIONS))
         for sentence in other.execute(_EVERYTHING, execution_options=_OPTIONS):
             several = _of_file(at(sentence.number), instruction, kind)
             yield _text_of(several[slot], sentence.text) if slot < len(several) else mark
@@ -803,7 +803,7 @@ def written_lines(
         slots[instruction] = slot + 1
     with database.reading() as connection, database.reading() as other, database.reading() as third:
         people = set(other.execute(select(judges.c.name)).scalars())
-        at = _at(connection.execute(_written(blocked), execution_options=_OPTIONS))
+        at = _at(connection.execute(_stored_answers(blocked), execution_options=_OPTIONS))
         known = _at(third.execute(_WRITERS, execution_options=_OPTIONS))
         for number, source in other.execute(_EVERYTHING, execution_options=_OPTIONS):
             rows, wrote = at(number), known(number)
