@@ -258,13 +258,16 @@ def read_corpus(
     texts into tokens (`errata.io.tokenisers.tokeniser`); outputs read for the corpus are cut alike.
     ``threads`` defaults to the number of cores.
     """
+    kept = None if annotators is None else tuple(annotators)
+    if kept == ():
+        raise InputError("no annotator to keep", remedy="name at least one annotator")
     return CorpusFiles(
         None if gold is None else os.fspath(gold),
         None if source is None else os.fspath(source),
         tuple(os.fspath(path) for path in references),
         missing=missing,
         compatible=compatible,
-        annotators=tuple(annotators or ()),
+        annotators=kept or (),
         tokens=tokens,
         guard=guard,
         name=name,
