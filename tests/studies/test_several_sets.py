@@ -151,7 +151,7 @@ def test_a_set_may_lack_references(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("a b c\n")
     for name, said in (
         ("other.m2", "errata: other.m2:3: source sentence 2 differs from that of the corpus"),
-        ("short.txt", "errata: short.txt:2: 1 lines, but the corpus has 3 sentences"),
+        ("short.txt", "errata: short.txt:2: 1 line, but the corpus has 3 sentences"),
     ):
         done = errata("references", "--source", "s.txt", "--set", f"a={name}", cwd=tmp_path, code=2)
         assert done.stderr.startswith(said), done.stderr

@@ -559,8 +559,9 @@ class _Check:
             if corpus is None:
                 self.sink.add(check_characters(system.sentences, shown))
                 if not len(system):
-                    words = "the file is empty", "give one sentence a line", "empty-file"
-                    self.sink.add([Finding("error", shown, None, *words)])
+                    problem, remedy = "the file is empty", "give one sentence a line"
+                    empty = Finding("error", shown, None, problem, remedy, "empty-file")
+                    self.sink.add([empty])
             left, sources = system, None
             if corpus is not None and len(corpus) == len(system):
                 sources = self.without_skipped(corpus.sources)
