@@ -34,6 +34,8 @@ def test_annotators_are_chosen_by_number(folder):
         (Reference(3, (Edit(1, 2, "went", "V"),)),),
         (Reference(3, (), implied=True),),
     )
+    with pytest.raises(InputError, match="no annotator to keep"):
+        read_corpus(gold=folder / "gold.m2", annotators=[])
     with pytest.raises(InputError, match=r"no annotator 1; it has: 0, 3"):
         read_corpus(gold=folder / "gold.m2", annotators=[1])
 

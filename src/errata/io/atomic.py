@@ -97,7 +97,7 @@ class FileSet:
 
     def check(self, name: str) -> None:
         """Refuse a file that must not be replaced: an input, and without ``force`` any."""
-        if name in STDOUT or name.startswith(STREAMS):
+        if _is_stream(name):
             return
         try:
             status = _target(name).stat()
@@ -105,7 +105,7 @@ class FileSet:
             return
         except (OSError, ValueError) as error:
             raise file_error("write", error, name) from None
-        if not stat.S_ISREG(status.st_mode):
+        if stat.S_ISDIR(status.st_mode):
             return
         if file_id(status) in self.inputs | files_read():
             problem = "the file is an input of this command, and is not overwritten"
@@ -213,41 +213,32 @@ def write_lines(lines: Iterable[str], path: PathLike) -> int:
 
     Any number of lines takes constant memory, but for names that promise compression.
     """
-    name, counter = os.fspath(path), _LineEncoder(iter(lines), os.fspath(path))
-    if name not in STDOUT and not _is_stream(name):
-        check_writable(name)
-    _write(counter, name)
-    return counter.lines
+    name, source, count = os.fspath(path), iter(lines), 0
 
-
-@dataclass
-class _LineEncoder:
-    """Encodes lines in batches, and counts them."""
-
-    source: Iterator[str]
-    name: str
-    lines: int = 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        while batch := list(islice(self.source, BATCH)):
+    def encoded() -> Iterator[bytes]:
+        nonlocal count
+        while batch := list(islice(source, BATCH)):
             text = "".join(line + "\n" for line in batch)
             try:
                 yield text.encode()
             except UnicodeEncodeError as error:
-                raise InputError(
-                    f"U+{ord(text[error.start]):04X} cannot be written as UTF-8",
-                    path=self.name,
-                    line=self.lines + text.count("\n", 0, error.start) + 1,
-                    remedy="remove the lone surrogate",
-                ) from None
-            self.lines += len(batch)
+                problem = f"U+{ord(text[error.start]):04X} cannot be written as UTF-8"
+                line = count + text.count("\n", 0, error.start) + 1
+                remedy = "remove the lone surrogate"
+                raise InputError(problem, path=name, line=line, remedy=remedy) from None
+            count += len(batch)
+
+    if not _is_stream(name):
+        check_writable(name)
+    _write(encoded(), name)
+    return count
 
 
 def _write(chunks: Iterable[bytes], name: str) -> None:
     for ending, compress in _COMPRESSED.items():
         if name.endswith(ending):
             chunks = [compress(b"".join(chunks))]
-    if name in STDOUT or _is_stream(name):
+    if _is_stream(name):
         with tempfile.SpooledTemporaryFile(SPOOLED) as spool:  # so that all appears, or nothing
             spool.writelines(chunks)
             spool.seek(0)
@@ -289,7 +280,7 @@ def _target(name: str) -> Path:
 
 def _is_stream(name: str) -> bool:
     """Whether a name stands for something that cannot be replaced: a pipe, a device."""
-    if name.startswith(STREAMS):
+    if name in STDOUT or name.startswith(STREAMS):
         return True
     try:
         mode = os.stat(name).st_mode

@@ -37,7 +37,7 @@ def mturk_columns(
     """The titles as they should be spelt, and how many outputs a row has.
 
     Case, blanks and marks are no part of a title. A gap in the numbered columns and a title that
-    resembles one that is needed are errors; other titles nobody knows are warned of.
+    resembles one that is needed are errors; other unknown titles cause a warning.
     """
     unique_columns((column_key(title) for title in titles), name)
     spelt = {column_key(title): title for title in (*NEEDED, STATUS, *KNOWN)}

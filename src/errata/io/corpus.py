@@ -113,7 +113,7 @@ class CorpusFiles:
         )
 
     def read(self, *, threads: int | None = None) -> Corpus:
-        """Read the corpus; errors are raised, warnings warned of (see `read_corpus`)."""
+        """Read the corpus; errors are raised, the rest are warnings (see `read_corpus`)."""
         self.check()
         cut = tokeniser(self.tokens)
         sink = FindingSink(guard=self.guard)
@@ -254,17 +254,20 @@ def read_corpus(
     exactly ``missing`` (``missing="<none>"``, say); without that argument no line means that.
     A ``source`` beside ``gold`` is compared with it, and must be the same sentences.
     ``annotators`` keeps the references of these annotators only. With ``guard=False`` references
-    that look unrelated to the source are warned of and not refused. ``tokens`` says what cuts the
+    that look unrelated to the source cause a warning and no error. ``tokens`` says what cuts the
     texts into tokens (`errata.io.tokenisers.tokeniser`); outputs read for the corpus are cut alike.
     ``threads`` defaults to the number of cores.
     """
+    kept = None if annotators is None else tuple(annotators)
+    if kept == ():
+        raise InputError("no annotator to keep", remedy="name at least one annotator")
     return CorpusFiles(
         None if gold is None else os.fspath(gold),
         None if source is None else os.fspath(source),
         tuple(os.fspath(path) for path in references),
         missing=missing,
         compatible=compatible,
-        annotators=tuple(annotators or ()),
+        annotators=kept or (),
         tokens=tokens,
         guard=guard,
         name=name,
@@ -339,7 +342,7 @@ def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
 
 
 def keep_annotators_with_counts(corpus: Corpus, annotators: tuple[int, ...]) -> tuple[Corpus, int]:
-    """The same, with the number of sentences that none of them annotated."""
+    """Do the same, and count the sentences that none of them annotated."""
     bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
     return corpus.keep_annotators(*annotators), bare
 
@@ -355,7 +358,7 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
 
 
 def sentences_without(name: str, bare: int, annotators: Iterable[int]) -> str:
-    """What is said of sentences that none of the annotators kept has annotated."""
+    """Return the warning about sentences that no remaining annotator annotated."""
     return (
         f"{name}: {bare} sentences have no annotation by annotator "
         f"{', '.join(map(str, annotators))}; they count as having nothing to "
@@ -370,7 +373,7 @@ def corrected_text(
 
     Where the annotator has no reference stands ``missing``, or the source with
     ``copy_missing=True``; with neither that is an error, because a text has no other way to say
-    so. A sentence without edits stays exactly as it is, spaces included.
+    so. A sentence without edits stays unchanged, spaces included.
     """
     corpus = file.corpus
     if annotator not in corpus.annotators:
@@ -457,7 +460,7 @@ def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = No
     findings = check.sink.findings
     if files.skipped is not None:
         paths = [*patterns_of(files.gold or ()), *(split_name(o)[1] for o in outputs)]
-        findings = _without_skipped(findings, files.skipped, paths)
+        findings = _drop_skipped_findings(findings, files.skipped, paths)
     return CheckReport(tuple(sort_by_severity(findings)), tuple(check.statistics))
 
 
@@ -470,7 +473,7 @@ class _Check:
         self.statistics: list[FileStatistics] = []
         self.corpus: Corpus | None = None
 
-    def left(self, sentences: Sequence[str]) -> Sequence[str]:
+    def without_skipped(self, sentences: Sequence[str]) -> Sequence[str]:
         """The sentences that are not to be skipped."""
         if self.skipped is None:
             return sentences
@@ -515,12 +518,12 @@ class _Check:
 
     def _add_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> None:
         (name, sources), *references = texts
-        left = self.left(sources)
+        left = self.without_skipped(sources)
         self.statistics.append(FileStatistics(name, "source", len(left), _tokens(left)))
         for path, lines in references:
             changed = None
             if len(lines) == len(sources):
-                lines, mark = self.left(lines), self.files.missing
+                lines, mark = self.without_skipped(lines), self.files.missing
                 pairs = zip(left, lines, strict=True)
                 changed = _changed(left, [s if text == mark else text for s, text in pairs])
             entry = FileStatistics(path, "reference", len(lines), _tokens(lines), changed=changed)
@@ -556,11 +559,12 @@ class _Check:
             if corpus is None:
                 self.sink.add(check_characters(system.sentences, shown))
                 if not len(system):
-                    words = "the file is empty", "give one sentence a line", "empty-file"
-                    self.sink.add([Finding("error", shown, None, *words)])
+                    problem, remedy = "the file is empty", "give one sentence a line"
+                    empty = Finding("error", shown, None, problem, remedy, "empty-file")
+                    self.sink.add([empty])
             left, sources = system, None
             if corpus is not None and len(corpus) == len(system):
-                sources = self.left(corpus.sources)
+                sources = self.without_skipped(corpus.sources)
             if self.skipped is not None and (sources is not None or corpus is None):
                 left = system.without_sentences(*self.skipped.positions(len(system)))
             entry = FileStatistics(
@@ -592,7 +596,7 @@ class _Check:
             self.sink.add(differences)
 
 
-def _without_skipped(
+def _drop_skipped_findings(
     findings: Sequence[Finding], skipped: SkippedSentences, paths: Iterable[PathLike]
 ) -> list[Finding]:
     """The findings outside sentences to be skipped; errors stay, since they do for all readers."""

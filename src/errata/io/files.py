@@ -1,7 +1,7 @@
 """Open local files and URLs, decompress, decode, split into lines; size limits.
 
-Lines end with a line feed or with carriage return and line feed, and with nothing else: the
-characters at which some programs also break lines (U+2028, form feed...) are text, and warned of.
+Lines end with a line feed or with carriage return and line feed, and with nothing else: other
+characters at which some programs break lines (U+2028, form feed...) are text, with a warning.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 @contextmanager
 def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
     """The bytes behind a URL, as a file that can be sought in where the store allows it."""
-    with _told(url):
+    with _store_errors(url):
         system, path = _store(url, storage)
         file = system.open(path, "rb")
     with file:
@@ -70,7 +70,7 @@ def list_url(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
 
     A folder names the files directly in it.
     """
-    with _told(url):
+    with _store_errors(url):
         system, path = _store(url, storage)
         if _WILD.search(path):
             found = system.glob(path, detail=True).values()
@@ -107,8 +107,8 @@ def _mark(info: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
-    """What a store says is wrong, as our error: each store has exceptions of its own."""
+def _store_errors(url: str) -> Iterator[None]:
+    """Re-raise the errors of a store, which has exceptions of its own, as InputError."""
     try:
         yield
     except ErrataError:
@@ -275,7 +275,7 @@ files_read = _FilesRead()
 
 
 def file_error(verb: str, error: Exception, name: str) -> InputError:
-    """What the system says of a file that cannot be read or written, as our error."""
+    """Return the error for a file that cannot be read or written."""
     reason = getattr(error, "strerror", None) or str(error)
     full = getattr(error, "errno", None) in _FULL
     remedy = "make room, or name another place" if full else "check the path and its permissions"
@@ -404,7 +404,7 @@ def open_bytes(
 ) -> Iterator[BufferedReader]:
     """The bytes of a file, or of standard input for ``-``, with compression undone.
 
-    gzip, bzip2, xz and zstd are told from the content; an ending that promises one of them and
+    gzip, bzip2, xz and zstd are detected from the content; an ending that promises one of them and
     does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``.
     With ``bounded=False`` the file may be longer than `most_bytes`.
     """
@@ -434,7 +434,7 @@ def open_bytes(
 
 @contextmanager
 def open_raw(path: PathLike, *, storage: Mapping[str, Any] | None = None) -> Iterator[Any]:
-    """A file as it is, to be sought in, whatever its size."""
+    """Open a file of any size for seeking, without undoing compression."""
     name = shown_name(path)
     with reraise_io_errors(name, str), _source(path, name, False, storage or {}) as file:
         files_read.add(file, name)
@@ -473,7 +473,7 @@ class _Part(RawIOBase):
 
 @contextmanager
 def reraise_io_errors(name: str, found: Callable[[], str]) -> Iterator[None]:
-    """What goes wrong while a file is read, said as our error; ``found`` says its compression."""
+    """Re-raise read errors as InputError; ``found`` returns the compression of the file."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:

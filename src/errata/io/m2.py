@@ -8,7 +8,7 @@ One paragraph per sentence, separated by blank lines::
 
 The fields of an ``A`` line are token offsets, type, correction (alternatives apart by ``||``,
 ``-NONE-`` or nothing to delete), two fields no scorer reads, and the annotator's number.
-What the official scorer (nusnlp/m2scorer) reads differently is said in `docs/formats.md`.
+`docs/formats.md` lists what the official scorer (nusnlp/m2scorer) reads differently.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from errata.io.m2_arrays import (
 # ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
 
 REMEMBERED = 4096  # lines, a few hundred kilobytes
-REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # what stands in the fourth field of sound files
+REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # the fourth field of sound files
 
 
 @dataclass
@@ -311,7 +311,7 @@ def scan_m2(
     collect: bool = False,
     threads: int | None = None,
 ) -> M2File:
-    """Like `read_m2`, with the findings returned and not warned of.
+    """Like `read_m2`, but return the findings and give no warnings.
 
     A file that starts with ``<`` is I-measure's XML (see `errata.io.imeasure_xml`).
 
@@ -417,8 +417,8 @@ def _read_part(
             p: _read_or_record(scanned.lines(p, first_line), reading, collect)
             for p in scanned.unsound
         }
-        sentences = scanned.beside(others, first_line)
-    except InputError as error:  # of which the first is raised, once all parts are read
+        sentences = scanned.merge_unsound(others, first_line)
+    except InputError as error:  # the first error is raised, once all parts are read
         error.__traceback__ = None
         return _PartRead(scanned.sentences, [], error, sound, odd_breaks)
     return _PartRead(sentences, reading.findings, None, sound, odd_breaks)

@@ -1,8 +1,8 @@
 """Fast path: sound M2 paragraphs read as arrays.
 
 Nearly all paragraphs of nearly all files are sound, and most metrics ask for the offsets and the
-corrections of edits, not for `Edit` and `Reference`. What is not sound is left to whoever reads
-line by line (`errata.io.m2`), and put between here. A long text is read in parts, between which
+corrections of edits, not for `Edit` and `Reference`. Other paragraphs are read line by line
+(`errata.io.m2`) and merged here. A long text is read in parts, between which
 threads can share.
 """
 
@@ -160,10 +160,10 @@ class Scanned:
         text = self.data[row[paragraphs.BEGIN] : row[paragraphs.END]].tobytes().decode()
         return list(enumerate(text.split("\n"), first_line + row[paragraphs.LINE]))
 
-    def beside(
+    def merge_unsound(
         self, others: Mapping[int, Sequence[tuple[int, str, References]]], first_line: int
     ) -> ScannedSentences:
-        """All sentences, if the part begins at ``first_line``.
+        """Return all sentences of a part that begins at ``first_line``.
 
         ``others`` has for each paragraph that is not sound its sentences: their lines, sources and
         references.

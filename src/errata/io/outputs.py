@@ -60,8 +60,8 @@ def read_hypotheses(
     """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
 
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
-    `errata.io.check_alignment`): errors are raised, warnings warned of. With ``guard=False`` a text
-    that looks unrelated or shifted is warned of too, and not refused. ``threads`` defaults to the
+    `errata.io.check_alignment`): errors are raised, the rest are warnings. With ``guard=False`` a
+    text that looks unrelated or shifted causes a warning and no error. ``threads`` defaults to the
     number of cores.
     """
     names = None if name is None else [name]
@@ -104,7 +104,7 @@ def read_systems(
     """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
 
     A folder stands for the files in it, in the order of their names. With ``several`` an M2 file
-    may hold the edits of more than one system; ``names`` then names those of the one file given,
+    may hold the edits of more than one system; ``names`` then names the systems of the one file,
     in the order of their annotator numbers.
     """
     systems: list[Hypotheses] = []
@@ -139,7 +139,7 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
             warnings.warn(
                 f"{escape_controls(where)}: not read, being no files: "
                 f"{shorten(', '.join(others))}; name "
-                "a folder inside it by itself",
+                "a folder inside it separately",
                 DataWarning,
                 stacklevel=2,
             )
@@ -165,7 +165,7 @@ def read_hypotheses_with_findings(
     """Read the one system of a text file or all systems of an M2 file, with what was found.
 
     The file has all sentences of a corpus, also those that were left out of it; its texts are cut
-    into tokens as those of the corpus were. A stored run (``.json``, `errata.io.stored_runs`) is
+    into tokens like the corpus. A stored run (``.json``, `errata.io.stored_runs`) is
     the output of its day, of the corpus it was made with.
     """
     if corpus is not None and plain_name(split_name(path)[1]).endswith(".json"):

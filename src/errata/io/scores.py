@@ -219,7 +219,7 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
 
 
 def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
-    """Nothing but numbers: those of the systems that the user names."""
+    """Return a column of bare numbers as the scores of the systems that the user names."""
     many, names = len(table.rows), table.names
     if len(names) != many:
         raise table.error(
@@ -297,7 +297,7 @@ def _by_row(
 
 
 def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | None) -> None:
-    """Refuse a table without scores, and several columns of which nobody knows what they are."""
+    """Refuse a table without scores, and several columns without titles."""
     line = table.rows[0].line
     if not figures:
         remedy = "write a column with a number for every system"
@@ -346,7 +346,7 @@ def read_published_scores(
 
     Give the table of system scores, of sentence scores, or both of the same metric. Systems stand
     in the order of the system table; without one the overall scores are NaN. A sentence without a
-    score is NaN, and warned of.
+    score is NaN, with a warning.
     """
     if system_path is None and sentence_path is None:
         raise InputError("no table given", remedy="name a table of system or sentence scores")
@@ -382,7 +382,7 @@ def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
 
 # ---- Files in any known form.
 
-MEAN = "total:mean"  # what is said of system scores that are means of sentence scores
+MEAN = "total:mean"  # the fact in signatures of system scores that are means of sentence scores
 
 # A word, blanks, and a decimal comma.
 _GLUED = re.compile(r"([^\s,]+) +[+-]?[0-9]+,[0-9]+")
@@ -396,8 +396,8 @@ def read_score_files(
 ) -> list[Scores]:
     """Read several files (see `read_score_file`): all their scorers, no two of one name.
 
-    ``lower`` names scorers of which lower is better (``"*"``: all of them); their scores are
-    turned round, and their signature says so. A digest of the values is in the signature: a file
+    ``lower`` names scorers whose lower scores are better (``"*"``: all of them); their scores are
+    negated, and their signature says so. A digest of the values is in the signature: a file
     of the same name with other numbers is another scorer.
     """
     found: dict[str, Scores] = {}
@@ -415,13 +415,13 @@ def read_score_files(
                 remedy=f"there are: {', '.join(s.label for s in found.values()) or 'none'}",
             )
     return [
-        _turned(scores) if {"*", scores.name, scores.label, scores.scorer} & {*lower} else scores
+        _negate(scores) if {"*", scores.name, scores.label, scores.scorer} & {*lower} else scores
         for scores in found.values()
     ]
 
 
 def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Scores]:
-    """Read scores in any known form, told from the content; one `Scores` per scorer.
+    """Read scores in any known form, detected from the content; one `Scores` per scorer.
 
     Forms: what `write_scores` writes; ``result.json`` of a run (`errata.scale`); what
     ``errata score`` and ``errata rank`` print as JSON or TSV; Parquet of sentence scores, or a
@@ -535,7 +535,7 @@ def _from_json(text: str, name: str) -> list[Scores]:
     if form not in (STORED, RUN_RESULT):
         return from_printed_json(data, name)
     found = [from_stored_json(data, name)] if form == STORED else from_run_result(data, name)
-    return [_in_place(scores) for scores in found]
+    return [_restore_places(scores) for scores in found]
 
 
 def _stem(path: str) -> str:
@@ -548,7 +548,7 @@ def _stem(path: str) -> str:
 
 
 def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
-    """The scores of systems from one file with those of sentences from another."""
+    """Join the system scores of one file with the sentence scores of another."""
     if len(systems) != 1 or len(sentences) != 1 or sentences[0].sentences is None:
         raise InputError(
             "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
@@ -578,8 +578,8 @@ def _with_means(scores: Scores) -> Scores:
     )
 
 
-def _in_place(scores: Scores) -> Scores:
-    """Sentence scores where their sentences stand in the whole text: none of those left out."""
+def _restore_places(scores: Scores) -> Scores:
+    """Put sentence scores at their places in the whole text, with NaN for sentences left out."""
     if scores.sentences is None or not scores.skipped:
         return scores
     width = scores.sentences.shape[1] + len(scores.skipped)
@@ -596,7 +596,7 @@ def _means(sentences: Floats) -> Floats:
 
 
 def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
-    """Scores that were read without those of some sentences, where they have any there.
+    """Return scores without the scores of some sentences.
 
     Scores of systems stay as they are, but for those that are means of sentence scores.
     """
@@ -627,7 +627,7 @@ def _checked(scores: Scores, name: str) -> Scores:
 
 
 def _digest(scores: Scores) -> str:
-    """What tells these numbers from others of the same name, whatever the order of systems."""
+    """Return a digest of the numbers, independent of the order of systems."""
     ordered = scores.select(sorted(scores.systems))
     digest = hashlib.sha256("\0".join(ordered.systems).encode("utf-8", "surrogatepass"))
     for numbers in (ordered.values, ordered.sentences):
@@ -636,8 +636,8 @@ def _digest(scores: Scores) -> str:
     return f"values:@{digest.hexdigest()[:12]}"
 
 
-def _turned(scores: Scores) -> Scores:
-    """The same scores with their sign changed, so that higher is better."""
+def _negate(scores: Scores) -> Scores:
+    """Change the sign of scores, so that higher is better."""
     return replace(
         scores,
         values=-scores.values,

@@ -66,7 +66,7 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
 
 
 def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
-    """The sentences of a corpus, from 0, whose sources stand in a file, one a line.
+    """Return the sentences of a corpus, from 0, whose sources a file lists, one a line.
 
     A line that is no source is refused: a typing error must not make a test pass.
     """
@@ -165,7 +165,7 @@ _RANGES = re.compile(r"[\d\s,-]*\d[\d\s,-]*", re.ASCII)
 
 
 class NumberRange(NamedTuple):
-    """Sentences from ``first`` to ``last``, counted from 1, and the line they stand in."""
+    """Sentences from ``first`` to ``last``, counted from 1, and their line in the file."""
 
     first: int
     last: int

@@ -1,7 +1,7 @@
 """A folder that several processes write to: on this machine, on a shared disk, in an object store.
 
-A file appears whole or not at all, so that whoever is killed leaves nothing half written, and two
-that write the same file write the same bytes. What is being written waits in a place of its own.
+A file appears whole or not at all: a killed process leaves nothing half written, and two processes
+that write the same file write the same bytes. Unfinished files wait in a folder of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import IO, Any
 from errata.core.errors import InputError, MissingExtraError, install_extra
 from errata.io.files import file_error
 
-WAITING = ".waiting"  # what is being written, by whoever writes it
+WAITING = ".waiting"  # holds the files that are being written
 
 
 class Folder(ABC):
@@ -49,7 +49,7 @@ class Folder(ABC):
     def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Let a file that was written in `waiting` appear under its name.
 
-        With ``lasting`` it outlasts a power cut; other files are checked by whoever reads them.
+        With ``lasting`` it outlasts a power cut; other files are checked when they are read.
         """
 
     @abstractmethod
@@ -58,14 +58,14 @@ class Folder(ABC):
 
     def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
         """Write a file whole, over what is there."""
-        with self.waiting() as beside, _our_words("write", f"{self.place}/{name}"):
+        with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
             written = beside / "content"
             written.write_bytes(data)
             self.put(written, name, lasting=lasting)
 
 
 @contextmanager
-def _our_words(verb: str, name: str) -> Iterator[None]:
+def _io_errors(verb: str, name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:
@@ -85,20 +85,20 @@ class LocalFolder(Folder):
 
     def read(self, name: str) -> bytes:
         """The content of a file."""
-        with _our_words("read", f"{self.place}/{name}"):
+        with _io_errors("read", f"{self.place}/{name}"):
             return self._path(name).read_bytes()
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """A file to be read piece by piece."""
-        with _our_words("read", f"{self.place}/{name}"), self._path(name).open("rb") as file:
+        with _io_errors("read", f"{self.place}/{name}"), self._path(name).open("rb") as file:
             yield file
 
     def sizes(self, under: str = "") -> dict[str, int]:
         """Every file below a name, with its size."""
         found: dict[str, int] = {}
         start = self._path(under) if under else Path(self.place)
-        with _our_words("read", str(start)), contextlib.suppress(FileNotFoundError):
+        with _io_errors("read", str(start)), contextlib.suppress(FileNotFoundError):
             if start.is_file():
                 return {under: start.stat().st_size}
             for folder, inside, files in os.walk(start):
@@ -112,7 +112,7 @@ class LocalFolder(Folder):
     def remove(self, name: str) -> None:
         """Take away a file, or a folder with all in it."""
         path = self._path(name)
-        with _our_words("remove", str(path)), contextlib.suppress(FileNotFoundError):
+        with _io_errors("remove", str(path)), contextlib.suppress(FileNotFoundError):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
@@ -121,7 +121,7 @@ class LocalFolder(Folder):
     def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Rename a file into its place."""
         path = self._path(name)
-        with _our_words("write", str(path)):
+        with _io_errors("write", str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             if lasting:
                 _flush(written)
@@ -133,7 +133,7 @@ class LocalFolder(Folder):
     def waiting(self) -> Iterator[Path]:
         """A folder beside the files, on the same disk."""
         path = Path(self.place, WAITING, secrets.token_hex(8))
-        with _our_words("write", str(path)):
+        with _io_errors("write", str(path)):
             _make(path)
         try:
             yield path
@@ -189,7 +189,7 @@ class StoreFolder(Folder):
     def read(self, name: str) -> bytes:
         """The content of a file."""
         system, root = self._system()
-        with _our_words("read", f"{self.place}/{name}"):
+        with _io_errors("read", f"{self.place}/{name}"):
             data: bytes = system.cat_file(f"{root}/{name}")
             return data
 
@@ -197,13 +197,13 @@ class StoreFolder(Folder):
     def opened(self, name: str) -> Iterator[IO[bytes]]:
         """A file to be read piece by piece."""
         system, root = self._system()
-        with _our_words("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
+        with _io_errors("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
             yield file
 
     def sizes(self, under: str = "") -> dict[str, int]:
         """Every file below a name, with its size."""
         system, root = self._system()
-        with _our_words("read", self.place), contextlib.suppress(FileNotFoundError):
+        with _io_errors("read", self.place), contextlib.suppress(FileNotFoundError):
             found = system.find(f"{root}/{under}" if under else root, detail=True)
             start = root.lstrip("/") + "/"
             return {
@@ -215,13 +215,13 @@ class StoreFolder(Folder):
     def remove(self, name: str) -> None:
         """Take away a file, or all below a name."""
         system, root = self._system()
-        with _our_words("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
+        with _io_errors("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
             system.rm(f"{root}/{name}", recursive=True)
 
     def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Send a file in one piece; the store keeps it."""
         system, root = self._system()
-        with _our_words("write", f"{self.place}/{name}"):
+        with _io_errors("write", f"{self.place}/{name}"):
             parent = f"{root}/{name}".rpartition("/")[0]
             with contextlib.suppress(OSError, NotImplementedError):  # stores have no folders
                 system.makedirs(parent, exist_ok=True)

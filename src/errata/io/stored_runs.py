@@ -91,7 +91,7 @@ class StoredRun:
                 raise InputError(
                     f"the run was made with other {name} than those given",
                     path=self.path or None,
-                    remedy="give the files it was made with, or store the run anew "
+                    remedy="give the files it was made with, or store the run again "
                     "(--update-baseline)",
                 )
 

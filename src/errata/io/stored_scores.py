@@ -52,27 +52,28 @@ class _Figure:
     gap_line: int | None = None
 
     def add(self, row: ScoreRow) -> None:
-        if row.sentence is None:
-            known, key, where = self.whole, row.system, ""
-        else:
-            known = self.sentences.setdefault(row.system, {})  # type: ignore[assignment]
-            key, where = row.sentence, f" for sentence {row.sentence}"  # type: ignore[assignment]
-            self.size = max(self.size, row.sentence + 1)
-        if row.value is None:
-            self.gap_line = self.gap_line or row.line
+        _, system, sentence, _, value, line = row
+        known: dict[Any, float] = self.whole
+        if sentence is not None:
+            known = self.sentences.setdefault(system, {})
+            if sentence >= self.size:
+                self.size = sentence + 1
+        key = system if sentence is None else sentence
+        if value is None:
+            self.gap_line = self.gap_line or line
         elif key in known:
-            problem = f"the system {row.system} has two scores{where}"
-            remedy = "keep one"
-            raise InputError(problem, path=self.path, line=row.line, remedy=remedy)
+            where = "" if sentence is None else f" for sentence {sentence}"
+            problem = f"the system {system} has two scores{where}"
+            raise InputError(problem, path=self.path, line=line, remedy="keep one")
         else:
-            known[key] = row.value
+            known[key] = value
 
     def values(self, systems: Sequence[str]) -> Floats:
         """The values of the whole text, NaN where there is none."""
         return np.array([self.whole.get(system, math.nan) for system in systems], np.float64)
 
     def table(self, systems: Sequence[str]) -> Floats | None:
-        """The values ``[system, sentence]``, NaN where there is none, which is warned of."""
+        """The values ``[system, sentence]``, NaN where there is none; warn about gaps."""
         if not self.sentences:
             return None
         if odd := {*systems} ^ self.sentences.keys():
@@ -408,12 +409,14 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
             "for published tables use read_published_scores",
         )
 
+    columns = head[3:]
+
     def rows() -> Iterator[ScoreRow]:
         for number, line in enumerate(lines[1:], 2):
             scorer, system, sentence, *figures = _cells_under(head, line, name, number)
             place = parse_sentence(sentence, name, number) if sentence else None
-            for column, cell in zip(head[3:], figures, strict=True):
-                if cell or column == head[3]:
+            for column, cell in zip(columns, figures, strict=True):
+                if cell or column == columns[0]:
                     value = _NO_NUMBERS.get(cell)
                     if value is None:
                         value = parse_score(cell, name, number)
@@ -487,7 +490,7 @@ _PRINTED = "give what errata score or errata rank printed"
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """A table that a command printed; ``lines`` are those of its rows in a TSV file."""
+    """A table that a command printed; ``lines`` has the line of each row in a TSV file."""
 
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, Any], ...]

@@ -29,7 +29,7 @@ JOINERS = "\u200d\u200c"  # keep what stands on both sides together
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """A way to cut texts: its ``name`` as it is asked for, and the ``version`` that cuts.
+    """A way to cut texts: the ``name`` that users give, and the ``version`` of the library.
 
     >>> tokeniser("characters")("他昨天 去了")
     '他 昨 天 去 了'
@@ -76,7 +76,7 @@ def _tokeniser(name: str) -> Tokeniser:
     if kind in ("spacy", "moses") and colon:
         if language:
             return _spacy(name, language) if kind == "spacy" else _moses(name, language)
-        raise InputError(f"{name} of which language?", remedy=f"write {kind}:en, say")
+        raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
     raise InputError(
         f"there is no way {name!r} to cut texts into tokens",
         remedy=f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}",
@@ -171,7 +171,7 @@ def tokenised_counted(corpus: Corpus, cut: Tokeniser) -> tuple[Corpus, int]:
 
 
 def dropped_edits_note(name: str, gone: int) -> str:
-    """What is said of a corpus that lost edits when it was cut into characters."""
+    """Return the warning for a corpus that lost edits when it was cut into characters."""
     return (
         f"{name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
         f"spaces only, and {'is' if gone == 1 else 'are'} none in characters"
@@ -225,8 +225,8 @@ def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ..
         new = [cut.split(text) for text in (edit.replacement, *edit.alternatives)]
         if all(text == old for text in new) and old:
             continue
-        lead = _shared(old, *new)
-        trail = _shared(*(text[lead:][::-1] for text in (old, *new)))
+        lead = _shared_start(old, *new)
+        trail = _shared_start(*(text[lead:][::-1] for text in (old, *new)))
         texts = [" ".join(text[lead : len(text) - trail]) for text in new]
         found.append(
             replace(
@@ -240,7 +240,7 @@ def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ..
     return tuple(found)
 
 
-def _shared(*texts: Sequence[str]) -> int:
-    """How many tokens all of these begin with."""
+def _shared_start(*texts: Sequence[str]) -> int:
+    """Return how many tokens all of the texts have in common at their start."""
     shortest = min(map(len, texts))
     return next((k for k in range(shortest) if len({text[k] for text in texts}) > 1), shortest)

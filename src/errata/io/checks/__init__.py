@@ -15,7 +15,7 @@ from errata.core.errors import DataWarning, InputError, locate
 Severity = Literal["error", "warning", "note"]
 # What looks wrong as a whole and can be scored nevertheless, if it is meant.
 OVERRULED = ("unrelated", "shifted")
-OVERRIDE_HINT = "; if it is meant, --no-guard (in Python, guard=False) goes on all the same"
+OVERRIDE_HINT = "; if it is meant, --no-guard (in Python, guard=False) skips this check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Finding:
 
 
 def sort_by_severity(findings: Iterable[Finding]) -> list[Finding]:
-    """Errors, then warnings, then notes; those of one severity keep their order."""
+    """Return errors, then warnings, then notes; findings of one severity keep their order."""
     return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
@@ -79,7 +79,7 @@ def summarise(
 
 
 def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> list[Finding]:
-    """Raise the first error; without one, give back the findings as they are to be said.
+    """Raise the first error; without one, return the findings as they are to be reported.
 
     With ``guard=False`` what only looks wrong (a text for another corpus, lines out of
     place) is a warning, and no error.

@@ -55,7 +55,7 @@ def _changes(a: Sequence[str], b: Sequence[str], threads: int) -> NDArray[np.int
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cpdist
 
-    # With one worker it asks for the GIL again and again, and waits for whoever has it.
+    # With one worker it asks for the GIL again and again, and waits for other threads.
     found: NDArray[np.int64] = cpdist(
         a, b, scorer=Indel.distance, dtype=np.int64, workers=threads if len(a) > MANY else 1
     )
@@ -75,7 +75,7 @@ CHANGED, WORSE = 20, 0.92
 # Half of them are enough where the output brings in so many words that no reference has, and that
 # many times as often as it takes such words out: learners misspell words, systems seldom do.
 UNKNOWN, TIMES = 10, 3
-# Sentences of which one, nearly always, tells an output from a reference.
+# So many sentences nearly always show that an output is no reference.
 FEW = 32
 # What people call the file with the uncorrected sentences.
 SOURCES = ("source", "src", "orig", "original", "input", "uncorrected", "learner")
@@ -360,7 +360,7 @@ def is_checked(corpus: Corpus, hypotheses: Hypotheses) -> bool:
 
 
 def mark_checked(corpus: Corpus, *systems: Hypotheses) -> None:
-    """Keep with a corpus that these outputs were compared with it."""
+    """Remember that these outputs passed the alignment check."""
     for system in systems:
         if not is_checked(corpus, system):  # each of them keeps its text
             _looked_at(corpus).append(system.sentences)
@@ -382,7 +382,7 @@ def check_lines(
     look: LineShapes | None = None,
     threads: int = 1,
 ) -> list[Finding]:
-    """The same for any text that should run parallel to the sources.
+    """Check any text that should run parallel to the sources.
 
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
     ``look`` is how the sources look, where that is known.
@@ -411,7 +411,7 @@ def check_lines(
 
 
 def non_blank(lines: Sequence[str], shown: NDArray[np.uint8]) -> Bools:
-    """Which lines have more than white space; what lies beyond ASCII is Python's to know."""
+    """Return which lines are not blank; `str.isspace` decides for lines beyond ASCII."""
     filled: Bools = (shown & letters.FILLED) != 0
     for i in np.flatnonzero(shown & letters.BEYOND).tolist():
         filled[i] = not lines[i].isspace()

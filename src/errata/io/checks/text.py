@@ -36,7 +36,7 @@ SPACELESS = (
 SEGMENTED = re.compile(f"[{SPACELESS}] +[{SPACELESS}]")
 TOGETHER = re.compile(f"[{SPACELESS}]{{4}}")
 CURLY = re.compile("[‘’“”]")
-# So many lines, and this share of those that can show it, must differ before it is said. In the
+# So many lines, and this share of the lines that can show it, must differ for a finding. In the
 # public outputs and corrections of CoNLL-2014 and JFLEG less than one line in a hundred does.
 FEWEST, SHARE = 5, 0.02
 NEAR = 4096  # lines whose bytes stay in the cache while they are looked at
@@ -91,7 +91,7 @@ class PairedLines(NamedTuple):
     left: list[list[str]]
 
 
-# What is said of the way 1, with its remedy and code; case is asked of the sources' way only.
+# The words for way 1, with remedy and code; case is compared in the sources' way only.
 KINDS = (
     ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
     (
@@ -108,7 +108,7 @@ KINDS = (
 
 
 def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
-    """What every source of a corpus shows; ``known`` to whoever read them, it is kept with it."""
+    """Return the letters of every source, kept with the corpus; ``known`` if they were read."""
 
     def make() -> Letters:
         shown = letters_in(corpus.sources) if known is None else known
@@ -434,9 +434,7 @@ def _check_edit(original: str, edit: Edit, name: str, path: str, number: int) ->
         found.append(("warning", f"the edit {name} {problem}", remedy, "identity-edit"))
     if any("  " in text for text in texts):
         problem = f"the correction of the edit {name} has two spaces in a row"
-        found.append(
-            ("warning", problem, "write one; as it is no output matches it", "double-space")
-        )
+        found.append(("warning", problem, "write one; no output matches two", "double-space"))
     if len(set(texts)) < len(texts):
         problem = f"the edit {name} gives an alternative twice"
         found.append(("warning", problem, "delete one", "same-alternative"))

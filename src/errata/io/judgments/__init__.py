@@ -38,7 +38,7 @@ _FORMS: dict[JudgmentForm, str] = {
     "table": "a table with a heading (judge, sentence, system and rank or score; better and worse; "
     "or a column of ratings per system)",
 }
-LOOKED_AT = 4096  # bytes of a file by which its form is told
+LOOKED_AT = 4096  # bytes of a file that show its form
 FORMS = " or ".join((", ".join([*_FORMS.values()][:-1]), [*_FORMS.values()][-1]))
 
 
@@ -56,14 +56,14 @@ def read_judgments(
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
-    The form (see `FORMS`) is told from the content; the ``columns`` of a table may be named (see
+    The form (see `FORMS`) is detected; the ``columns`` of a table may be named (see
     `errata.io.judgments.sheets`). Tables may have commas, semicolons or tabs, or be a
     spreadsheet (.xlsx). ``base`` is the number of the first sentence in the file (SEEDA counts
     from 1). ``leave_out`` names judges whose rankings do not count. With ``outputs`` (system ->
     sentences) the groups are compared with them and refused where they do not fit, unless
     ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk files (see
     `errata.io.judgments.sheets.parse_mturk`). A judgment that stands there twice counts once, with
-    a warning; ``repeats`` remembers those of other files too (see `read_judgment_files`).
+    a warning; ``repeats`` remembers the judgments of other files too (see `read_judgment_files`).
     """
     require("labels", labels, Labels)
     name = shown_name(path)
@@ -114,7 +114,7 @@ def read_judgments(
         judgments = list(stream)
         require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
-    if repeats is None:  # else whoever reads several files looks at the names of all of them
+    if repeats is None:  # else `read_judgment_files` compares the names in all files
         stream = warn_about_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
 
@@ -141,7 +141,7 @@ def read_judgment_files(
 ) -> Iterator[Judgment]:
     """Read the judgments of several files, each once (see `read_judgments` for the options).
 
-    A file that is given twice is refused; judgments that stand in two files count once. A judge
+    A file that is given twice is refused; judgments in two files count once. A judge
     to be left out must be in one of the files.
     """
     paths = list(paths)
@@ -256,7 +256,7 @@ KNOWN = 50_000  # groups remembered, so that a file of any size takes little mem
 def parse_jsonl(
     lines: Iterable[str], name: str, *, base: int = 0, repeats: DuplicateFilter | None = None
 ) -> Iterator[Judgment]:
-    """Read our own form; blank lines are allowed, unknown keys warned of once."""
+    """Read our own form; blank lines are allowed, unknown keys cause one warning."""
     unread = UnknownValues(name)
     repeats = repeats or DuplicateFilter()
     repeats.start(name)

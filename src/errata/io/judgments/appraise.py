@@ -225,7 +225,7 @@ def render_appraise(
             "time": judgment.time,
             "skipped": None if any(r is not None for r in judgment.ranks) else "true",
         }
-        start = "  <ranking-item" + _written(attributes)
+        start = "  <ranking-item" + _attributes_text(attributes)
         if not judgment.groups:
             yield start + "/>"
             continue
@@ -254,12 +254,14 @@ def _translation(
         )
     return (
         "    <translation"
-        + _written({"rank": None if rank is None else str(rank), "system": separator.join(group)})
+        + _attributes_text(
+            {"rank": None if rank is None else str(rank), "system": separator.join(group)}
+        )
         + "/>"
     )
 
 
-def _written(attributes: dict[str, str | None]) -> str:
+def _attributes_text(attributes: dict[str, str | None]) -> str:
     return "".join(
         f" {key}={quoteattr(value)}" for key, value in attributes.items() if value is not None
     )

@@ -113,8 +113,8 @@ class LabelFit:
 def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     """Count the rankings whose groups are as the outputs say, here and one sentence off.
 
-    Groups fit when the outputs of the systems in one group are the same text and those of
-    different groups differ. Where no judgment groups systems, as in lists of pairs, equal texts
+    Groups fit when the outputs of the systems in one group are the same text and the outputs
+    of different groups differ. Where no judgment groups systems, as in lists of pairs, equal texts
     may be tied, but not ranked apart. Systems without outputs are left out.
     """
     texts = {
@@ -149,7 +149,7 @@ def fit_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
     """
     assert scores.sentences is not None
     place = {system: k for k, system in enumerate(scores.systems)}
-    found = merge_ties(scores.sentences.T)  # of each sentence by itself
+    found = merge_ties(scores.sentences.T)  # for each sentence separately
     fits = dict.fromkeys(OFFSETS, 0)
     rankings = 0
     for judgment in judgments:
@@ -281,7 +281,7 @@ def similar_names(names: Iterable[str]) -> list[str]:
         plain = unicodedata.normalize("NFC", " ".join(_UNSEEN.sub("", name).split()))
         found.setdefault(plain, []).append(name)
     return [
-        f"{_listed(same)} differ in blanks or Unicode form only"
+        f"{_list_names(same)} differ in blanks or Unicode form only"
         if len(same) > 1
         else f"{same[0][:60]!r} has blanks around it"
         if same[0] != same[0].strip()
@@ -291,12 +291,12 @@ def similar_names(names: Iterable[str]) -> list[str]:
     ]
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     return " and ".join(repr(name[:60]) for name in names[:3])
 
 
 def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:
-    """The same judgments; at their end it is said which names are hard to tell apart.
+    """Yield the judgments; at their end, warn about names that look alike.
 
     A judge or a system whose name is blank is refused.
     """

@@ -237,7 +237,7 @@ def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> I
         )
 
 
-_Said = tuple[str, list[tuple[str, ...]], list[float | None]]  # judge, groups, value of each
+_JudgedRow = tuple[str, list[tuple[str, ...]], list[float | None]]  # judge, groups, value of each
 
 
 @dataclass
@@ -273,7 +273,7 @@ def parse_table(
     """Read judgments from a table; ``columns`` says which title stands for which role.
 
     Ranks are taken as they are; scores become ranks, the highest first. Sentences that are named
-    and not numbered are counted in the order they first appear, which is warned of.
+    and not numbered are counted in the order they first appear, with a warning.
     """
     rows = list(sheet_rows(lines, name, delimiter))
     if len(rows) < 2:
@@ -431,7 +431,7 @@ class _Table:
             raise InputError("a system without a name", path=self.name, line=line)
         return names
 
-    def _judged(self, row: Row) -> Iterator[_Said]:
+    def _judged(self, row: Row) -> Iterator[_JudgedRow]:
         """What each judge said in a row: groups of systems and their values."""
         columns = self.columns
         if columns.systems:
@@ -448,7 +448,7 @@ class _Table:
             yield str(k), [group], [self._value(cell, row.line)]
 
     def _value(self, text: str, line: int) -> float | None:
-        """A rank or rating as a number of which lower is better; None for an empty cell."""
+        """Return a rank, or a negated rating; None for an empty cell."""
         text = text.strip()
         if not text:
             return None

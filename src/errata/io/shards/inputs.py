@@ -44,7 +44,7 @@ class Piece:
 class Shard:
     """Sentences that are read together, by role the pieces of files that hold them.
 
-    ``first`` is the number of its first sentence, from 0, among those of all shards.
+    ``first`` is the number of its first sentence, from 0, among the sentences of all shards.
     """
 
     index: int
@@ -94,7 +94,7 @@ def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
 def files_of(
     patterns: Sequence[str], storage: Mapping[str, Any], *, inside: str | None = None
 ) -> list[RemoteFile]:
-    """The files of patterns: pattern after pattern, those of one in natural order.
+    """The files of patterns: pattern after pattern, each in natural order.
 
     ``-`` is standard input. A pattern that fits no file is refused, and so is a file named twice.
     A folder stands for the files of the ending ``inside``, in it and in its folders; without one
@@ -183,5 +183,5 @@ def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
             else "it was written again"
         )
         problem = f"the file has changed since the run was planned: {what}"
-        remedy = "plan the run anew, or bring back the file"
+        remedy = "plan the run again, or bring back the file"
         raise InputError(problem, path=piece.uri, remedy=remedy)

@@ -1,6 +1,6 @@
 """Parquet: columns, row groups as shards, batches.
 
-Which columns there are, and of which types, is said in `docs/sharded-inputs.md`. pyarrow is
+`docs/sharded-inputs.md` lists the columns and their types. pyarrow is
 imported when a file is read and not before.
 """
 
@@ -27,7 +27,7 @@ from errata.io.shards.plan import check_equal_counts
 from errata.io.shards.read import BATCH, BatchBuilder, CorpusBatch, PartReading
 from errata.io.slices import NO_VALUE
 
-# ---- What is said of Parquet, whatever a table is for: pyarrow is missing, a file is none.
+# ---- Errors of all readers of Parquet: pyarrow is missing, a file is not Parquet.
 
 
 def require_pyarrow() -> Any:
@@ -43,7 +43,7 @@ def require_pyarrow() -> Any:
 
 @contextmanager
 def check_parquet(path: str, remedy: str) -> Iterator[None]:
-    """Refuse a file that is no Parquet to pyarrow; what a disk or a store says is left as it is."""
+    """Refuse a file that is not Parquet; errors of a disk or a store pass through."""
     pyarrow = require_pyarrow()
     try:
         yield
@@ -96,7 +96,7 @@ class ParquetColumns:
     systems: Mapping[str, str]  # system to column
     source: bool
 
-    def wanted(self, slices: Sequence[str]) -> list[str]:
+    def columns_to_read(self, slices: Sequence[str]) -> list[str]:
         """The columns to read, these slices among them."""
         known = [name for name in _BESIDE if name in self.names] if self.source else ["id"]
         found = [*(["source"] if self.source else ()), *self.systems.values()]
@@ -385,7 +385,7 @@ def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -
     if file.uri == "-":
         raise InputError("Parquet cannot be read from standard input", remedy="name files")
     stream = stack.enter_context(open_raw(file.uri, storage=inputs.storage))
-    with check_parquet(file.uri, "name Parquet files, as those of a folder by folder/*.parquet"):
+    with check_parquet(file.uri, "name Parquet files, for a whole folder folder/*.parquet"):
         parquet = pyarrow.parquet.ParquetFile(stream)
     meta = parquet.metadata
     sizes = [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
@@ -408,7 +408,7 @@ def parquet_batches(
         maker = BatchBuilder(reading, len(rows.sources), rows.before, rows.first, bool(guard))
         corpus = _documented(_corpus(rows, maker), rows)
         # Nothing is left aside without a word.
-        reading.noted.add("weights", len(rows.weight or ()), unweighed)
+        reading.warnings.add("weights", len(rows.weight or ()), unweighed)
         yield (
             corpus,
             [
@@ -419,7 +419,7 @@ def parquet_batches(
 
 
 def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
-    """The corpus with its documents; a sentence that has none is one by itself."""
+    """The corpus with its documents; a sentence without one is its own document."""
     if rows.document is None:
         return corpus
     return corpus.in_documents(
@@ -483,7 +483,7 @@ class ParquetRows:
     """Some rows of Parquet files: texts by system, and what stands beside them.
 
     ``first`` counts the rows before them in all files, ``before`` in their own; ``path`` is the
-    file, ``paths`` those of the systems. A column that is not there is None.
+    file, ``paths`` the files of the systems. A missing column is None.
     """
 
     first: int
@@ -548,7 +548,7 @@ def _rows(
             )
         parts = partitions(lead.file.uri)
         wanted = {
-            role: table.columns.wanted([name for name in slices if name not in parts])
+            role: table.columns.columns_to_read([name for name in slices if name not in parts])
             for role, table in tables.items()
         }
         takers = {

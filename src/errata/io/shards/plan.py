@@ -57,7 +57,7 @@ def chunks(
     while True:
         more = file.read(size)
         data = rest + more
-        end = _whole(data, m2) if more else len(data)
+        end = _complete_end(data, m2) if more else len(data)
         if end:
             yield WholeSentences(start, line, data[:end])
             line += _line_ends(data[:end])
@@ -72,7 +72,7 @@ def chunks(
             return
 
 
-def _whole(data: bytes, m2: bool) -> int:
+def _complete_end(data: bytes, m2: bool) -> int:
     """Up to where these bytes are whole lines, or whole paragraphs."""
     if not m2:
         return data.rfind(b"\n") + 1
@@ -130,15 +130,15 @@ def cut_before(data: bytes, n: int, *, m2: bool) -> tuple[int, int]:
 
     Gives its number and its byte. Of two ``S `` lines in a paragraph only the first can be.
     """
-    return _cut(data, n, m2, _starts(data, m2)) if n else (0, 0)
+    return _cut_at(data, n, m2, _starts(data, m2)) if n else (0, 0)
 
 
 def _starts(data: bytes, m2: bool) -> NDArray[np.int64]:
-    """Where the sentences of a chunk start, or the ``S `` lines of those of M2."""
+    """Where the sentences of a chunk start, or the ``S `` lines of M2."""
     return _source_lines(data) if m2 else line_starts(data)
 
 
-def _cut(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
+def _cut_at(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
     """The same of a chunk whose sentences start there."""
     for k, at in enumerate(starts[n:].tolist(), n):
         start = _paragraph(data, at) if m2 else at
@@ -193,14 +193,14 @@ class Sentences:
             self._rest += chunk.data
         taken, end = len(self._starts), len(self._rest)
         if taken > n:
-            taken, end = _cut(self._rest, n, self.m2, self._starts) if n else (0, 0)
+            taken, end = _cut_at(self._rest, n, self.m2, self._starts) if n else (0, 0)
         found = SentenceBlock(self._rest[:end], self._line, taken)
         self._line += _line_ends(found.data)
         self._rest, self._starts = self._rest[end:], self._starts[taken:] - end
         return found
 
-    def left(self) -> int:
-        """How many sentences there are from here on; they are gone then."""
+    def count_rest(self) -> int:
+        """Count the sentences from here to the end, and drop them."""
         held = len(self._starts) + sum(count(chunk.data, m2=self.m2) for chunk in self._chunks)
         self._rest, self._starts = b"", np.zeros(0, np.int64)
         return held

@@ -1,7 +1,7 @@
 """Shards and streams as corpus batches.
 
 A batch is what `read_corpus` and `read_systems` would make of these lines of the whole files: the
-same texts, edits, annotators and checks, with the true files and lines in what is said of them.
+same texts, edits, annotators and checks, with the true files and lines in messages.
 Every batch has a vocabulary of its own, so that memory does not grow with what was read.
 """
 
@@ -58,7 +58,7 @@ class WarningCollector:
 
     An error is raised where it is met. A finding about a line is kept if it is among the first of
     its kind in its file. One about a text as a whole (it looks untokenised, say) was made of a
-    batch, and is said if it holds for batches with more than half of the sentences.
+    batch, and is reported if it holds for batches with more than half of the sentences.
     """
 
     def __init__(self) -> None:
@@ -91,10 +91,10 @@ class WarningCollector:
                 kept.append(finding)
 
     def add(self, what: str, number: int, said: Callable[[int], str]) -> None:
-        """Add to a number that is said at the end, unless it is 0."""
+        """Add to a number that is reported at the end, unless it is 0."""
         self._sums[what] = (self._sums.get(what, (0, said))[0] + number, said)
 
-    def tell(self) -> None:
+    def warn(self) -> None:
         """Warn of what was collected."""
         first = [finding for kept in self._kept.values() for finding in kept]
         for finding in summarise(first, counts=self._counts):
@@ -119,7 +119,7 @@ class PartReading:
     """What the batches of one reading share."""
 
     inputs: CorpusFiles
-    noted: WarningCollector = field(default_factory=WarningCollector)
+    warnings: WarningCollector = field(default_factory=WarningCollector)
     annotators: set[int] = field(default_factory=set)
     systems: dict[str, set[int]] = field(default_factory=dict)
 
@@ -133,7 +133,7 @@ class PartReading:
         if everything:
             known = self.annotators | {*range(len(self.inputs.references))}
             check_annotators(self.inputs.annotators, known, self.inputs.title)
-        self.noted.tell()
+        self.warnings.warn()
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class BatchBuilder:
 
     def note(self, path: str, findings: Iterable[Finding]) -> None:
         """Take in what was found in a file."""
-        self.reading.noted.note(path, self.before, self.size, findings, self.guard)
+        self.reading.warnings.note(path, self.before, self.size, findings, self.guard)
 
     def gold(self, file: M2File, beside: tuple[str, Sequence[str]] | None = None) -> Corpus:
         """The corpus of M2; ``beside`` is the path of a second copy of its sources, and these."""
@@ -163,13 +163,13 @@ class BatchBuilder:
             )
             self.note(path, found)
         corpus, gone = tokenised_counted(file.corpus, self.reading.cut)
-        self.reading.noted.add("gone", gone, lambda n: dropped_edits_note(corpus.name, n))
+        self.reading.warnings.add("gone", gone, lambda n: dropped_edits_note(corpus.name, n))
         return self._finished(corpus)
 
     def parallel(
         self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
     ) -> Corpus:
-        """The corpus of texts; ``paths`` are those of the source and of its references.
+        """The corpus of texts; ``paths`` has the paths of the source and of its references.
 
         None is where a reference is missing.
         """
@@ -196,7 +196,7 @@ class BatchBuilder:
             self.reading.annotators.update(corpus.annotators)
             corpus, bare = keep_annotators_with_counts(corpus, kept)
             name = corpus.name
-            self.reading.noted.add("bare", bare, lambda n: sentences_without(name, n, kept))
+            self.reading.warnings.add("bare", bare, lambda n: sentences_without(name, n, kept))
         return corpus.starting_at(self.first)
 
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
@@ -277,7 +277,7 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
 
 
 @dataclass(frozen=True)
-class _Side:
+class _OpenFile:
     """One of the files that are read side by side."""
 
     role: str
@@ -294,7 +294,7 @@ def _batches(
 ) -> Iterator[CorpusBatch]:
     """The batches of files that belong together, or of the same stretch of each."""
     with ExitStack() as stack:
-        sides = {role: _side(role, piece, reading, stack) for role, piece in pieces.items()}
+        sides = {role: _open_file(role, piece, reading, stack) for role, piece in pieces.items()}
         lead = next(iter(sides.values()))
         start = before = pieces[lead.role].before
         while (taken := lead.stream.take(batch)).data:
@@ -306,16 +306,16 @@ def _batches(
             # What is left at the end may be too little to refuse a file for.
             guard = reading.inputs.guard and (before == start or 2 * size >= batch)
             maker = BatchBuilder(reading, size, before, first + before - start, guard)
-            yield _Some(sides, maker).read(taken)
+            yield _BatchReader(sides, maker).read(taken)
             before += size
         for side in sides.values():
-            if left := side.stream.left():
+            if left := side.stream.count_rest():
                 check_equal_counts(
                     (side.role, side.uri, before + left), (lead.role, lead.uri, before)
                 )
 
 
-def _side(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _Side:
+def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _OpenFile:
     if plain_name(piece.uri).endswith(".json"):
         problem = "a stored run is not read in parts"
         remedy = "give the output it was made of, as text or M2"
@@ -328,14 +328,14 @@ def _side(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _S
     )
     m2 = role_is_m2(role, piece.uri)
     sentences = Sentences(file, shown_name(piece.uri), m2=m2, first_line=piece.first_line)
-    return _Side(role, piece.uri, sentences)
+    return _OpenFile(role, piece.uri, sentences)
 
 
 @dataclass(frozen=True)
-class _Some:
+class _BatchReader:
     """The sentences of one batch in files side by side."""
 
-    sides: Mapping[str, _Side]
+    sides: Mapping[str, _OpenFile]
     maker: BatchBuilder
 
     def read(self, taken: SentenceBlock) -> CorpusBatch:
@@ -348,21 +348,21 @@ class _Some:
             if role.startswith("output:")
         ]
 
-    def _gold(self, side: _Side, taken: SentenceBlock) -> Corpus:
+    def _gold(self, side: _OpenFile, taken: SentenceBlock) -> Corpus:
         inputs = self.maker.reading.inputs
         file = _m2(side, taken, name=inputs.title, compatible=inputs.compatible)
         if (source := self.sides.get("source")) is None:
             return self.maker.gold(file)
         return self.maker.gold(file, (source.path, self._lines(source)))
 
-    def _parallel(self, side: _Side, taken: SentenceBlock) -> Corpus:
-        sources, odd = _split(side, taken)
+    def _parallel(self, side: _OpenFile, taken: SentenceBlock) -> Corpus:
+        sources, odd = _split_lines(side, taken)
         self.maker.note(side.path, odd)
         sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
         sets = [self._lines(each) for each in sides]
         return self.maker.parallel(sources, sets, [each.path for each in (side, *sides)])
 
-    def _output(self, side: _Side, corpus: Corpus) -> Hypotheses:
+    def _output(self, side: _OpenFile, corpus: Corpus) -> Hypotheses:
         name = side.role.removeprefix("output:")
         if not side.stream.m2:
             return self.maker.output(name, self._lines(side), side.path, corpus)
@@ -370,28 +370,30 @@ class _Some:
         self._check_size(side, count(taken.data, m2=True))
         return self.maker.edited_output(name, side.role, _m2(side, taken), corpus)
 
-    def _lines(self, side: _Side) -> list[str]:
+    def _lines(self, side: _OpenFile) -> list[str]:
         """As many lines of a text as the batch has sentences."""
-        lines, odd = _split(side, side.stream.take(self.maker.size))
+        lines, odd = _split_lines(side, side.stream.take(self.maker.size))
         self._check_size(side, len(lines))
         self.maker.note(side.path, odd)
         return lines
 
-    def _check_size(self, side: _Side, found: int) -> None:
+    def _check_size(self, side: _OpenFile, found: int) -> None:
         if found != self.maker.size:
             lead = next(iter(self.sides.values()))
             have, should = self.maker.before + found, self.maker.before + self.maker.size
             check_equal_counts(
-                (side.role, side.uri, have + side.stream.left()),
-                (lead.role, lead.uri, should + lead.stream.left()),
+                (side.role, side.uri, have + side.stream.count_rest()),
+                (lead.role, lead.uri, should + lead.stream.count_rest()),
             )
 
 
-def _split(side: _Side, taken: SentenceBlock) -> tuple[list[str], list[Finding]]:
+def _split_lines(side: _OpenFile, taken: SentenceBlock) -> tuple[list[str], list[Finding]]:
     return checked_utf8(taken.data, side.path, first_line=taken.first_line)
 
 
-def _m2(side: _Side, taken: SentenceBlock, *, name: str = "", compatible: bool = False) -> M2File:
+def _m2(
+    side: _OpenFile, taken: SentenceBlock, *, name: str = "", compatible: bool = False
+) -> M2File:
     return read_m2_bytes(
         taken.data,
         side.path,
