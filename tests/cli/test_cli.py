@@ -9,7 +9,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import click
 import pytest
 
 from command import errata, errata_process, python_process, run, tables
@@ -232,9 +231,9 @@ def test_the_limit_of_resamples_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -
 def test_intervals_from_few_resamples_cause_a_warning(
     resamples: int, confidence: float, words: str
 ) -> None:
-    with click.Context(click.Command("any")), warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        options._bootstrap(resamples, 7, confidence)
+        options.Bootstrap(resamples, confidence)
     assert [words in str(each.message) for each in found] == ([True] if words else [])
 
 

@@ -232,6 +232,14 @@ def test_runs_are_drawn_over_time(tmp_path: Path) -> None:
     assert float(shown.rows[0][2][1] or 0) == to_json(first.values[0].item())
 
 
+def test_without_input_it_says_which_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    message = run("report", cwd=tmp_path, code=2).stderr
+    assert "outputs, judgments and scores are all missing" in message
+    assert "--gold" in message
+    assert (tmp_path / "report.html").read_text() == "mine"
+
+
 def test_no_number_is_shown_as_nan(made: Any) -> None:
     cells = [
         text for several in made[0].values() for t in several for row in t.rows for text, _ in row

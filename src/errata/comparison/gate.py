@@ -427,7 +427,7 @@ ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
 
 
 def check_conditions(
-    fail_if: Sequence[str],
+    fail_if: Sequence[Condition],
     corpus: Corpus,
     columns: SliceColumns | None,
     compared: ComparedWithout,
@@ -440,7 +440,7 @@ def check_conditions(
         kept = {*_sentences(where, corpus, columns)} if where else {*range(len(corpus))}
         return compared([i for i in range(len(corpus)) if i not in kept])
 
-    return check_gate([parse_condition(text) for text in fail_if], part, bound=bound)
+    return check_gate(fail_if, part, bound=bound)
 
 
 def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
@@ -521,6 +521,7 @@ def check_files_gate(
             "a gate needs the old output or a baseline, and not both",
             remedy="give old= or baseline=",
         )
+    conditions = [parse_condition(text) for text in fail_if]
     corpus = read_corpus(
         gold=gold, source=source, references=refs, annotators=annotators, tokens=tokens
     )
@@ -552,6 +553,6 @@ def check_files_gate(
 
     found = compared(())
     held = check_conditions(
-        fail_if, corpus, columns, lambda out: compared(out) if out else found, bound=bound
+        conditions, corpus, columns, lambda out: compared(out) if out else found, bound=bound
     )
     return held, found
