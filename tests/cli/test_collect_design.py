@@ -176,7 +176,7 @@ def test_a_pilot_sets_the_budget(folder: Path) -> None:
     assert asked in rows.values(), rows
     assert f"the budget is {asked} rankings, as errata plan estimates" in done.stderr
     less = collect(folder, "new", "q.db", *TEXTS, *pilot, *four, "--rankings", asked - 1)
-    assert f"allows {asked - 1} judgments, and errata plan asks for {asked}" in less.stderr
+    assert f"allows {asked - 1} judgments, and errata plan estimates {asked}" in less.stderr
     assert design_in(folder, "q.db")["rankings"] == asked - 1
     enough = collect(folder, "new", "r.db", *TEXTS, *pilot, *four, "--rankings", asked)
     assert "errata plan asks" not in enough.stderr

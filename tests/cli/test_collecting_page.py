@@ -183,7 +183,7 @@ def test_the_unit_starts_what_there_is(files: Path) -> None:
     words = shlex.split(line)
     assert [Path(words[0]).name, *words[1:3]] == ["errata", "collect", "serve"]
     context = command.commands["serve"].make_context("serve", words[3:])
-    port, url = context.params["port"], context.params["url"]
+    port, url = context.params["address_port"], context.params["address_url"]
     assert f"proxy_pass http://127.0.0.1:{port}/;" in page
     assert url == "https://example.org/study/"
     collect(files, "new", "study.db", "--sample", "--url", url)

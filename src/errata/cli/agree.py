@@ -15,8 +15,8 @@ from errata.cli.judgment_options import (
     ranker_option,
 )
 from errata.cli.options import FigureOptions, figure_option
-from errata.cli.output import Display, emit
-from errata.cli.params import choice_of, group, option, takes
+from errata.cli.output import CommandOptions, emit
+from errata.cli.params import choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.human.agreement import ChanceModel, KappaWeights
 
@@ -54,27 +54,24 @@ def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class AgreeOptions:
+class AgreeOptions(CommandOptions):
     """Options of ``errata agree``."""
 
-    chance: ChanceModel = option(
+    chance: ChanceModel = choice_option(
         "--chance",
-        type=choice_of(ChanceModel),
-        default="pooled",
-        help="Agreement by chance: from both judges' outcomes together (Grundkiewicz et al. 2015), "
+        ChanceModel,
+        "Agreement by chance: from both judges' outcomes together (Grundkiewicz et al. 2015), "
         "from each judge's own (Cohen), or together and ignoring the order of names.",
+        "pooled",
     )
-    weights: KappaWeights = option(
+    weights: KappaWeights = choice_option(
         "--kappa-weights",
-        type=choice_of(KappaWeights),
-        default="none",
-        help="How much worse it is to swap two outputs than to tie them.",
+        KappaWeights,
+        "How much worse it is to swap two outputs than to tie them.",
+        "none",
     )
-    minimum: int = option(
-        "--minimum",
-        type=click.IntRange(1),
-        default=50,
-        help="Pairs of decisions a κ needs to be shown and to count.",
+    minimum: int = count_option(
+        "--minimum", "Pairs of decisions a κ needs to be shown and to count.", 50
     )
     groups: Mapping[str, tuple[str, ...]] = option(
         "--group",
@@ -91,7 +88,6 @@ class AgreeOptions:
         "How single judges' rankings are scored.", "expected_wins(denominator='beaten')"
     )
     files: JudgmentInputs = group(JudgmentInputs)
-    display: Display = group(Display)
     judgments: tuple[str, ...] = judgments_argument()
 
     def __post_init__(self) -> None:

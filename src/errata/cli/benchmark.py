@@ -26,7 +26,7 @@ from errata.cli.options import (
     metric_option,
     threads_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -46,7 +46,7 @@ Examples:
 
 
 @dataclass(frozen=True)
-class BenchmarkOptions:
+class BenchmarkOptions(CommandOptions):
     """Options of ``errata benchmark``."""
 
     sets: tuple[str, ...] = argument(metavar="[SET|[NAME=]FOLDER...]", several=True)
@@ -65,7 +65,6 @@ class BenchmarkOptions:
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
 
 @click.command("benchmark", epilog=EPILOG)

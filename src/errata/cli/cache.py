@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.output import Display, emit
-from errata.cli.params import argument, group, takes
+from errata.cli.output import CommandOptions, Display, emit
+from errata.cli.params import argument, takes
 from errata.core.errors import InputError
 from errata.tables.table import Table
 
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ClearOptions:
+class ClearOptions(CommandOptions):
     """Options of ``errata cache clear``."""
 
     parts: tuple[str, ...] = argument(metavar="PART...", several=True)
-    display: Display = group(Display)
 
 
 @click.group("cache", epilog="Example:  errata cache clear edits sentences")

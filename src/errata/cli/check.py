@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import click
 
 from errata.cli.input_options import Inputs
-from errata.cli.output import Display, echo_findings, emit
+from errata.cli.output import CommandOptions, echo_findings, emit
 from errata.cli.params import argument, group, option, takes
 from errata.tables.table import signed
 
 
 @dataclass(frozen=True)
-class CheckOptions:
+class CheckOptions(CommandOptions):
     """Options of ``errata check``."""
 
     files: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -32,7 +32,6 @@ class CheckOptions:
         default=False,
         help="A row for every finding; else the fourth and later of a kind are counted.",
     )
-    display: Display = group(Display)
 
 
 @click.command("check", epilog="Example:  errata check --gold gold.m2 baseline.txt ours=out.txt")

@@ -24,8 +24,8 @@ from errata.cli.collect_options import (
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
 from errata.cli.options import FiniteRange
-from errata.cli.output import Display, ProgressBar, emit, emit_written
-from errata.cli.params import argument, choice_of, group, option, takes
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
+from errata.cli.params import argument, choice_of, choice_option, count_option, group, option, takes
 from errata.collect.budget import link_table, outlook_table, status_table
 from errata.collect.design import FileForm
 from errata.core.errors import InputError, escape_controls
@@ -67,19 +67,24 @@ def command() -> None:
     """
 
 
+@dataclass(frozen=True)
+class PlaceOptions(CommandOptions):
+    """Options of commands on a campaign."""
+
+    place: str = place_argument()
+
+
 # ---- Make and serve a campaign.
 
 
 @dataclass(frozen=True)
-class NewOptions:
+class NewOptions(PlaceOptions):
     """Options of ``errata collect new``."""
 
-    place: str = place_argument()
     outputs: tuple[str, ...] = _outputs_argument()
     inputs: Inputs = _inputs_group()
     design: DesignOptions = group(DesignOptions)
     url: str | None = url_option()
-    display: Display = group(Display)
 
 
 @command.command(
@@ -120,19 +125,15 @@ def _create(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]
 
 
 @dataclass(frozen=True)
-class ServeOptions:
+class ServeOptions(PlaceOptions):
     """Options of ``errata collect serve``."""
 
-    place: str = place_argument()
     address: AddressOptions = group(AddressOptions)
-    workers: int = option(
+    workers: int = count_option(
         "--workers",
-        type=click.IntRange(1),
-        default=1,
-        metavar="N",
-        help="Processes that serve, on one port; several only if PostgreSQL stores the campaign.",
+        "Processes that serve, on one port; several only if PostgreSQL stores the campaign.",
+        1,
     )
-    display: Display = group(Display)
 
 
 @command.command("serve", epilog="Example:  errata collect serve pilot.db --port 8800")
@@ -148,15 +149,13 @@ def serve_campaign(given: ServeOptions) -> None:
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(PlaceOptions):
     """Options of ``errata collect run``."""
 
-    place: str = place_argument()
     outputs: tuple[str, ...] = _outputs_argument()
     inputs: Inputs = _inputs_group()
     design: DesignOptions = group(DesignOptions)
     address: AddressOptions = group(AddressOptions)
-    display: Display = group(Display)
 
 
 @command.command(
@@ -194,11 +193,10 @@ def run_campaign(given: RunOptions) -> None:
 
 
 @dataclass(frozen=True)
-class TryOptions:
+class TryOptions(CommandOptions):
     """Options of ``errata collect try``."""
 
     address: AddressOptions = group(AddressOptions)
-    display: Display = group(Display)
 
 
 @command.command("try", epilog="Example:  errata collect try")
@@ -321,18 +319,16 @@ def show_links_in_terminal(
 
 
 @dataclass(frozen=True)
-class LinksOptions:
+class LinksOptions(PlaceOptions):
     """Options of ``errata collect links``."""
 
-    place: str = place_argument()
     names: tuple[str, ...] = _names_argument()
-    replace: LinkOwner | None = option(
+    replace: LinkOwner | None = choice_option(
         "--replace",
-        type=choice_of(LinkOwner),
-        help="Replace the organiser's link, the panel's or all links; the old ones end.",
+        LinkOwner,
+        "Replace the organiser's link, the panel's or all links; the old ones end.",
     )
     url: str | None = url_option()
-    display: Display = group(Display)
 
     def __post_init__(self) -> None:
         """Refuse to replace the links of single judges, for which there is another command."""
@@ -361,7 +357,7 @@ def print_links(given: LinksOptions) -> None:
 
 
 @dataclass(frozen=True)
-class JudgesOptions:
+class JudgesOptions(CommandOptions):
     """Options of ``errata collect judges``."""
 
     action: JudgeAction = argument(
@@ -369,13 +365,7 @@ class JudgesOptions:
     )
     place: str = place_argument()
     names: tuple[str, ...] = _names_argument()
-    count: int | None = option(
-        "--count",
-        type=click.IntRange(1),
-        metavar="N",
-        needs="action add",
-        help="Add so many, named by number.",
-    )
+    count: int | None = count_option("--count", "Add so many, named by number.", needs="action add")
     erase: bool = option(
         "--erase",
         default=False,
@@ -383,7 +373,6 @@ class JudgesOptions:
         help="Forget the judgments too; their items return.",
     )
     url: str | None = url_option()
-    display: Display = group(Display)
 
 
 @command.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
@@ -401,7 +390,7 @@ def change_judges(given: JudgesOptions) -> None:
 
         names = given.names
         if given.action == "add":
-            names = _new_names(database, names, given.count)
+            names += judges.numbered_names(database, names, given.count or 0)
         if not names:
             raise InputError("no judge is named", remedy="name some, or give --count to add")
         if given.action == "add":
@@ -416,28 +405,7 @@ def change_judges(given: JudgesOptions) -> None:
         note(f"forgotten: {len(names)}; the backups you made still contain them")
 
 
-def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:
-    """Return the names given and, for a count, the first numbered ones that are free."""
-    from itertools import count as numbers
-    from itertools import islice
-
-    from errata.collect.web.judges import invited
-
-    with database.reading() as connection:
-        taken = {judge.name for judge in invited(connection)} | {*names}
-    free = (name for k in numbers(1) if (name := f"judge{k}") not in taken)
-    return (*names, *islice(free, count or 0))
-
-
 # ---- The state of a campaign, and a copy.
-
-
-@dataclass(frozen=True)
-class PlaceOptions:
-    """Options of commands on a campaign."""
-
-    place: str = place_argument()
-    display: Display = group(Display)
 
 
 @command.command("status", epilog="Example:  errata collect status pilot.db")
@@ -481,14 +449,12 @@ def pause_campaign(given: PlaceOptions) -> None:
 
 
 @dataclass(frozen=True)
-class CloseOptions:
+class CloseOptions(PlaceOptions):
     """Options of ``errata collect close``."""
 
-    place: str = place_argument()
     forget: bool = option(
         "--forget", default=False, help="Delete the ids of a panel's participants: pay them first."
     )
-    display: Display = group(Display)
 
 
 @command.command("close", epilog="Example:  errata collect close study.db --forget")
@@ -508,12 +474,10 @@ def close_campaign(given: CloseOptions) -> None:
 
 
 @dataclass(frozen=True)
-class BackupOptions:
+class BackupOptions(PlaceOptions):
     """Options of ``errata collect backup``."""
 
-    place: str = place_argument()
     target: str = argument(metavar="TO", writes="file")
-    display: Display = group(Display)
 
 
 @command.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
@@ -545,10 +509,9 @@ def copy_campaign(given: BackupOptions) -> None:
 
 
 @dataclass(frozen=True)
-class ImportOptions:
+class ImportOptions(PlaceOptions):
     """Options of ``errata collect import``."""
 
-    place: str = place_argument()
     table: str = argument(metavar="FILE")
     earlier: bool = option(
         "--earlier",
@@ -557,7 +520,6 @@ class ImportOptions:
         "start from them, and they are not merged into the campaign's.",
     )
     url: str | None = url_option(excludes="--earlier")
-    display: Display = group(Display)
 
 
 @command.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
@@ -603,20 +565,14 @@ def _import_judgments(given: ImportOptions) -> None:
 
 
 @dataclass(frozen=True)
-class ChangeOptions:
+class ChangeOptions(PlaceOptions):
     """Options of ``errata collect change``."""
 
-    place: str = place_argument()
     names: tuple[str, ...] = _names_argument()
-    quota: int | None = option(
-        "--quota",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Tasks in all for the judges named, or for everybody.",
+    quota: int | None = count_option(
+        "--quota", "Tasks in all for the judges named, or for everybody."
     )
-    rankings: int | None = option(
-        "--rankings", type=click.IntRange(1), metavar="N", help="The budget: so many judgments."
-    )
+    rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
     hours: float | None = option(
         "--hours",
         type=FiniteRange(0, min_open=True),
@@ -641,7 +597,6 @@ class ChangeOptions:
         metavar="[LANGUAGE=]FILE",
         help="What judges agree to; everybody is asked again.",
     )
-    display: Display = group(Display)
 
     @property
     def budgets(self) -> dict[str, float]:
@@ -670,12 +625,16 @@ def change_campaign(given: ChangeOptions) -> None:
 
     A budget is for the whole campaign, including finished tasks. Each change is an event.
     """
+    from errata.collect.planning import changed_texts
+
     with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import change_budget, change_quota, change_texts
         from errata.collect.web.database import wall_ms
+        from errata.collect.web.store import AssignmentStore
 
         now = wall_ms()
-        words = _changed_words(database, given)
+        named = {"instructions": given.instructions, "consent": given.consent}
+        words = changed_texts(AssignmentStore(database).campaign().texts, named)
         with database.at_once() as together:  # all of it, or nothing
             if given.quota is not None:
                 change_quota(together, given.quota, given.names, now=now)
@@ -690,39 +649,20 @@ def change_campaign(given: ChangeOptions) -> None:
         print_status(database, given.display)
 
 
-def _changed_words(database: Database, given: ChangeOptions) -> dict[str, Any]:
-    """Return the texts of the files named, as a campaign stores them; nothing without files."""
-    from errata.collect.planning import instruction_texts
-    from errata.collect.web.store import AssignmentStore
-
-    named = {"instructions": given.instructions, "consent": given.consent}
-    if not any(named.values()):
-        return {}
-    before = AssignmentStore(database).campaign().texts
-    words, _ = instruction_texts(named, str(before.get("language", "en")), None)
-    translations = {code: dict(texts) for code, texts in before.get("translations", {}).items()}
-    for code, texts in words.pop("translations", {}).items():
-        translations.setdefault(code, {}).update(texts)
-    if translations:
-        words["translations"] = translations
-    return words
-
-
 # ---- Files.
 
 
 @dataclass(frozen=True)
-class ExportOptions:
+class ExportOptions(PlaceOptions):
     """Options of ``errata collect export``."""
 
-    place: str = place_argument()
-    wanted: FileForm = option(
+    wanted: FileForm = choice_option(
         "--form",
-        type=choice_of(FileForm),
-        default="jsonl",
-        help="What to write: judgments that errata rank reads, everything (details), scores, "
+        FileForm,
+        "What to write: judgments that errata rank reads, everything (details), scores, "
         "edits, texts (a file for each instruction and slot, and one with the writer of each "
         "line), or who finished (people).",
+        "jsonl",
     )
     with_blocked: bool = option(
         "--with-blocked", default=False, help="With the answers of judges who were blocked."
@@ -741,7 +681,6 @@ class ExportOptions:
         help="The file to write; of texts the start of their names, or a folder that ends with /. "
         "Default: standard output.",
     )
-    display: Display = group(Display)
 
     def __post_init__(self) -> None:
         """Refuse several files without a name."""
@@ -757,10 +696,21 @@ def export_answers(given: ExportOptions) -> None:
 
     output, blocked, written = given.output or "-", given.with_blocked, []
     with opened_campaign(given.place) as database, ProgressBar("answers") as progress:
-        from errata.collect.web.exports import answers_stored, export_lines
+        from errata.collect.web.exports import (
+            answers_stored,
+            export_lines,
+            texts_without_room,
+            write_texts,
+        )
 
         if given.wanted == "texts":
-            written = _export_texts(database, given, output)
+            start = output if output.endswith(("/", os.sep)) else f"{output}."
+            written = write_texts(database, start, mark=given.mark or "", blocked=blocked)
+            if late := texts_without_room(database, blocked=blocked):
+                note(
+                    f"{late} {plural('text', late)} came late, when others had taken their place, "
+                    "left out here; --form details has all"
+                )
         else:
             form: Any = given.wanted
             safe = given.display.safe_cells
@@ -773,26 +723,6 @@ def export_answers(given: ExportOptions) -> None:
                 written.append((output, many))
     if written:
         emit_written("lines", written, given.display)
-
-
-def _export_texts(database: Database, given: ExportOptions, output: str) -> list[tuple[str, int]]:
-    """Write the texts of a campaign and their writers; return the files and their lines."""
-    from errata.collect.files import WRITERS, render_writers
-    from errata.collect.web.exports import text_files, texts_without_room, writer_lines
-    from errata.io.atomic import write_streamed
-
-    blocked, written = given.with_blocked, []
-    start = output if output.endswith(("/", os.sep)) else f"{output}."
-    for name, lines in text_files(database, mark=given.mark or "", blocked=blocked):
-        written.append((start + name, write_streamed(lines(), start + name)))
-    writers = writer_lines(database, begin=os.path.basename(start), blocked=blocked)
-    written.append((start + WRITERS, write_streamed(render_writers(writers), start + WRITERS)))
-    if late := texts_without_room(database, blocked=blocked):
-        note(
-            f"{late} {plural('text', late)} came late, when others had taken their place, "
-            "left out here; --form details has all"
-        )
-    return written
 
 
 def _note_omitted_edits(database: Database, blocked: bool) -> None:

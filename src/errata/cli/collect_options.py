@@ -11,12 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from errata.cli.input_options import Inputs
 from errata.cli.options import FiniteRange
 from errata.cli.output import ProgressBar
-from errata.cli.params import argument, choice_of, group, option, parameters_in
+from errata.cli.params import argument, choice_option, count_option, group, option, parameters_in
 from errata.collect.design import Allotment, Design, Instruction, Kind, Policy, Sampling, design_of
 from errata.core.errors import InputError, MissingExtraError, escape_controls, install_extra
 
@@ -53,10 +51,6 @@ def _parse_scales(texts: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
     return tuple(scales)
 
 
-def _count(flag: str, help: str, least: int = 1, metavar: str = "N") -> Any:
-    return option(flag, type=click.IntRange(least), metavar=metavar, help=help)
-
-
 def _share(flag: str, help: str) -> Any:
     return option(flag, type=FiniteRange(0, 1), metavar="SHARE", help=help)
 
@@ -73,52 +67,48 @@ def _switch(flag: str, help: str) -> Any:
 class DesignSettings:
     """Settings of a campaign by their names in campaign files; None is the default."""
 
-    kind: Kind | None = option(
-        "--kind", type=choice_of(Kind), help="What judges do (default: rank)."
-    )
-    outputs: int | None = _count(
+    kind: Kind | None = choice_option("--kind", Kind, "What judges do (default: rank).")
+    outputs: int | None = count_option(
         "--outputs-per-item",
         "Outputs that are judged together, 2 to 9 (default: 5; of pairs 2).",
         least=0,
     )
-    sentences: Sampling | None = option(
+    sentences: Sampling | None = choice_option(
         "--sampling",
-        type=choice_of(Sampling),
-        help="Which sentences are drawn (default: wmt for rank, where systems differ more often; "
+        Sampling,
+        "Which sentences are drawn (default: wmt for rank, where systems differ more often; "
         "else all).",
     )
-    sample: int | None = _count("--items", "Draw at most so many items.")
-    strata: Allotment | None = option(
-        "--strata",
-        type=choice_of(Allotment),
-        help="With --sampling strata: how many of each (default: proportional).",
+    sample: int | None = count_option("--items", "Draw at most so many items.")
+    strata: Allotment | None = choice_option(
+        "--strata", Allotment, "With --sampling strata: how many of each (default: proportional)."
     )
-    judges: int | None = _count("--judges", "Judges to make links for (default: 1).")
-    quota: int | None = _count("--quota", "Most tasks of a judge, checks included.")
+    judges: int | None = count_option("--judges", "Judges to make links for (default: 1).")
+    quota: int | None = count_option("--quota", "Most tasks of a judge, checks included.")
     overlap: float | None = _share("--overlap", "Items with several judges (default: 0.25).")
-    judges_per_item: int | None = _count(
+    judges_per_item: int | None = count_option(
         "--judges-per-item", "Judges of an item of the overlap (default: 2)."
     )
     repeats: float | None = _share("--repeats", "Tasks that a judge gets again (default: 0.05).")
-    distance: int | None = _count(
+    distance: int | None = count_option(
         "--distance", "Fewest tasks between an item and its repeat (default: 20)."
     )
     controls: float | None = _share("--controls", "Tasks with a damaged output (default: 0.05).")
-    margin: int | None = _count(
+    margin: int | None = count_option(
         "--margin",
         "Scores: by how much a damaged output must be lower (default: a tenth of the scale).",
     )
     block: str | None = option(
         "--block", metavar="'3 of 5'", help="Block a judge who fails so many of the last controls."
     )
-    policy: Policy | None = option(
-        "--policy", type=choice_of(Policy), help="Which outputs meet (default: balanced)."
+    policy: Policy | None = choice_option(
+        "--policy", Policy, "Which outputs meet (default: balanced)."
     )
     other_outputs: bool | None = _switch(
         "--other-outputs",
         "A judge may see other outputs of a sentence (default where a task shows one output).",
     )
-    rankings: int | None = _count("--rankings", "The budget: so many judgments.")
+    rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
     hours: float | None = _amount("--hours", "H", "The budget: hours of judges.")
     money: float | None = _amount("--money", "MONEY", "The budget: money, at --rate an hour.")
     rate: float | None = _amount("--rate", "MONEY", "The price of an hour of a judge.")
@@ -131,7 +121,7 @@ class DesignSettings:
         metavar="RULE",
         help="Pause when this holds, 'A>B' or clusters=3; may be repeated, and then all must hold.",
     )
-    looks: int | None = _count(
+    looks: int | None = count_option(
         "--looks", "How often --until is checked, evenly spread (default: 4)."
     )
     alpha: float | None = option(
@@ -150,32 +140,32 @@ class DesignSettings:
     side_by_side: bool | None = _switch(
         "--side-by-side", "Scores: all outputs of an item at once (default: one)."
     )
-    instructions: tuple[Instruction, ...] = option(
+    instructions: tuple[Instruction, ...] = choice_option(
         "--write",
+        Instruction,
+        "Corrections: what to write (default: minimal); may be repeated.",
         multiple=True,
-        type=choice_of(Instruction),
-        help="Corrections: what to write (default: minimal); may be repeated.",
     )
-    slots: int | None = _count(
+    slots: int | None = count_option(
         "--slots", "Corrections of a sentence for each --write (default: 1)."
     )
     marks: bool | None = _switch("--marks", "Mark what outputs change (default: yes).")
     marks_may_change: bool | None = _switch(
         "--marks-may-change", "Judges may switch marks on and off (default: yes)."
     )
-    context: int | None = _count(
+    context: int | None = count_option(
         "--context",
         "Sentences shown before and after, where --documents are known (default: 1).",
         least=0,
     )
-    attempts: int | None = _count("--attempts", "Attempts at the tutorial (default: 2).")
+    attempts: int | None = count_option("--attempts", "Attempts at the tutorial (default: 2).")
     pass_mark: float | None = _share(
         "--pass-mark", "How much of the tutorial must be right (default: 0)."
     )
     blind: bool | None = _switch(
         "--blind", "The organiser sees the ranking only when the campaign is closed."
     )
-    lease: int | None = _count(
+    lease: int | None = count_option(
         "--lease",
         "After so long without a sign of life a task is given to another judge (default: 1800).",
         least=60,
@@ -187,7 +177,7 @@ class DesignSettings:
     show_reference: bool | None = _switch(
         "--show-reference", "Show the first reference of --refs beside the source."
     )
-    seed: int | None = _count("--design-seed", "Seed of what is drawn (default: 0).", least=0)
+    seed: int | None = count_option("--design-seed", "Seed of what is drawn (default: 0).", least=0)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -337,9 +327,7 @@ class AddressOptions:
     host: str | None = option(
         "--host", metavar="ADDRESS", help="The address to listen at (default: 127.0.0.1, loopback)."
     )
-    port: int | None = option(
-        "--port", type=click.IntRange(1, 65535), metavar="N", help="The port (default: 8765)."
-    )
+    port: int | None = count_option("--port", "The port (default: 8765).", most=65535)
     url: str | None = url_option()
     certificate: str | None = option(
         "--certificate", metavar="FILE", help="Certificate for TLS, with its chain (PEM)."

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -25,8 +24,8 @@ from errata.cli.options import (
     threads_option,
     tier_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.core.stats import MOST_RESAMPLES
 from errata.metrics import DEFAULT_METRICS
@@ -90,7 +89,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class CompareOptions:
+class CompareOptions(CommandOptions):
     """Options of ``errata compare``."""
 
     outputs: tuple[str, ...] = argument(
@@ -114,25 +113,25 @@ class CompareOptions:
     slices: str | None = slices_option()
     extractor: str | None = extract_option("find the edits of all outputs with one tool")
     tier: int = tier_option()
-    show: int = option(
+    show: int = count_option(
         "--show",
-        type=click.IntRange(0),
-        default=10,
-        help="How many sentences to show that got better, and how many that got worse.",
+        "How many sentences to show that got better, and how many that got worse.",
+        10,
+        least=0,
     )
     by_edit: bool = option(
         "--by-edit", default=False, help="Print a row for every edit that changed."
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    trials: int = option(
+    trials: int = count_option(
         "--trials",
-        type=click.IntRange(0, MOST_RESAMPLES),
-        default=10_000,
-        help="Swaps of approximate randomisation; 0 leaves p-values out.",
+        "Swaps of approximate randomisation; 0 leaves p-values out.",
+        10_000,
+        least=0,
+        most=MOST_RESAMPLES,
     )
     gate: Gate = group(Gate)
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
 
 @click.command("compare", epilog=EPILOG)
@@ -148,6 +147,7 @@ def command(given: CompareOptions) -> None:
     With --fail-if it is a gate: it ends with exit code 1 if something got worse. The old system may
     be a --baseline, a small file that --update-baseline renews.
     """
+    from errata.comparison.gate import baseline_output
     from errata.io.slices import read_slices
 
     if given.scores:
@@ -163,7 +163,8 @@ def command(given: CompareOptions) -> None:
             remedy="give corrected texts (--refs) or an M2 file (--gold)",
         )
     if gate.baseline is not None:
-        base, others = _baseline_output(gate, gate.baseline, corpus, systems), systems
+        update = gate.update_baseline
+        base, others = baseline_output(gate.baseline, corpus, systems, update=update), systems
     else:
         base, others = _old_and_new(systems, given.old)
     columns = None if given.slices is None else read_slices(given.slices, corpus)
@@ -232,27 +233,6 @@ def _compare(
         bound=given.gate.bound,
     )
     return whole, verdicts
-
-
-def _baseline_output(
-    gate: Gate, baseline: str, corpus: Corpus, new: Sequence[Hypotheses]
-) -> Hypotheses:
-    """Return the output of the stored run; if there is none yet, the new one."""
-    from errata.comparison.gate import stored_output
-    from errata.io.atomic import refuse_read_only
-
-    if gate.update_baseline:
-        if len(new) > 1:
-            raise InputError("a baseline is one system", remedy="give one output")
-        refuse_read_only(baseline)
-    if Path(baseline).exists():
-        return stored_output(baseline, corpus, new)
-    if not gate.update_baseline:
-        raise InputError(
-            "there is no baseline yet", path=baseline, remedy="store one: --update-baseline"
-        )
-    note(f"there is no baseline yet: {new[0].system} is compared with itself")
-    return replace(new[0], system=f"{new[0].system} (stored)")
 
 
 def _write_verdicts(

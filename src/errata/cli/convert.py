@@ -9,7 +9,7 @@ import click
 
 from errata.cli.input_options import Inputs
 from errata.cli.options import extract_option
-from errata.cli.output import Display, ProgressBar, emit_written
+from errata.cli.output import CommandOptions, ProgressBar, emit_written
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -29,7 +29,7 @@ Examples:
 
 
 @dataclass(frozen=True)
-class ConvertOptions:
+class ConvertOptions(CommandOptions):
     """Options of ``errata convert``."""
 
     m2: str | None = argument(metavar="[FILE]", role="gold", required=False)
@@ -59,7 +59,6 @@ class ConvertOptions:
         "find the edits of texts (by default aligned), or with an M2 file find new edits of its "
         "corrections"
     )
-    display: Display = group(Display)
 
     @property
     def texts_wanted(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -19,15 +19,13 @@ from errata.cli.options import (
     tier_option,
     types_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
-    from errata.corpora import AcrossCorpora
     from errata.datasets.evaluation_sets import EvaluationSet
-    from errata.metrics import Metric
     from errata.tables.table import Table
 
 
@@ -40,7 +38,7 @@ Examples:
 
 
 @dataclass(frozen=True)
-class CorporaOptions:
+class CorporaOptions(CommandOptions):
     """Options of ``errata corpora``."""
 
     places: tuple[str, ...] = argument(
@@ -65,18 +63,14 @@ class CorporaOptions:
     )
     types: str = types_option()
     tier: int = tier_option()
-    kinds: int = option(
-        "--kinds",
-        type=click.IntRange(0),
-        default=10,
-        help="How many of the most frequent kinds of edit to list.",
+    kinds: int = count_option(
+        "--kinds", "How many of the most frequent kinds of edit to list.", 10, least=0
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
     threads: int | None = threads_option()
     figures: FigureOptions = figure_option(
         {"corpora": "a panel for each metric, a line for each system"}
     )
-    display: Display = group(Display)
 
 
 @click.command("corpora", epilog=EPILOG)
@@ -89,7 +83,13 @@ def command(given: CorporaOptions) -> None:
     and outputs. Prints figures of the corpora, the scores and ranks of the systems on each, and
     how stable the ranking is: Kendall's W, and how often the first place changes.
     """
-    from errata.corpora import across_table, corpora_plot, stability_table
+    from errata.corpora import (
+        across_table,
+        corpora_plot,
+        score_across,
+        stability_table,
+        with_unique_labels,
+    )
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
 
@@ -105,7 +105,19 @@ def command(given: CorporaOptions) -> None:
     if scored:
         confidence = given.bootstrap.confidence
         wanted = metrics if base is None or base in metrics else [base, *metrics]
-        results = _with_unique_labels([_across(metric, scored, given) for metric in wanted])
+        results = []
+        for metric in wanted:
+            with ProgressBar(metric.name) as progress:
+                results.append(
+                    score_across(
+                        metric,
+                        scored,
+                        **given.bootstrap.drawing,
+                        threads=given.threads,
+                        progress=progress,
+                    )
+                )
+        results = with_unique_labels(results)
         other = None if base is None else results[wanted.index(base)]
         for across in results:
             beside = other if across is not other else None
@@ -184,43 +196,3 @@ def _corpus_tables(sets: Sequence[EvaluationSet], given: CorporaOptions) -> list
     if given.kinds and any(each.kinds for each in statistics):
         tables.append(corpus_kind_table(statistics, given.kinds, signature=signature))
     return tables
-
-
-def _across(metric: Metric, sets: Sequence[EvaluationSet], given: CorporaOptions) -> AcrossCorpora:
-    """Return the scores of one metric on every corpus; an error names the corpus."""
-    from errata.corpora import AcrossCorpora, source_groups
-    from errata.scoring.evaluate import evaluate
-
-    results = []
-    for each in sets:
-        with ProgressBar(f"{metric.name}, {each.name}") as progress:
-            try:
-                scores = evaluate(
-                    metric,
-                    each.corpus,
-                    each.systems,
-                    **given.bootstrap.drawing,
-                    threads=given.threads,
-                    progress=progress,
-                )
-            except InputError as error:
-                raise InputError(
-                    f"{metric.name} on {each.name}: {error.problem}",
-                    path=error.path,
-                    line=error.line,
-                    remedy=error.remedy,
-                ) from None
-            results.append(scores)
-    names = tuple(each.name for each in sets)
-    return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
-
-
-def _with_unique_labels(results: list[AcrossCorpora]) -> list[AcrossCorpora]:
-    """Return the results with metrics labelled differently, with one label on every corpus."""
-    from errata.scoring.tables import unique_labels
-
-    labels = [scores.label for scores in unique_labels([across.scores[0] for across in results])]
-    return [
-        replace(across, scores=tuple(replace(scores, label=label) for scores in across.scores))
-        for across, label in zip(results, labels, strict=True)
-    ]

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, option, takes
 from errata.core.errors import InputError
 from errata.tables.table import Table
 
 if TYPE_CHECKING:
-    from errata.datasets.catalogue import DataFile, DataSet
-    from errata.datasets.fetch import Collection
+    from errata.datasets.catalogue import DataSet
 
 
 SAMPLE = "sample"
@@ -44,39 +43,35 @@ class CatalogueOptions:
 
 
 @dataclass(frozen=True)
-class ListOptions:
+class ListOptions(CommandOptions):
     """Options of ``errata data list``."""
 
     name: str | None = argument(metavar="[SET]", required=False)
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class GetOptions:
+class GetOptions(CommandOptions):
     """Options of ``errata data get``."""
 
     names: tuple[str, ...] = argument(metavar="SET...", several=True)
     everything: bool = option("--all", default=False, help="Fetch every set of the catalogue.")
     base_url: str | None = _base_url_option()
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class PathOptions:
+class PathOptions(CommandOptions):
     """Options of ``errata data path``."""
 
     name: str = argument(metavar="SET")
     file: str | None = argument(metavar="[FILE]", required=False)
     base_url: str | None = _base_url_option()
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class VerifyOptions:
+class VerifyOptions(CommandOptions):
     """Options of ``errata data check``."""
 
     names: tuple[str, ...] = argument(metavar="[SET]...", several=True)
-    display: Display = group(Display)
 
 
 @click.group(
@@ -107,10 +102,16 @@ def _sets() -> Mapping[str, DataSet]:
 def list_sets(given: ListOptions) -> None:
     """List the data sets and collections, or the files of one of them."""
     from errata.datasets.catalogue import data_set
-    from errata.datasets.tables import collections_table, files_table, member_table, sets_table
+    from errata.datasets.tables import (
+        collections_of,
+        collections_table,
+        files_table,
+        member_table,
+        sets_table,
+    )
 
     sets, name = _sets(), given.name
-    collections = _collections(sets)
+    collections = collections_of(sets)
     if name is None:
         tables = [sets_table(sets), *([collections_table(collections)] if collections else [])]
     else:
@@ -128,7 +129,7 @@ def get_sets(given: GetOptions) -> None:
     Files on disk are not downloaded again; an interrupted download is resumed.
     """
     from errata.datasets.fetch import find, path
-    from errata.datasets.tables import place_of
+    from errata.datasets.tables import files_named, place_of
 
     sets = _sets()
     if bool(given.names) == given.everything:
@@ -137,7 +138,7 @@ def get_sets(given: GetOptions) -> None:
         )
     names = sets if given.everything else given.names
     rows = []
-    for chosen, file in dict.fromkeys(pair for name in names for pair in _files_of(name, sets)):
+    for chosen, file in dict.fromkeys(pair for name in names for pair in files_named(name, sets)):
         with ProgressBar(f"{chosen.name} {file.name}", after=0.3) as progress:
             place = path(
                 chosen.name, file.name, base_url=given.base_url, sets=sets, progress=progress
@@ -156,7 +157,9 @@ def show_path(given: PathOptions) -> None:
     One path a line. FILE is a file's name in the set, or its last part; without it, the paths of
     all files are printed. The set "sample" comes with Errata.
     """
-    paths = _sample_paths(given.file) if given.name == SAMPLE else _paths(given)
+    from errata.datasets.load import sample_paths
+
+    paths = sample_paths(given.file) if given.name == SAMPLE else _paths(given)
     if given.display.form == "table":
         for path in paths.values():
             click.echo(os.fsencode(path))  # the bytes of the name, for the shell
@@ -191,28 +194,6 @@ def check_sets(given: VerifyOptions) -> None:
         click.get_current_context().exit(1)
 
 
-def _collections(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
-    """Return the collections, which consist of built-in sets."""
-    from errata.datasets.catalogue import catalogue
-    from errata.datasets.fetch import collections
-
-    return collections() if sets is catalogue() else {}
-
-
-def _files_of(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, DataFile]]:
-    """Return the files of a set, of a collection, or of both where they share a name."""
-    from errata.datasets.catalogue import data_set
-    from errata.datasets.tables import file_of
-
-    collection = _collections(sets).get(name)
-    members = () if collection is None else collection.members.values()
-    files = [file_of(member, sets) for several in members for member in several]
-    if collection is None or name in sets:
-        chosen = data_set(name, sets)
-        files = [*((chosen, file) for file in chosen.files), *files]
-    return files
-
-
 def _paths(given: PathOptions) -> dict[str, Path]:
     from errata.datasets.fetch import get, path
 
@@ -221,17 +202,3 @@ def _paths(given: PathOptions) -> dict[str, Path]:
         if file is None:
             return get(name, base_url=url, sets=sets, progress=progress)
         return {file: path(name, file, base_url=url, sets=sets, progress=progress)}
-
-
-def _sample_paths(file: str | None) -> dict[str, Path]:
-    from errata.datasets.load import SAMPLE_FILES, sample_file
-
-    if file is not None and file not in SAMPLE_FILES:
-        raise InputError(
-            f"the sample has no file {file!r}", remedy=f"it has: {', '.join(SAMPLE_FILES)}"
-        )
-    paths = {}
-    for name in (file,) if file else SAMPLE_FILES:
-        with sample_file(name) as path:
-            paths[name] = path
-    return paths

@@ -21,8 +21,8 @@ from errata.cli.options import (
     tier_option,
     types_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, choice_of, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.difficulty.heatmap import Concealed
 from errata.metrics.difficulty import Matching
@@ -56,18 +56,13 @@ class MetricOptions:
         default=False,
         help="A system's own corrections do not lower the weights it is scored with.",
     )
-    matching: Matching = option(
-        "--matching",
-        type=choice_of(Matching),
-        default="released",
-        help="Compare chunks as the released scorer or as the paper.",
+    matching: Matching = choice_option(
+        "--matching", Matching, "Compare chunks as the released scorer or as the paper.", "released"
     )
-    longest: int = option(
+    longest: int = count_option(
         "--longest",
-        type=click.IntRange(1),
-        default=5000,
-        help="With --matching elastic: the longest sentence, in tokens; memory grows with its "
-        "square.",
+        "With --matching elastic: the longest sentence, in tokens; memory grows with its square.",
+        5000,
     )
     a: float = option(
         "--a",
@@ -108,7 +103,7 @@ class MetricOptions:
 
 
 @dataclass(frozen=True)
-class DifficultyOptions:
+class DifficultyOptions(CommandOptions):
     """Options of ``errata difficulty``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -123,11 +118,8 @@ class DifficultyOptions:
     )
     types: str = types_option()
     tier: int = tier_option()
-    examples: int = option(
-        "--examples",
-        type=click.IntRange(0),
-        default=5,
-        help="How many of the hardest and easiest errors to list.",
+    examples: int = count_option(
+        "--examples", "How many of the hardest and easiest errors to list.", 5, least=0
     )
     chosen: tuple[str, ...] = option(
         "--system",
@@ -142,15 +134,14 @@ class DifficultyOptions:
         "--terminal", default=False, help="Print the heat map instead of tables."
     )
     sentences: str | None = sentences_option(needs=SHOWN)
-    conceal: tuple[Concealed, ...] = option(
+    conceal: tuple[Concealed, ...] = choice_option(
         "--conceal",
+        Concealed,
+        "Leave these marks out of the map (a page can show them); may be repeated.",
         multiple=True,
-        type=choice_of(Concealed),
         needs=SHOWN,
-        help="Leave these marks out of the map (a page can show them); may be repeated.",
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    display: Display = group(Display)
 
     def system_names(self) -> list[str] | None:
         """Return the names given to the systems of one M2 file."""
@@ -178,7 +169,7 @@ def command(given: DifficultyOptions) -> None:
     """
     from errata.difficulty.study import difficulty_tables, with_annotators
     from errata.edits import retype, with_edits
-    from errata.metrics.difficulty import build_difficulty_map
+    from errata.metrics.difficulty import build_difficulty_map, write_map_weights
 
     metric, inputs = given.scoring.metric, given.inputs
     corpus, remark = with_annotators(
@@ -195,7 +186,7 @@ def command(given: DifficultyOptions) -> None:
             weighed = build_difficulty_map(typed, systems, plain, progress=progress)
             weighed = replace(weighed, metric=metric)
     if given.write_weights:
-        _write_weights(weighed, given.write_weights)
+        write_map_weights(weighed, given.write_weights)
     _draw(weighed, given)
     if not given.terminal:
         tables = difficulty_tables(
@@ -210,19 +201,6 @@ def command(given: DifficultyOptions) -> None:
             **given.bootstrap.intervals,
         )
         emit(tables, given.display)
-
-
-def _write_weights(weighed: DifficultyMap, path: str) -> None:
-    import numpy as np
-
-    from errata.metrics.difficulty import write_weights
-
-    if weighed.corpus.most_references > 1:
-        raise InputError(
-            "a weight file holds one annotator's weights", remedy="choose one with --annotator"
-        )
-    counts = np.split(weighed.tally.solved.astype(int), weighed.chunks.bounds[1:-1])
-    write_weights(weighed.tally.systems, counts, path)
 
 
 def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:

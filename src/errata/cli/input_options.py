@@ -292,9 +292,11 @@ class Inputs:
 
     def annotated(self, corpus: Corpus) -> Corpus:
         """Return a corpus with the annotators asked for."""
+        if not self.chosen:
+            return corpus
         from errata.io.corpus import keep_annotators
 
-        return keep_annotators(corpus, self.chosen) if self.chosen else corpus
+        return keep_annotators(corpus, self.chosen)
 
     def _read_corpus(self, threads: int | None) -> Corpus:
         if self.sample:
@@ -393,23 +395,23 @@ class Inputs:
         named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
         return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
 
-    def sharded(self, outputs: tuple[str, ...]) -> ShardedInputs:
-        """Return the same files, to be read batch by batch."""
-        from errata.io.outputs import files_in, split_name, system_name
+    def sharded(self, outputs: Sequence[tuple[str, str]], **more: Any) -> ShardedInputs:
+        """Return the same files, and outputs by the names of systems, to be read in batches."""
         from errata.io.shards.inputs import ShardedInputs
 
-        self.require_source()
-        files = [split_name(path) for path in files_in(outputs)]
+        if not more.get("parquet"):
+            self.require_source()
         return ShardedInputs(
             gold=self.gold,
             source=self.source,
             references=self.refs,
-            outputs=tuple((name or system_name(path), path) for name, path in files),
+            outputs=tuple(outputs),
             missing=self.missing,
             compatible=self.compatible,
             annotators=self.chosen,
             tokens=self.tokens,
             guard=not self.no_guard,
+            **more,
         )
 
 

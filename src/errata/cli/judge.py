@@ -9,7 +9,7 @@ import click
 
 from errata.cli.input_options import Inputs, parse_metrics
 from errata.cli.options import extract_option, metric_option
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -25,7 +25,7 @@ Examples:
 
 
 @dataclass(frozen=True)
-class JudgeOptions:
+class JudgeOptions(CommandOptions):
     """Options of ``errata judge``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -48,7 +48,6 @@ class JudgeOptions:
         help="Print how many requests would be sent and what they cost; send none. Needs no server "
         "where the metric names its model.",
     )
-    display: Display = group(Display)
 
 
 @click.command("judge", epilog=EPILOG)

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from errata.cli.input_options import (
     Inputs,
     ScoreFiles,
@@ -15,11 +13,17 @@ from errata.cli.input_options import (
     sample_option,
     skip_option,
 )
-from errata.cli.main import note
 from errata.cli.output import ProgressBar
-from errata.cli.params import add_help, argument, choice_of, group, option
+from errata.cli.params import (
+    add_help,
+    argument,
+    choice_of,
+    choice_option,
+    count_option,
+    group,
+    option,
+)
 from errata.core.errors import InputError
-from errata.core.stats import plural
 from errata.data import Members
 from errata.human import DEFAULT_RANKER
 from errata.human.comparisons import Unit
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.human.comparisons import Comparisons
     from errata.io.slices import SkippedSentences
+    from errata.meta.inputs import MetaInputs
 
 
 # ---- Options of judgments.
@@ -51,12 +56,13 @@ add_forms_help = add_help(
 
 def base_option(needs: str = "") -> Any:
     """Declare ``--base``."""
-    return option(
+    return count_option(
         "--base",
-        type=click.IntRange(0, 1),
-        default=0,
+        "The number of the first sentence in the files.",
+        0,
+        least=0,
+        most=1,
         needs=needs or (),
-        help="The number of the first sentence in the files.",
     )
 
 
@@ -131,13 +137,13 @@ class JudgmentInputs:
         needs="judgments",
         help="The systems' outputs; the labels are checked against them.",
     )
-    labels: Labels = option(
+    labels: Labels = choice_option(
         "--labels",
-        type=choice_of(Labels),
-        default="check",
-        needs="judgments",
-        help="Check the systems named, name them by the text shown (MTurk files), or take them as "
+        Labels,
+        "Check the systems named, name them by the text shown (MTurk files), or take them as "
         "given.",
+        "check",
+        needs="judgments",
     )
     statuses: tuple[str, ...] = option(
         "--status",
@@ -184,17 +190,16 @@ class JudgmentInputs:
             judgments = drop_systems(judgments, self.without)
         if self.skipped is None:
             return judgments
-        from errata.io.slices import skip_judgments
+        from errata.meta.inputs import skipped_judgments
 
         every = list(judgments)
-        remaining = list(skip_judgments(every, self.skipped))
+        remaining = skipped_judgments(every, self.skipped)
         if len(remaining) == len(every):
             raise InputError(
                 "no judgment is on a sentence to be left out",
                 path=self.skipped.path,
                 remedy="sentences are counted from 1; leave out --skip-sentences otherwise",
             )
-        note_skipped_judgments(every, remaining)
         return iter(remaining)
 
     def _read_files(
@@ -227,17 +232,6 @@ class JudgmentInputs:
             outputs=texts or None,
             columns=parse_columns(self.columns),
         )
-
-
-def note_skipped_judgments(every: Sequence[Judgment], remaining: Sequence[Judgment]) -> None:
-    """Print how many judgments ``--skip-sentences`` left out; refuse to leave out all."""
-    count = len(every) - len(remaining)
-    if count and not remaining:
-        raise InputError(
-            f"all {count} judgments are on sentences to be left out", remedy="leave some of them in"
-        )
-    word = "is on a sentence" if count == 1 else "are on sentences"
-    note(f"{count} {plural('judgment', count)} {word} to be skipped, and left out")
 
 
 JUDGED = "--judgments or --sample"
@@ -287,75 +281,6 @@ class PeopleOptions:
 # ---- What a command that compares metrics with people reads.
 
 
-@dataclass(frozen=True)
-class MetaInputs:
-    """Judgments, human scores, scores from files, and a corpus with outputs."""
-
-    judgments: list[Judgment] | None
-    human: Scores | None
-    scores: list[Scores]
-    scored: tuple[Corpus, list[Hypotheses]] | None
-
-    def skip(self, skipped: SkippedSentences | None) -> MetaInputs:
-        """Return the same without some sentences, in everything that has sentences."""
-        if skipped is None:
-            return self
-        from errata.io.scores import drop_sentences
-        from errata.io.slices import skip_judgments
-
-        places = skipped.positions(len(self.scored[0])) if self.scored is not None else ()
-        scores = [drop_sentences(each, skipped) for each in self.scores]
-        human = None if self.human is None else drop_sentences(self.human, skipped)
-        judgments = None
-        if self.judgments is not None:
-            judgments = list(skip_judgments(self.judgments, skipped))
-            note_skipped_judgments(self.judgments, judgments)
-        same = scores == self.scores and judgments == self.judgments and human is self.human
-        if same and not places:
-            raise InputError(
-                "--skip-sentences goes with outputs, judgments or sentence scores of these",
-                remedy="leave it out otherwise",
-            )
-        scored = None
-        if self.scored is not None:
-            corpus, systems = self.scored
-            shorter = [system.without_sentences(*places) for system in systems]
-            scored = (corpus.without_sentences(*places), shorter)
-        return MetaInputs(judgments, human, scores, scored)
-
-    @property
-    def rated(self) -> Scores | None:
-        """Human scores that are ratings of single sentences too."""
-        return self.human if self.human is not None and self.human.sentences is not None else None
-
-    def without(self, systems: Sequence[str]) -> MetaInputs:
-        """Return the same without these systems."""
-        if not systems:
-            return self
-        from errata.human.comparisons import check_named, drop_systems
-
-        tables = [*self.scores, *([] if self.human is None else [self.human])]
-        outputs = self.scored[1] if self.scored is not None else []
-        judged = {name for j in self.judgments or () for group in j.groups for name in group}
-        known = judged.union(*(s.systems for s in tables), (h.system for h in outputs))
-        check_named(systems, known)
-
-        def fewer(scores: Scores) -> Scores:
-            return scores.without(*(name for name in systems if name in scores.systems))
-
-        judgments = self.judgments
-        if judgments is not None:
-            judgments = list(drop_systems(judgments, [n for n in systems if n in judged]))
-        return replace(
-            self,
-            judgments=judgments,
-            human=None if self.human is None else fewer(self.human),
-            scores=[fewer(scores) for scores in self.scores],
-            scored=self.scored
-            and (self.scored[0], [h for h in outputs if h.system not in systems]),
-        )
-
-
 def read_meta_inputs(
     inputs: Inputs,
     outputs: tuple[str, ...],
@@ -364,6 +289,8 @@ def read_meta_inputs(
     scored: tuple[Corpus, list[Hypotheses]] | None,
 ) -> MetaInputs:
     """Read judgments (or those of the sample), checked against the outputs, and scores."""
+    from errata.meta.inputs import MetaInputs
+
     judgments = None
     if people.judgments or inputs.sample:
         written = inputs.as_written(outputs, scored[1]) if scored else []

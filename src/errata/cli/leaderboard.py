@@ -11,8 +11,8 @@ import click
 
 from errata.cli.main import note
 from errata.cli.options import threads_option
-from errata.cli.output import Display, ProgressBar, echo_findings, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, echo_findings, emit
+from errata.cli.params import argument, option, takes
 from errata.core.errors import InputError, escape_controls
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LeaderboardOptions:
+class LeaderboardOptions(CommandOptions):
     """Options of ``errata leaderboard``."""
 
     folder: str = argument(metavar="FOLDER")
@@ -44,7 +44,6 @@ class LeaderboardOptions:
         help="Write a bundle for Codabench as well.",
     )
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
     def __post_init__(self) -> None:
         """Refuse a bundle that would not be called a ZIP archive."""

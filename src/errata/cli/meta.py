@@ -10,7 +10,6 @@ import click
 from errata.cli.input_options import Inputs, ScoreFiles, score_metrics
 from errata.cli.judgment_options import (
     PEOPLE,
-    MetaInputs,
     PeopleOptions,
     comparisons_of,
     over_option,
@@ -18,15 +17,15 @@ from errata.cli.judgment_options import (
     read_meta_inputs,
 )
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
-from errata.cli.output import Display, emit
-from errata.cli.params import argument, choice_of, group, option, takes
+from errata.cli.output import CommandOptions, emit
+from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.human import DEFAULT_RANKER
 from errata.meta.evaluate import DEFAULT_CONVENTIONS, Level
 from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
-    from errata.meta.evaluate import MetaEvaluation
+    from errata.meta.inputs import MetaInputs
     from errata.meta.sentence_level import ConventionName
     from errata.meta.system_level import Over
 
@@ -45,7 +44,7 @@ def _parse_conventions(texts: tuple[str, ...]) -> tuple[ConventionName, ...]:
 
 
 @dataclass(frozen=True)
-class MetaOptions:
+class MetaOptions(CommandOptions):
     """Options of ``errata meta``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -53,26 +52,23 @@ class MetaOptions:
     scores: ScoreFiles = group(ScoreFiles)
     inputs: Inputs = group(Inputs, needs={"*": SCORED, "sample": "", "skipped": ""})
     metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS, needs=SCORED)
-    level: Level = option(
-        "--level",
-        type=choice_of(Level),
-        default="both",
-        help="Evaluate scores of systems, of single sentences, or both.",
+    level: Level = choice_option(
+        "--level", Level, "Evaluate scores of systems, of single sentences, or both.", "both"
     )
     over: Over = over_option(needs=(OF_SYSTEMS, "--resamples above 0"))
-    window: int | None = option(
+    window: int | None = count_option(
         "--window",
-        type=click.IntRange(2),
+        "Also: correlations in every window of K neighbours of the ranking.",
+        least=2,
         metavar="K",
         needs=(OF_SYSTEMS, PEOPLE),
-        help="Also: correlations in every window of K neighbours of the ranking.",
     )
-    top: int | None = option(
+    top: int | None = count_option(
         "--top",
-        type=click.IntRange(2),
+        "Also: correlations among the best 2, 3, ... K systems.",
+        least=2,
         metavar="K",
         needs=(OF_SYSTEMS, PEOPLE),
-        help="Also: correlations among the best 2, 3, ... K systems.",
     )
     tests: bool = option(
         "--tests/--no-tests", default=True, needs=PEOPLE, help="Significance between metrics."
@@ -116,7 +112,6 @@ class MetaOptions:
         help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    display: Display = group(Display)
 
     @property
     def kinds(self) -> set[str]:
@@ -181,6 +176,7 @@ def command(given: MetaOptions) -> None:
     from errata.io.judgments.checks import require_scores_fit
     from errata.meta.evaluate import meta_evaluate
     from errata.metrics import parse
+    from errata.plots.mpl import save_figure
 
     inputs, people, level = given.inputs, given.people, given.level
     scored, metrics = None, []
@@ -221,7 +217,10 @@ def command(given: MetaOptions) -> None:
         hide=people.hide,
         **given.bootstrap.intervals,
     )
-    _draw(evaluation, given)
+    for kind, path in given.figures:
+        figure = evaluation.figure(kind, outliers=given.outliers)
+        if figure is not None:
+            save_figure(figure, path)
     emit(evaluation.tables(tests=given.tests, matrix=given.matrix or not has_people), given.display)
 
 
@@ -243,30 +242,3 @@ def _check_levels(found: MetaInputs, given: MetaOptions) -> None:
             "--human goes with --level system or both, or ratings of sentences",
             remedy="leave it out otherwise",
         )
-
-
-def _draw(found: MetaEvaluation, given: MetaOptions) -> None:
-    from errata.meta import tables
-    from errata.meta.system_level import p_value_matrix
-    from errata.plots.mpl import save_figure
-
-    for kind, path in given.figures:
-        if kind == "sentences" and found.sentences is not None:
-            save_figure(tables.sentence_plot(found.sentences), path)
-        elif kind == "ratings" and found.ratings is not None:
-            save_figure(tables.rating_plot(found.ratings), path)
-        elif kind == "matrix" and found.matrix is not None:
-            save_figure(tables.matrix_map(found.matrix), path)
-        elif kind == "scatter" and found.paired is not None:
-            save_figure(tables.scatter_plot(found.paired, outliers=given.outliers), path)
-        elif kind == "significance" and found.paired is not None:
-            if len(found.paired.names) < 2:
-                raise InputError(
-                    "the figure significance compares metrics with each other",
-                    remedy="give a second one with --metric or --scores",
-                )
-            maps = {
-                "Williams' test, Pearson's r": p_value_matrix(found.paired, kind="pearson"),
-                "Williams' test, Spearman's ρ": p_value_matrix(found.paired, kind="spearman"),
-            }
-            save_figure(tables.significance_map(maps, found.paired.names), path)

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from errata.cli.output import Display, emit
-from errata.cli.params import argument, group, takes
+from errata.cli.output import CommandOptions, emit
+from errata.cli.params import argument, takes
 
 if TYPE_CHECKING:
     from errata.core.registry import Registry
 
 
 @dataclass(frozen=True)
-class ListingOptions:
+class ListingOptions(CommandOptions):
     """Options of a command that lists what a registry knows."""
 
     name: str | None = argument(metavar="[NAME]", required=False)
-    display: Display = group(Display)
 
 
 def listing_command(

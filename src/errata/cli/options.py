@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from errata.cli.params import choice_of, option
+from errata.cli.params import choice_option, count_option, option
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import MOST_RESAMPLES, plural
 from errata.scoring.resampling import BootstrapKind
@@ -117,7 +117,7 @@ class FiniteRange(click.FloatRange):
 
 def seed_option() -> Any:
     """Declare ``--seed``."""
-    return option("--seed", type=click.IntRange(0), default=0, help="Seed of everything random.")
+    return count_option("--seed", "Seed of everything random.", 0, least=0)
 
 
 def confidence_option(needs: str = "") -> Any:
@@ -133,30 +133,30 @@ def confidence_option(needs: str = "") -> Any:
 
 def threads_option() -> Any:
     """Declare ``--threads``."""
-    return option("--threads", type=click.IntRange(1), help="Default: all cores.")
+    return count_option("--threads", "Default: all cores.")
 
 
 @dataclass(frozen=True)
 class Bootstrap:
     """How much is resampled, from which seed, at which level intervals are given, and how."""
 
-    resamples: int = option(
+    resamples: int = count_option(
         "--resamples",
-        type=click.IntRange(0),
-        default=1000,
-        help="Bootstrap resamples; 0 leaves intervals out. At most "
+        "Bootstrap resamples; 0 leaves intervals out. At most "
         f"{MOST_RESAMPLES:,} without --no-limits.",
+        1000,
+        least=0,
     )
     confidence: float = confidence_option(needs="--resamples above 0")
     seed: int = seed_option()
-    kind: BootstrapKind = option(
+    kind: BootstrapKind = choice_option(
         "--bootstrap",
-        type=choice_of(BootstrapKind),
-        default="auto",
-        needs="--resamples above 0",
-        help="What a resample draws: histogram (distinct counts, as many sentences have few), "
+        BootstrapKind,
+        "What a resample draws: histogram (distinct counts, as many sentences have few), "
         "sentences, poisson (weights by sentence number) or blocks of neighbours; auto chooses by "
         "the data.",
+        "auto",
+        needs="--resamples above 0",
     )
     no_limits: bool = option(
         "--no-limits", default=False, help="Allow any number of resamples, however long it takes."
@@ -295,11 +295,11 @@ def fail_if_option(**more: Any) -> Any:
 
 def bound_option() -> Any:
     """Declare ``--bound``."""
-    return option(
+    return choice_option(
         "--bound",
-        type=choice_of(Bound),
-        default="confident",
-        needs="--fail-if",
-        help="Fail if the condition is true of the whole interval (confident), of the value "
+        Bound,
+        "Fail if the condition is true of the whole interval (confident), of the value "
         "(point), or of any part of the interval (cautious).",
+        "confident",
+        needs="--fail-if",
     )

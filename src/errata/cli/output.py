@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from errata.cli.main import verbosity
-from errata.cli.params import choice_of, option
+from errata.cli.params import choice_option, count_option, group, option
 from errata.core.errors import escape_controls, shorten
 from errata.tables.table import Form, SignatureForm, Table, escaped_json, render
 from errata.tables.terminal import dim
@@ -35,26 +35,22 @@ PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~",
 class Display:
     """How results are printed."""
 
-    chosen_form: Form = option(
-        "--format", type=choice_of(Form), default="table", help="How to print the result."
-    )
+    chosen_form: Form = choice_option("--format", Form, "How to print the result.", "table")
     json: bool = option(
         "--json",
         default=False,
         excludes="--format table|tsv|latex|markdown|html",
         help="The same as --format json.",
     )
-    digits: int | None = option(
-        "--digits",
-        type=click.IntRange(0, 15),
-        help="Decimals in tables for people; JSON and TSV have all.",
+    digits: int | None = count_option(
+        "--digits", "Decimals in tables for people; JSON and TSV have all.", least=0, most=15
     )
-    signature: SignatureForm = option(
+    signature: SignatureForm = choice_option(
         "--signature",
-        type=choice_of(SignatureForm),
-        default="short",
+        SignatureForm,
+        "Print short or full signatures under tables.",
+        "short",
         envvar="ERRATA_SIGNATURE",
-        help="Print short or full signatures under tables.",
     )
     safe_cells: bool = option(
         "--safe-cells",
@@ -66,6 +62,13 @@ class Display:
     def form(self) -> Form:
         """The form of the output."""
         return "json" if self.json else self.chosen_form
+
+
+@dataclass(frozen=True)
+class CommandOptions:
+    """Options that every command has; they are listed last."""
+
+    display: Display = group(Display)
 
 
 def emit(tables: Table | Sequence[Table], display: Display, *, after: str = "") -> None:

@@ -121,6 +121,25 @@ def option(
     return field(default=default, metadata={"parameter": declared})
 
 
+def count_option(
+    flag: str,
+    help: str,
+    default: int | None = None,
+    *,
+    least: int = 1,
+    most: int | None = None,
+    **more: Any,
+) -> Any:
+    """Declare an option that takes a whole number."""
+    settings = {"metavar": "N", **more}
+    return option(flag, type=click.IntRange(least, most), default=default, help=help, **settings)
+
+
+def choice_option(flag: str, literal: Any, help: str, default: Any = None, **more: Any) -> Any:
+    """Declare an option that takes one of the words of a literal type."""
+    return option(flag, type=choice_of(literal), default=default, help=help, **more)
+
+
 def argument(
     *,
     required: bool = True,
@@ -182,7 +201,7 @@ def takes(
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = list(parameters_in(cls))
+        parameters = sorted(parameters_in(cls), key=lambda each: each.name.startswith("display_"))
         if any(each.writes for each in parameters):
             force = {"is_flag": True, "help": "Overwrite files that exist."}
             parameters.append(Parameter(("--force",), force, name="force"))

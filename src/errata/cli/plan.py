@@ -15,8 +15,8 @@ from errata.cli.judgment_options import (
     unit_option,
 )
 from errata.cli.options import FiniteRange, confidence_option, seed_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.human.plan import LARGEST
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PlanOptions:
+class PlanOptions(CommandOptions):
     """Options of ``errata plan``."""
 
     systems: tuple[str, str] | None = option(
@@ -46,24 +46,13 @@ class PlanOptions:
         default=100.0,
         help="The largest campaign tried, in pilots.",
     )
-    simulations: int = option(
-        "--simulations",
-        type=click.IntRange(50, 100_000),
-        default=500,
-        help="Simulated campaigns of each size.",
+    simulations: int = count_option(
+        "--simulations", "Simulated campaigns of each size.", 500, least=50, most=100_000
     )
-    batch: int = option(
-        "--batch", type=click.IntRange(1), default=100, help="Comparisons a pair would get next."
-    )
-    pairs: int = option(
-        "--pairs",
-        type=click.IntRange(1),
-        default=10,
-        help="How many pairs to judge next are shown.",
-    )
+    batch: int = count_option("--batch", "Comparisons a pair would get next.", 100)
+    pairs: int = count_option("--pairs", "How many pairs to judge next are shown.", 10)
     files: JudgmentInputs = group(JudgmentInputs)
     seed: int = seed_option()
-    display: Display = group(Display)
     judgments: tuple[str, ...] = judgments_argument()
 
 

@@ -17,8 +17,8 @@ from errata.cli.judgment_options import (
     unit_option,
 )
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, threads_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import choice_of, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import choice_option, group, option, takes
 from errata.human.ranking import RankingOrder, Reported
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ DRAWN = "--resamples above 0"
 
 
 @dataclass(frozen=True)
-class RankOptions:
+class RankOptions(CommandOptions):
     """Options of ``errata rank``."""
 
     ranker: str = ranker_option(
@@ -44,12 +44,12 @@ class RankOptions:
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
     members: Members = members_option()
-    value: Reported = option(
+    value: Reported = choice_option(
         "--value",
-        type=choice_of(Reported),
-        default="data",
+        Reported,
+        "Report the score of the data, or the mean over resamples, as published.",
+        "data",
         needs=DRAWN,
-        help="Report the score of the data, or the mean over resamples, as published.",
     )
     balanced: bool = option(
         "--balanced",
@@ -58,12 +58,8 @@ class RankOptions:
         help="Draw every unit equally often over all resamples, so that their mean hardly depends "
         "on chance.",
     )
-    order: RankingOrder = option(
-        "--order",
-        type=choice_of(RankingOrder),
-        default="score",
-        needs=DRAWN,
-        help="What the table is sorted by.",
+    order: RankingOrder = choice_option(
+        "--order", RankingOrder, "What the table is sorted by.", "score", needs=DRAWN
     )
     hide: tuple[str, ...] = hide_option()
     head_to_head: bool = option(
@@ -72,7 +68,6 @@ class RankOptions:
     figures: FigureOptions = figure_option({"ranking": "scores with their ranges"}, needs=DRAWN)
     threads: int | None = threads_option()
     files: JudgmentInputs = group(JudgmentInputs)
-    display: Display = group(Display)
     judgments: tuple[str, ...] = judgments_argument()
 
 

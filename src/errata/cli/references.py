@@ -19,8 +19,8 @@ from errata.cli.judgment_options import (
 )
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
@@ -53,7 +53,7 @@ def _parse_sets(texts: tuple[str, ...]) -> tuple[SetRequest, ...]:
 
 
 @dataclass(frozen=True)
-class ReferencesOptions:
+class ReferencesOptions(CommandOptions):
     """Options of ``errata references``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -80,12 +80,12 @@ class ReferencesOptions:
     people: PeopleOptions = group(PeopleOptions, needs={"*": "--set", "without": SCORED})
     scores: ScoreFiles = group(ScoreFiles, "files", "lower", needs={"*": "--set"})
     over: Over = over_option(needs=("--set", PEOPLE, "--resamples above 0"))
-    worst: int = option(
+    worst: int = count_option(
         "--worst",
-        type=click.IntRange(0),
-        default=5,
+        "How many sentences with the largest disagreement to show.",
+        5,
+        least=0,
         excludes="--set",
-        help="How many sentences with the largest disagreement to show.",
     )
     cased: bool = option("--cased", default=False, help="Count changes of case as edits in sTER.")
     figures: FigureOptions = figure_option(
@@ -97,7 +97,6 @@ class ReferencesOptions:
         }
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    display: Display = group(Display)
 
     def __post_init__(self) -> None:
         """Refuse unknown sets, figures without data, and settings of scores that are not made."""

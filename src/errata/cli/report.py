@@ -22,7 +22,7 @@ from errata.cli.options import (
     slices_option,
     threads_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
@@ -46,7 +46,7 @@ SCORED = "outputs or --sample"
 
 
 @dataclass(frozen=True)
-class ReportOptions:
+class ReportOptions(CommandOptions):
     """Options of ``errata report``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -76,7 +76,6 @@ class ReportOptions:
     scores: ScoreFiles = group(ScoreFiles)
     bootstrap: Bootstrap = group(Bootstrap, "kind")
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
     def __post_init__(self) -> None:
         """Refuse a report on nothing, before the name of the page is looked at."""

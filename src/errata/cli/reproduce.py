@@ -9,12 +9,12 @@ import click
 
 from errata.cli.main import print_stderr
 from errata.cli.options import extract_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, option, takes
 
 
 @dataclass(frozen=True)
-class ReproduceOptions:
+class ReproduceOptions(CommandOptions):
     """Options of ``errata reproduce``."""
 
     experiments: tuple[str, ...] = argument(metavar="[PAPER|FILE.toml|all]...", several=True)
@@ -33,7 +33,6 @@ class ReproduceOptions:
         help="The language model that replaces GPT-2 (smollm2, or any other; see errata metrics "
         "scribendi). GPT-2 itself is run too where its weights are on disk.",
     )
-    display: Display = group(Display)
 
 
 @click.command("reproduce", epilog="Example:  errata reproduce chollampatt18 --summary")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,13 @@ import click
 from errata.cli.input_options import Inputs, parse_metrics
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FiniteRange, confidence_option, metric_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import argument, choice_of, group, option, takes
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit
+from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
 from errata.scale.executors import Executor
 
 if TYPE_CHECKING:
-    from errata.datasets.evaluation_sets import EvaluationFiles
     from errata.io.shards.inputs import ShardedInputs
     from errata.io.storage import Folder
     from errata.scale.executors import EngineSettings
@@ -116,12 +115,8 @@ class RunInputs:
         needs=NAMED,
         help="About how much text a task reads; default 64M.",
     )
-    shard_sentences: int | None = option(
-        "--shard-sentences",
-        type=click.IntRange(1),
-        metavar="N",
-        needs=NAMED,
-        help="Sentences of a shard, instead of its size.",
+    shard_sentences: int | None = count_option(
+        "--shard-sentences", "Sentences of a shard, instead of its size.", needs=NAMED
     )
     inputs: Inputs = group(
         Inputs,
@@ -143,61 +138,40 @@ class RunInputs:
         """Return the test sets: one of files, or those of folders and lists."""
         given = self.inputs
         if self.places:
+            from errata.datasets.evaluation_sets import scored_sets
+
             return [
-                (s.name, self._sharded(s.gold, s.source, s.references, s.outputs, storage))
-                for s in _listed_sets(self.places)
+                (
+                    each.name,
+                    _sharded(
+                        replace(given, gold=each.gold, source=each.source, refs=each.references),
+                        each.outputs,
+                        storage,
+                    ),
+                )
+                for each in scored_sets(self.places)
             ]
-        given.require_source()
         if self.parquet is None and not self.outputs:
             raise InputError("no output to score", remedy="name one file or pattern per system")
         name = _set_name(self.parquet or given.gold or given.source or "corpus")
-        sharded = self._sharded(given.gold, given.source, given.refs, self.outputs, storage)
-        return [(name, replace(sharded, parquet=_absolute(self.parquet)))]
-
-    def _sharded(
-        self,
-        gold: str | None,
-        source: str | None,
-        references: Sequence[str],
-        outputs: Sequence[str],
-        storage: dict[str, Any],
-    ) -> ShardedInputs:
-        from errata.io.outputs import split_name
-        from errata.io.shards.inputs import ShardedInputs
-
-        named = [(name or _set_name(path), path) for name, path in map(split_name, outputs)]
-        return ShardedInputs(
-            gold=_absolute(gold),
-            source=_absolute(source),
-            references=tuple(str(_absolute(each)) for each in references),
-            outputs=tuple((name, str(_absolute(path))) for name, path in named),
-            missing=self.inputs.missing,
-            compatible=self.inputs.compatible,
-            annotators=self.inputs.chosen,
-            tokens=self.inputs.tokens,
-            guard=not self.inputs.no_guard,
-            storage=storage,
-        )
+        return [(name, _sharded(given, self.outputs, storage, self.parquet))]
 
 
-def _listed_sets(places: Sequence[str]) -> Iterator[EvaluationFiles]:
-    """Yield the files of test sets, with every output on its own."""
-    from errata.datasets.evaluation_sets import files_of_sets
-    from errata.io.outputs import files_in
+def _sharded(
+    inputs: Inputs, outputs: Sequence[str], storage: dict[str, Any], parquet: str | None = None
+) -> ShardedInputs:
+    """Return the files of a test set, with paths that mean the same to workers elsewhere."""
+    from errata.io.outputs import split_name
 
-    for each in files_of_sets(places):
-        if each.skipped is not None:
-            raise InputError(
-                f"{each.name}: sentences are left out, which a run cannot do",
-                path=each.place,
-                remedy="leave them out of the files, or score this set with errata corpora",
-            )
-        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
-        if not outputs:
-            raise InputError(
-                f"{each.name} has no outputs to score", path=each.place, remedy="give some"
-            )
-        yield replace(each, outputs=outputs)
+    named = [(name or _set_name(path), path) for name, path in map(split_name, outputs)]
+    inputs = replace(
+        inputs,
+        gold=_absolute(inputs.gold),
+        source=_absolute(inputs.source),
+        refs=tuple(str(_absolute(each)) for each in inputs.refs),
+    )
+    systems = [(name, str(_absolute(path))) for name, path in named]
+    return inputs.sharded(systems, parquet=_absolute(parquet), storage=storage)
 
 
 def _absolute(path: str | None) -> str | None:
@@ -219,19 +193,14 @@ def _set_name(path: str) -> str:
 class EngineOptions:
     """The processes that count."""
 
-    engine: Executor = option(
+    engine: Executor = choice_option(
         "--engine",
-        type=choice_of(Executor),
-        default="local",
-        help="Count in worker processes of this machine, in a loop in this process, or with Dask.",
+        Executor,
+        "Count in worker processes of this machine, in a loop in this process, or with Dask.",
+        "local",
     )
-    workers: int | None = option(
-        "--workers",
-        type=click.IntRange(1),
-        metavar="N",
-        needs="--engine local|dask",
-        excludes="--scheduler",
-        help="Default: all cores.",
+    workers: int | None = count_option(
+        "--workers", "Default: all cores.", needs="--engine local|dask", excludes="--scheduler"
     )
     scheduler: str | None = option(
         "--scheduler",
@@ -256,14 +225,12 @@ class EngineOptions:
         excludes="--scheduler",
         help="Replace a worker of this run after so long without a sign of life.",
     )
-    allow_failed: int = option(
+    allow_failed: int = count_option(
         "--allow-failed",
-        type=click.IntRange(0),
-        default=0,
-        metavar="N",
+        "Leave out up to N sentences that end the process that counts them; the result names them.",
+        0,
+        least=0,
         needs="--engine local|dask",
-        help="Leave out up to N sentences that end the process that counts them; the result "
-        "names them.",
     )
 
     def settings(self, storage: dict[str, Any]) -> EngineSettings:
@@ -286,7 +253,7 @@ INDICES = {
 
 
 @dataclass(frozen=True)
-class PlanOptions:
+class PlanOptions(CommandOptions):
     """Options of ``errata scale plan``: a plan holds resamples, and no level of intervals."""
 
     run: RunFolder = group(RunFolder)
@@ -294,11 +261,10 @@ class PlanOptions:
     bootstrap: Bootstrap = group(
         Bootstrap, "confidence", needs=dict.fromkeys(("resamples", "seed", "kind"), NAMED)
     )
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class RunOptions:
+class RunOptions(CommandOptions):
     """Options of ``errata scale run``."""
 
     run: RunFolder = group(RunFolder)
@@ -307,36 +273,29 @@ class RunOptions:
         Bootstrap, needs=dict.fromkeys(("resamples", "seed", "kind"), NAMED)
     )
     engine: EngineOptions = group(EngineOptions)
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class TaskOptions:
+class TaskOptions(CommandOptions):
     """Options of ``errata scale task``."""
 
     run: RunFolder = group(RunFolder)
-    index: int | None = option(
+    index: int | None = count_option(
         "--index",
-        type=click.IntRange(0),
-        metavar="N",
-        help="The number of the task, from 0; default: the index of the array job "
+        "The number of the task, from 0; default: the index of the array job "
         f"({', '.join([*INDICES][:2])}...).",
+        least=0,
     )
-    share: int | None = option(
-        "--of",
-        type=click.IntRange(1),
-        metavar="N",
-        help="The number of jobs: this one does every Nth task, from --index on.",
+    share: int | None = count_option(
+        "--of", "The number of jobs: this one does every Nth task, from --index on."
     )
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class FolderOptions:
+class FolderOptions(CommandOptions):
     """Options of commands on a run."""
 
     run: RunFolder = group(RunFolder)
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import click
 
 from errata.cli.input_options import Inputs, parse_metrics, score_metrics
 from errata.cli.options import Bootstrap, extract_option, metric_option, threads_option, tier_option
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import add_help, argument, group, option, takes
 from errata.core.errors import InputError
 from errata.io.files import COMPRESSIONS
@@ -19,7 +19,6 @@ from errata.metrics import DEFAULT_METRICS
 if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
-    from errata.tables.table import Table
 
 
 LARGE = 200_000_000  # bytes of files above which they are read batch by batch
@@ -31,7 +30,7 @@ FILES = (
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
+class ScoreOptions(CommandOptions):
     """Options of ``errata score``."""
 
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -70,7 +69,6 @@ class ScoreOptions:
         f"have over {LARGE // 10**6:,} MB together.",
     )
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
 
 @click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
@@ -91,7 +89,13 @@ def command(given: ScoreOptions) -> None:
     else:
         corpus, systems = given.inputs.scored(given.outputs, given.threads)
         if given.by_type:
-            emit(_scores_by_type(metrics, corpus, systems, given.tier), given.display)
+            by_type = []
+            for metric in metrics:
+                with ProgressBar(metric.name) as progress:
+                    by_type += tables.by_type_tables(
+                        metric, corpus, systems, tier=given.tier, progress=progress
+                    )
+            emit(by_type, given.display)
             return
         results = score_metrics(metrics, corpus, systems, given.bootstrap, given.threads)
     results = tables.unique_labels(results)
@@ -144,10 +148,12 @@ def _streams(metrics: list[Metric], given: ScoreOptions) -> bool:
 
 def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
     """Return the scores of files that are read batch by batch."""
+    from errata.io.outputs import files_in, split_name, system_name
     from errata.io.shards.read import stream_batches
     from errata.scoring.evaluate import evaluate_batches
 
-    sharded = given.inputs.sharded(given.outputs)
+    files = map(split_name, files_in(given.outputs))
+    sharded = given.inputs.sharded([(name or system_name(path), path) for name, path in files])
     total = Inputs().size(given.outputs[:1])
     with ProgressBar("scored") as progress:
         done = 0
@@ -167,40 +173,3 @@ def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
             guard=not given.inputs.no_guard,
             threads=given.threads,
         )
-
-
-def _scores_by_type(
-    metrics: list[Metric], corpus: Corpus, systems: list[Hypotheses], tier: int
-) -> list[Table]:
-    from errata.metrics.errant import Edits
-    from errata.metrics.errant_by_type import scores_by_type, targeted_scores
-    from errata.scoring.contract import check_inputs
-    from errata.scoring.results import corpus_facts
-    from errata.scoring.tables import changed_sentences_table, targeted_table, type_table
-    from errata.tables.table import signed
-
-    tables = []
-    for metric in metrics:
-        if not isinstance(metric, Edits):
-            raise InputError(
-                f"{metric.name} has no scores by kind of edit",
-                remedy="--by-type goes with -m errant or edits",
-            )
-        check_inputs(metric, corpus, systems)
-        with ProgressBar(metric.name) as progress:
-            metric.prepared(corpus, systems, progress)  # of all systems in one go
-        by_system = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
-        targeted = [targeted_scores(metric, corpus, system, tier=tier) for system in systems]
-        for scored, aimed in zip(by_system, targeted, strict=True):
-            signature = signed(
-                repr(metric),
-                *metric.context(corpus, systems),
-                *corpus_facts(corpus),
-                *((f"kinds:gold retyped by {metric.extractor}",) if scored.retyped else ()),
-                f"tier:{tier}",
-            )
-            notes = metric.notes(corpus, systems)
-            tables.append(type_table(scored, metric.headline, notes=notes, signature=signature))
-            tables.append(targeted_table(aimed, metric.headline, signature=signature))
-        tables.append(changed_sentences_table(targeted, signature=signature))
-    return tables

@@ -14,13 +14,13 @@ from errata.cli.options import (
     metric_option,
     threads_option,
 )
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
 
 @dataclass(frozen=True)
-class StressOptions:
+class StressOptions(CommandOptions):
     """Options of ``errata stress``."""
 
     named: tuple[str, ...] = argument(metavar="METRIC...", several=True)
@@ -41,7 +41,6 @@ class StressOptions:
     bootstrap: Bootstrap = group(Bootstrap, "kind")
     threads: int | None = threads_option()
     figures: FigureOptions = figure_option({"changes": "the changes, a panel for each metric"})
-    display: Display = group(Display)
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")

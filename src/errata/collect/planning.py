@@ -138,6 +138,19 @@ def instruction_texts(
     return stored, (main, *by_language)
 
 
+def changed_texts(before: Mapping[str, Any], named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the stored texts of a campaign with those of files in place; nothing for no file."""
+    if not any(named.values()):
+        return {}
+    stored, _ = instruction_texts(named, str(before.get("language", "en")), None)
+    translations = {code: dict(texts) for code, texts in before.get("translations", {}).items()}
+    for code, texts in stored.pop("translations", {}).items():
+        translations.setdefault(code, {}).update(texts)
+    if translations:
+        stored["translations"] = translations
+    return stored
+
+
 def _split_language(word: str) -> tuple[str, str]:
     match = _LANGUAGE.fullmatch(word)
     return (match[1], match[2]) if match else ("", word)

@@ -34,7 +34,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import read_corpus
 from errata.io.files import plain_name
-from errata.io.outputs import read_systems, split_name
+from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.slices import SkippedSentences, read_skipped
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output
@@ -362,3 +362,20 @@ def _expand(text: str, folder: Path) -> list[str]:
             found = []
         files = sorted(found, key=lambda file: _in_numbers(Path(file)))
     return [f"{name}={file}" if name else file for file in files]
+
+
+def scored_sets(places: Sequence[str]) -> Iterator[EvaluationFiles]:
+    """Yield the files of whole test sets with outputs, every output on its own."""
+    for each in files_of_sets(places):
+        if each.skipped is not None:
+            raise InputError(
+                f"{each.name}: sentences are left out, which a run cannot do",
+                path=each.place,
+                remedy="leave them out of the files, or score this set with errata corpora",
+            )
+        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
+        if not outputs:
+            raise InputError(
+                f"{each.name} has no outputs to score", path=each.place, remedy="give some"
+            )
+        yield replace(each, outputs=outputs)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from errata.datasets.catalogue import DataFile, DataSet
-from errata.datasets.fetch import Collection, LocatedFile, Member, find
+from errata.datasets.catalogue import DataFile, DataSet, catalogue, data_set
+from errata.datasets.fetch import Collection, LocatedFile, Member, collections, find
 from errata.tables.table import Table
 
 
@@ -70,6 +70,22 @@ def file_of(member: Member, sets: Mapping[str, DataSet]) -> tuple[DataSet, DataF
     """Return the file of a member of a collection, and its data set."""
     data_set = sets[member.data_set]
     return data_set, data_set.file(member.file)
+
+
+def collections_of(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
+    """Return the collections, which consist of built-in sets."""
+    return collections() if sets is catalogue() else {}
+
+
+def files_named(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, DataFile]]:
+    """Return the files of a set, of a collection, or of both where they share a name."""
+    collection = collections_of(sets).get(name)
+    members = () if collection is None else collection.members.values()
+    files = [file_of(member, sets) for several in members for member in several]
+    if collection is None or name in sets:
+        chosen = data_set(name, sets)
+        files = [*((chosen, file) for file in chosen.files), *files]
+    return files
 
 
 def place_of(file: LocatedFile | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Seed
@@ -26,6 +26,7 @@ from errata.meta.system_level import (
     SubsetCorrelations,
     SystemLevel,
     leave_one_out,
+    p_value_matrix,
     system_level,
     windows,
 )
@@ -34,14 +35,22 @@ from errata.meta.tables import (
     confusion_tables,
     ensemble_table,
     leave_one_out_table,
+    matrix_map,
     matrix_tables,
     metric_pair_table,
+    rating_plot,
     rating_table,
+    scatter_plot,
     sentence_level_table,
+    sentence_plot,
+    significance_map,
     system_level_table,
     window_table,
 )
 from errata.tables.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Level = Literal["system", "sentence", "both"]
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
@@ -86,6 +95,33 @@ class MetaEvaluation:
         if self.ratings is not None:
             found.append(rating_table(self.ratings))
         return found
+
+    def figure(self, kind: str, *, outliers: Sequence[str] = ()) -> Figure | None:
+        """Return a figure by its kind, or None if what it shows was not computed.
+
+        Kinds are scatter, matrix, significance, sentences and ratings.
+        """
+        match kind:
+            case "sentences":
+                return None if self.sentences is None else sentence_plot(self.sentences)
+            case "ratings":
+                return None if self.ratings is None else rating_plot(self.ratings)
+            case "matrix":
+                return None if self.matrix is None else matrix_map(self.matrix)
+        if self.paired is None:
+            return None
+        if kind == "scatter":
+            return scatter_plot(self.paired, outliers=outliers)
+        if len(self.paired.names) < 2:
+            raise InputError(
+                "the figure significance compares metrics with each other",
+                remedy="give a second one with --metric or --scores",
+            )
+        maps = {
+            "Williams' test, Pearson's r": p_value_matrix(self.paired, kind="pearson"),
+            "Williams' test, Spearman's ρ": p_value_matrix(self.paired, kind="spearman"),
+        }
+        return significance_map(maps, self.paired.names)
 
 
 def meta_evaluate(

@@ -741,3 +741,13 @@ def _files(metric: Difficulty) -> tuple[str, ...]:
 def _unsettled(metric: Difficulty) -> PlacedChunks | None:
     """Chunks with their places, which a file of weights goes by."""
     return None if metric.weights in ("none", "systems") else PlacedChunks(metric)
+
+
+def write_map_weights(weighed: DifficultyMap, path: PathLike) -> None:
+    """Write the counts behind the weights of a map with one annotator."""
+    if weighed.corpus.most_references > 1:
+        raise InputError(
+            "a weight file holds one annotator's weights", remedy="choose one with --annotator"
+        )
+    counts = np.split(weighed.tally.solved.astype(int), weighed.chunks.bounds[1:-1])
+    write_weights(weighed.tally.systems, counts, path)

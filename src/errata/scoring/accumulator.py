@@ -15,7 +15,6 @@ from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums, select_reference
 from errata.core.stats import BLOCK, Floats, Ints
 from errata.data import Corpus, Hypotheses
-from errata.io.shards.counts import pack_counts, unpack_counts
 from errata.metrics.base import (
     Before,
     Metric,
@@ -289,10 +288,14 @@ class Accumulator:
 
 def _text(rows: Floats) -> str:
     """Rows of numbers as letters."""
+    from errata.io.shards.counts import pack_counts
+
     return base64.b85encode(pack_counts(rows[:, None])).decode("ascii")
 
 
 def _rows(text: str) -> Floats:
+    from errata.io.shards.counts import unpack_counts
+
     return unpack_counts(base64.b85decode(text))[:, 0]
 
 
