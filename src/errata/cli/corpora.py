@@ -126,11 +126,10 @@ def command(given: CorporaOptions) -> None:
             tables.append(stability_table(results, confidence=confidence))
         for _, path in given.figures:
             save_figure(corpora_plot(results, confidence=confidence), path)
-    elif given.metrics or given.against or given.figures:
-        raise InputError(
-            "--metric, --against and --figure go with outputs to score",
-            remedy="leave them out otherwise",
-        )
+    else:
+        scoring = {"--metric": given.metrics, "--against": base, "--figure": given.figures}
+        for name in (name for name, value in scoring.items() if value):
+            raise InputError(f"{name} goes with outputs to score", remedy="leave it out otherwise")
     emit(tables, given.display)
 
 

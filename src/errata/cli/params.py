@@ -84,11 +84,12 @@ class Parameter:
     role: str = ""
     writes: Literal["", "file", "stem"] = ""
     name: str = ""
+    field: str = ""
 
     @property
     def label(self) -> str:
         """The spelling that messages use."""
-        return max(self.flags, key=len).partition("/")[0] if self.flags else self.name
+        return max(self.flags, key=len).partition("/")[0] if self.flags else self.field
 
     def add_to(self, command: Command) -> Command:
         if self.flags:
@@ -188,6 +189,7 @@ def parameters_in(
                 declared.role,
                 declared.writes,
                 path + each.name,
+                each.name,
             )
 
 
@@ -267,7 +269,7 @@ def _built(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
 def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> None:
     """Refuse options that would have no effect, and options that contradict each other."""
     source = click.get_current_context().get_parameter_source
-    known = {spelling: each for each in parameters for spelling in (*each.flags, each.name)}
+    known = {spelling: each for each in parameters for spelling in each.flags or (each.field,)}
 
     def present(alternative: str, *, written: bool = False) -> bool:
         name, _, wanted = alternative.partition(" ")
