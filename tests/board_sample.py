@@ -7,8 +7,6 @@ from pathlib import Path
 
 from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 
-__all__ = ["BOARD", "sample_board", "submit"]
-
 BOARD = """\
 title = "The sample's leaderboard"
 about = "Made-up systems on made-up sentences."

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -21,12 +20,14 @@ from typing import Any
 
 import pytest
 
+from processes import wait_until
+
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync "
     "--window-size=1200,900"
 )
-PATIENCE = 60  # seconds: no test fails by the clock
+PATIENCE = 300  # seconds: it only ends a hang
 TELEPHONE = (320, 640)  # as narrow as WCAG 1.4.10 asks a page to stay readable
 
 
@@ -56,7 +57,7 @@ def chromium(profile: Path) -> Iterator[Any]:
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     service = webdriver.ChromeService(executable_path=driver)
     chrome = webdriver.Chrome(options=options, service=service)
-    chrome.set_script_timeout(5 * PATIENCE)  # axe-core on a large page, on a busy machine
+    chrome.set_script_timeout(PATIENCE)
     try:
         yield chrome
     finally:
@@ -74,10 +75,14 @@ def opened(browser: Any, page: Path, fragment: str = "") -> Any:
 
 
 def until(browser: Any, script: str, *given: object) -> Any:
-    """Wait until an expression of the page is true, and give what it is."""
+    """Wait until an expression is true and return its value.
+
+    An expression that fails is not true yet: what it looks for may not be on the page.
+    """
+    from selenium.common.exceptions import JavascriptException
     from selenium.webdriver.support.ui import WebDriverWait
 
-    return WebDriverWait(browser, PATIENCE, 0.02).until(
+    return WebDriverWait(browser, PATIENCE, 0.02, [JavascriptException]).until(
         lambda driver: driver.execute_script(f"return {script}", *given)
     )
 
@@ -94,16 +99,9 @@ def save_into(browser: Any, folder: Path) -> None:
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
 
 
-def until_saved(path: Path) -> None:
-    """Wait for what the browser saves to be whole: an empty file only keeps its name free."""
-    end = time.monotonic() + 5 * PATIENCE
-    while not (path.exists() and path.stat().st_size) and time.monotonic() < end:
-        time.sleep(0.05)
-
-
 def saved(path: Path) -> str:
-    """What the browser saved there, once it is whole."""
-    until_saved(path)
+    """Return what the browser saved there, once it is whole: empty, it only keeps its name free."""
+    wait_until(lambda: path.exists() and path.stat().st_size)
     return path.read_text(encoding="utf-8")
 
 

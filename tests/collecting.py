@@ -7,7 +7,6 @@ import json
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,8 @@ import pytest
 
 from command import Done, errata
 from errata.datasets.load import SAMPLE_FILES, sample_file
-from served import Server, free_port
+from processes import free_port, wait_until
+from served import Server
 from simulated_judges import ranked
 
 SYSTEMS = ("eager.txt", "cautious.txt", "fluent.txt", "noisy.txt")
@@ -86,12 +86,14 @@ def judge(server: Server, token: str, most: int, seed: int = 0) -> int:
 
 
 def ranking_after(answers: int, server: Server, token: str) -> dict[str, Any]:
-    """The ranking, when so many answers have gone into it; no test fails by the clock."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+    """Return the ranking once so many answers have gone into it."""
+
+    def shown() -> dict[str, Any] | None:
         done = server.call("GET", "admin/status", token=token)[1]
-        if done["figures"] and done["figures"][1][1] == str(answers) and done["state"] == "paused":
-            shown: dict[str, Any] = server.call("GET", "admin/ranking", token=token)[1]
-            return shown
-        time.sleep(0.1)
-    raise AssertionError(done)
+        figures = done["figures"]
+        if done["state"] != "paused" or not figures or figures[1][1] != str(answers):
+            return None
+        found: dict[str, Any] = server.call("GET", "admin/ranking", token=token)[1]
+        return found
+
+    return wait_until(shown)

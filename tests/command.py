@@ -19,17 +19,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-__all__ = [
-    "Done",
-    "errata",
-    "errata_in_forms",
-    "errata_process",
-    "python_process",
-    "refused",
-    "run",
-    "tables",
-]
-
 Done = subprocess.CompletedProcess[str]
 
 

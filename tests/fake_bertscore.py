@@ -34,10 +34,10 @@ class FakeBERTScore:
     def put(self, patch: pytest.MonkeyPatch) -> FakeBERTScore:
         """Let every metric ask this."""
 
-        def opened(*_: Any, **__: Any) -> CachedModel:
+        def open_model(*_: Any, **__: Any) -> CachedModel:
             return self.memo
 
-        patch.setattr("errata.models.encoder.open_bertscore", opened)
+        patch.setattr("errata.models.encoder.open_bertscore", open_model)
         return self
 
 

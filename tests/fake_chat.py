@@ -15,8 +15,6 @@ from zlib import crc32
 
 import pytest
 
-__all__ = ["FakeChat", "chat_server", "fake_chat", "shown_targets"]
-
 SECRET = "sk-errata-test-0123456789"
 
 

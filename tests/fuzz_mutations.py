@@ -6,8 +6,6 @@ import gzip
 import random
 from collections.abc import Callable
 
-__all__ = ["mutated"]
-
 LARGEST = 200_000  # bytes of a mutated file
 
 # What readers trip over: numbers that are none, separators, marks, halves of things.

@@ -12,20 +12,6 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = [
-    "count_files",
-    "count_in",
-    "manifests",
-    "packed_counts",
-    "parquet_in",
-    "parquets",
-    "plan_in",
-    "read_shards",
-    "record_in",
-    "records",
-    "unpacked",
-]
-
 
 def packed_counts() -> list[bytes]:
     """Counts of whole numbers, of fractions, with references that are missing, and of nothing."""
@@ -77,7 +63,7 @@ def _run() -> Iterator[Path]:
 
 
 def _planned(folder: Path) -> Path:
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.storage import LocalFolder
     from errata.scale.manifest import MetricPlan
     from errata.scale.run import plan_run
@@ -88,7 +74,7 @@ def _planned(folder: Path) -> Path:
     out.write_text("c b\nd e\n")
     for each in (gold, out):
         os.utime(each, (0, 0))  # plans name when files were changed
-    inputs = ShardedInputs(gold=str(gold), outputs=(("A", str(out)),))
+    inputs = CorpusFiles(gold=str(gold), outputs=(("A", str(out)),))
     place = LocalFolder(str(folder / "run"))
     manifest = plan_run(place, MetricPlan(("m2()",)), [("gold", inputs)], shard_sentences=1)
     run_job(place, manifest, 0)
@@ -180,19 +166,19 @@ def parquets() -> list[bytes]:
 
 def parquet_in(path: Path) -> object:
     """All batches of a table."""
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.shards.read import stream_batches
 
-    return [*stream_batches(ShardedInputs(parquet=str(path), guard=False), batch=1)]
+    return [*stream_batches(CorpusFiles(parquet=str(path), guard=False), batch=1)]
 
 
 def read_shards(path: Path) -> object:
     """M2 as gold, cut into small shards and as one stream: the same sentences."""
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.shards.plan import plan_shards
     from errata.io.shards.read import read_shard, stream_batches
 
-    inputs = ShardedInputs(gold=str(path), guard=False)
+    inputs = CorpusFiles(gold=str(path), guard=False)
     whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]
     shards = plan_shards(inputs, shard_bytes=150)
     parts = [

@@ -12,8 +12,6 @@ from tempfile import TemporaryDirectory
 
 import fuzz_runs
 
-__all__ = ["SAMPLE", "TARGETS", "Target", "first_sentences", "head"]
-
 XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
 
@@ -190,8 +188,10 @@ def _runs() -> list[bytes]:
 
 def _check(path: Path) -> object:
     from errata.io import check_files
+    from errata.io.corpus import CorpusFiles
 
-    return check_files([path], source=path), check_files([], gold=path)
+    files = CorpusFiles(source=str(path)), CorpusFiles(gold=str(path))
+    return check_files([path], files[0]), check_files([], files[1])
 
 
 def _listed_corpora(path: Path) -> object:
@@ -283,12 +283,12 @@ def _board(path: Path) -> object:
 
 
 def _card(path: Path) -> object:
-    from errata.datasets.evaluation_sets import EvaluationFiles
+    from errata.io.corpus import CorpusFiles
     from errata.leaderboard.files import Board, card_of
 
     path.replace(path.with_name("card.toml"))
     path.with_name("out.txt").touch()
-    board = Board(path.parent, "A board", (EvaluationFiles("one"),), groups=("open",))
+    board = Board(path.parent, "A board", (CorpusFiles(name="one"),), groups=("open",))
     return card_of(board, path.parent)
 
 
@@ -297,7 +297,7 @@ def _claims(path: Path) -> object:
     from errata.verify import read_claims
 
     return [
-        (claim.said, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
+        (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
         for claim in read_claims(read_lines(path)[0], str(path))
     ]
 

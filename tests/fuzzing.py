@@ -22,8 +22,6 @@ from errata.core.errors import DataWarning, ErrataError
 from fuzz_mutations import mutated
 from fuzz_targets import SAMPLE, Target, first_sentences, head
 
-__all__ = ["MEGABYTES", "Tally", "command_lines", "fuzz_commands", "fuzz_reader", "megabytes"]
-
 SECONDS = 60.0  # of processor time that one small input may take, on a busy machine too
 WAIT = 300.0  # seconds until an input is interrupted
 MEGABYTES = 1024  # that all of them together may take

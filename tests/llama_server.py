@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["LlamaServer", "llama_server"]
-
 # One thread: several that wait for each other spin, and are slower on a busy machine. The server
 # ends with the process that started it, whose end of the pipe is then closed.
 PROGRAM = """

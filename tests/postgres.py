@@ -6,18 +6,17 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from processes import children, free_port, lives, wait_until
+
 PLACES = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt")
-PATIENCE = 60  # seconds: bounds a hang
 OTHER_USERS = ("postgres", "nobody")
 
 
@@ -101,8 +100,7 @@ class Cluster:
         for each in several:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
-        while any(_lives(each) for each in several):
-            time.sleep(0.01)
+        wait_until(lambda: not any(map(lives, several)))
         # Where nobody reaps it, its number stays taken, and the next one would think that it lives.
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
@@ -124,32 +122,12 @@ class Cluster:
         import psycopg
 
         self.execute(f"ALTER SYSTEM SET {setting} = {value}", "SELECT pg_reload_conf()")
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+
+        def changed() -> bool:
             with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:
-                if connection.execute(f"SHOW {setting}").fetchone() == (value,):  # type: ignore[call-overload]
-                    return
-            time.sleep(0.02)
-        raise AssertionError(f"{setting} is not {value}")
+                return connection.execute(f"SHOW {setting}").fetchone() == (value,)  # type: ignore[call-overload]
 
-
-def children(parent: int) -> list[int]:
-    """The processes that a process has started, by their numbers."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            words = path.read_text().rpartition(")")[2].split()
-            if int(words[1]) == parent:
-                found.append(int(path.parent.name))
-    return found
-
-
-def _lives(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"  # of which nothing is left but the number
+        wait_until(changed)
 
 
 @contextmanager
@@ -159,15 +137,11 @@ def cluster(*settings: str) -> Iterator[Cluster]:
     place = Path(tempfile.mkdtemp(prefix="errata-pg-", dir="/tmp"))
     if before:
         shutil.chown(place, before[2])
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    found = Cluster(place, port, settings)
+    found = Cluster(place, free_port(), settings)
     try:
         found.run("initdb", "-U", "errata", "--auth=trust", "-E", "UTF8", "--no-sync")
         found.start()
         yield found
     finally:
         found.stop()
-        time.sleep(0.1)
         shutil.rmtree(place, ignore_errors=True)

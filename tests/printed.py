@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["alike", "cells", "flat", "same_numbers", "tsv_rows"]
-
 NUMBER = re.compile(r"([-−+]?\d+\.\d+(?:e[-+]?\d+)?)")
 DASHES = str.maketrans({"−": "-", "–": "--", "—": "---", "±": " to "})
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["rated_csv", "write_word_encoder"]
-
 WORDS = (
     *("the", "a", "dog", "cat", "bird", "sees", "hears", "finds", "near", "under", "big"),
     *("small", "red", "house", "tree", "river"),

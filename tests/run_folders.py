@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,24 +13,13 @@ from typing import Any
 from errata.data import Corpus, Hypotheses
 from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.storage import LocalFolder
 from errata.metrics import parse
 from errata.scale.executors import EngineSettings
 from errata.scale.manifest import Manifest, MetricPlan
 from errata.scale.run import RunOutcome, count_tasks, finish_run, plan_run
-
-__all__ = [
-    "PlannedRun",
-    "SampleFiles",
-    "joined",
-    "planned",
-    "result_of",
-    "run_of",
-    "tiled_sample",
-    "until_records",
-    "wait_until",
-]
+from processes import wait_until
 
 SLOW = '''"""A metric that waits while the file `hold` exists, so that its process can be killed."""
 import json
@@ -81,9 +69,9 @@ class SampleFiles:
         """As a command takes them."""
         return ["--gold", str(self.gold), *(f"{s}={self.output(s)}" for s in self.systems)]
 
-    def inputs(self, **more: Any) -> ShardedInputs:
+    def inputs(self, **more: Any) -> CorpusFiles:
         outputs = tuple((name, str(self.output(name))) for name in self.systems)
-        return ShardedInputs(gold=str(self.gold), outputs=outputs, **more)
+        return CorpusFiles(gold=str(self.gold), outputs=outputs, **more)
 
     def read(self) -> tuple[Corpus, list[Hypotheses]]:
         corpus = read_corpus(gold=self.gold)
@@ -184,15 +172,6 @@ def joined(batches: Iterable[tuple[Corpus, list[Hypotheses]]]) -> tuple[Corpus, 
         for n in ("sources", "references")
     )
     return Corpus(sources, references, name, tokens=tokens, kept=kept), systems
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    """Wait as long as a busy machine may need; the limit only bounds a hang."""
-    for _ in range(30_000):
-        if condition():
-            return
-        time.sleep(0.02)
-    raise AssertionError("the condition was not met within ten minutes")
 
 
 def until_records(place: Path, number: int, driver: subprocess.Popen[str]) -> None:

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -21,9 +20,10 @@ from errata.collect.web.app import Address, _config, application_of, background
 from errata.collect.web.database import open_database
 from errata.collect.web.panel import panel_in
 from errata.collect.web.store import AssignmentStore
+from processes import free_port, wait_until
 from stored_campaigns import signer_of, token_of
 
-PATIENCE = 60  # seconds for a server to start: no test fails by the clock
+PATIENCE = 60  # seconds: it only ends a hang
 KEY = "0123456789abcdef" * 4
 PROGRAM = """
 import sys
@@ -35,12 +35,6 @@ def adjust(served):
     served.limiter.limits["call"] = int(calls)
 serve(place, key_from_words(key), Address(port=int(port)), adjust=adjust)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @dataclass
@@ -60,18 +54,18 @@ class Server:
 
     def start(self) -> Server:
         words = [self.place, str(self.port), self.key, str(self.calls)]
-        self.process = subprocess.Popen([sys.executable, "-c", self.program, *words])
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            assert self.process.poll() is None, "the server ended"
+        process = self.process = subprocess.Popen([sys.executable, "-c", self.program, *words])
+
+        def answers() -> bool:
+            assert process.poll() is None, "the server ended"
             try:
-                with urllib.request.urlopen(f"{self.address}api/v1/health", timeout=5):
-                    return self
-            except urllib.error.HTTPError:
-                return self  # it answers, if only that others keep it too busy to write at once
+                self.call("GET", "health")  # whatever it answers: it may be too busy to write
             except OSError:
-                time.sleep(0.05)
-        raise AssertionError("the server does not start")
+                return False
+            return True
+
+        wait_until(answers)
+        return self
 
     def kill(self) -> None:
         """As a power cut does: at once, and without a word."""
@@ -83,10 +77,9 @@ class Server:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(20)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+                self.kill()
 
     def token(self, judge: int) -> str:
         """Return the current token of a judge; 0 is the organiser."""
@@ -195,11 +188,6 @@ def served_by_process(place: str, **options: Any) -> Iterator[Server]:
         server.stop()
 
 
-def eventually(server: Server, status: int) -> bool:
+def eventually(server: Server, status: int) -> None:
     """Wait until health has this status; it is remembered for some seconds."""
-    end = time.monotonic() + PATIENCE
-    while server.call("GET", "health")[0] != status:
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.1)
-    return True
+    wait_until(lambda: server.call("GET", "health")[0] == status)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SMALL"]
-
 SMALL = '''
 name = "small"
 title = "A small experiment"

@@ -17,8 +17,6 @@ from pathlib import Path
 from errata.data import Edit
 from errata.datasets.catalogue import DataSet, data_set
 
-__all__ = ["SYSTEMS", "write_small_papers"]
-
 SYSTEMS = (
     *("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU"),
     *("UFC", "UMC"),

@@ -51,6 +51,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Corpus(("a",), ((Reference(0, (Edit(0, 2**70, ""),)),),)), "the end of an edit"),
     (lambda: Corpus(("a",), ((Reference(1, ()), Reference(-(2**70), ())),)), "the annotator"),
     (lambda: Corpus.from_texts(["a", "b"]).in_documents(["one"]), "of 1 sentences.* are 2"),
+    (lambda: Corpus.from_texts(["a"], [["b"]]).keep_annotators(), "no annotator to keep"),
     (lambda: Hypotheses("A", ("x",), ()), "1 sentences but 0 sets"),
     (lambda: Judgment("j", 0, (("A",), ("B",)), (1,)), "2 groups but 1 ranks"),
     (lambda: Judgment("j", 0, (("A",), ("A",)), (1, 2)), "named twice"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from errata.io import read_hypotheses
 from errata.io.checks.alignment import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import Before, join_counts
-from errata.metrics.m2 import M2
 from errata.scoring.accumulator import chosen_counts, draw_totals, sentence_scores
 from errata.scoring.contract import validate_counts
 from errata.scoring.evaluate import evaluate, scores_of
@@ -561,43 +559,3 @@ def test_scores_that_are_no_numbers_are_named() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).notes == ()
     noted = evaluate(Toy(weight=float("nan")), corpus, systems, resamples=0).notes
     assert noted == ("no score, being no number: half, none",)
-
-
-@pytest.mark.usefixtures("few_are_many")
-def test_a_thread_is_left_to_the_guard_until_all_outputs_are_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """With two threads one counts as long as the second output is being looked at."""
-    lock, both = threading.Lock(), threading.Barrier(2, timeout=60)
-    counting = before = 0
-    jobs: list[str] = []
-    usual, over = M2.count, threading.Event()
-
-    def look(corpus: Corpus, hypotheses: Hypotheses, threads: int) -> Any:
-        if hypotheses.system == "B":
-            over.wait(60)
-        return unlike_lines(corpus, hypotheses)
-
-    def count(metric: M2, corpus: Corpus, hypotheses: Hypotheses) -> Any:
-        nonlocal counting, before
-        with lock:
-            counting += 1
-            jobs.append(hypotheses.system)
-            number = len(jobs)
-            before = max(before, 0 if over.is_set() else counting)
-            if number == 3:
-                over.set()
-        if number in (4, 5):
-            both.wait()  # which only two threads pass
-        else:
-            time.sleep(0.02)  # so that a second thread, if there were one, would be seen
-        with lock:
-            counting -= 1
-        return usual(metric, corpus, hypotheses)
-
-    monkeypatch.setattr("errata.scoring.contract.unlike_lines", look)
-    monkeypatch.setattr(M2, "count", count)
-    corpus, _ = many_sentences()
-    evaluate(M2(), corpus, {"A": corpus.sources, "B": corpus.sources}, resamples=0, threads=2)
-    assert before == 1
-    assert len(jobs) == 8

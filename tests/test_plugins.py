@@ -17,6 +17,7 @@ from errata.data import Corpus, Hypotheses, Judgment
 from errata.human import RANKERS, compare, rank
 from errata.human.ranking import ExpectedWins
 from errata.metrics import METRICS, parse
+from errata.metrics.base import describe_data
 from errata.metrics.user_function import UserFunction
 from errata.models import open_model
 from errata.scoring.evaluate import evaluate
@@ -227,7 +228,7 @@ def test_an_edited_function_is_another_metric(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         path = tmp_path / name / "mine.py"
         path.write_text(text)
-        facts |= set(parse(f"{path}:overlap").context(CORPUS, SYSTEMS))
+        facts |= set(describe_data(parse(f"{path}:overlap"), CORPUS, SYSTEMS).context)
     assert len(facts) == 2
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from errata.comparison.compare import compare
     from errata.core.errors import DataWarning, ErrataError, InputError, MissingExtraError
     from errata.data import Corpus, Edit, Hypotheses, Judgment, Reference, Scores
+    from errata.meta.evaluate import meta_evaluate
     from errata.metrics import Metric, parse
     from errata.reports.report import report
     from errata.scoring.evaluate import evaluate
@@ -32,6 +33,7 @@ _WHERE = {
     "parse": "errata.metrics",
     "evaluate": "errata.scoring.evaluate",
     "compare": "errata.comparison.compare",
+    "meta_evaluate": "errata.meta.evaluate",
     "report": "errata.reports.report",
 }
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "meta_evaluate",
     "parse",
     "report",
 ]

@@ -13,6 +13,7 @@ from errata.core.stats import Progress
 from errata.data import Corpus, Edit, Hypotheses, Vocabulary
 from errata.kernels import threeway
 from errata.metrics import Metric
+from errata.metrics.base import describe_data
 from errata.metrics.difficulty import MODIFIED, Difficulty, DifficultyMap, build_difficulty_map
 from errata.metrics.imeasure import Aspect, IMeasure
 from errata.metrics.imeasure.references import nomix_references
@@ -34,7 +35,7 @@ STEPS: tuple[Prefixes, ...] = (
 
 
 class AlignedColumn(NamedTuple):
-    """One column: what stands in the three rows, None for a gap, and what that is."""
+    """One column: the tokens of the three rows, None for a gap, and the kind of column."""
 
     source: str | None
     hypothesis: str | None
@@ -497,7 +498,8 @@ def alignment_view(
     ``width`` is that of a terminal.
     """
     check_inputs(metric, corpus, systems)
-    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    context = describe_data(metric, corpus, systems).context
+    signature = signed(repr(metric), *context, *corpus_facts(corpus))
     if isinstance(metric, Difficulty):
         difficulties = build_difficulty_map(corpus, systems, metric, progress=progress)
         chunked = chunk_sentences(difficulties, sentences)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from errata.core.correlation import correlate
-from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError, escape_controls
+from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError
 from errata.core.stats import (
     Estimate,
     Floats,
@@ -33,7 +33,7 @@ from errata.core.stats import (
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.catalogue import data_set
-from errata.datasets.evaluation_sets import evaluation_files
+from errata.datasets.evaluation_sets import evaluation_files, read_evaluation_set
 from errata.datasets.fetch import Report, collection, find, role_files
 from errata.datasets.load import read_collection
 from errata.human import compare, rank
@@ -68,19 +68,14 @@ from errata.meta.significance import (
 )
 from errata.meta.system_level import system_agreements
 from errata.metrics import Metric
-from errata.plots.mpl import new_figure, with_style
+from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.evaluate import evaluate
 from errata.tables.cells import Cell, RankedScore
-from errata.tables.table import Table, joined_signatures
+from errata.tables.table import Column, Table, joined_signatures
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+# ---- Data on which people judged systems: a corpus, outputs and judgments.
 
-
-# ---- Data on which people judged systems: a corpus, outputs and what was said of them.
-
-# The collections with outputs and judgments of them, oldest first; whoever adds one adds it here.
+# The collections with outputs and judgments of them, oldest first; a new one is added here.
 JUDGED = (
     *("conll14", "napoles15", "gmeg-fce", "gmeg-wiki"),
     *("seeda-sentence", "seeda-sentence-base", "seeda-edit", "seeda-edit-base"),
@@ -192,7 +187,7 @@ def read_judged_folder(
             path=files.place,
             remedy="keep the judgments, or one table of ratings",
         )
-    whole = files.read()
+    whole = read_evaluation_set(files)
     if not whole.systems:
         raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
     own = (whole.corpus, whole.systems)
@@ -205,7 +200,7 @@ def read_judged_folder(
                 path=rated[0],
                 remedy="write a row for each sentence; leave cells empty where nobody rated",
             )
-        return _judged(files.name, own, None, ratings, skipped)
+        return _judged(files.title, own, None, ratings, skipped)
     texts = {system.system: system.sentences for system in whole.systems}
     judgments = list(read_judgment_files(said, base=base, outputs=texts))
     last = max((judgment.sentence for judgment in judgments), default=0)
@@ -215,7 +210,7 @@ def read_judged_folder(
             path=", ".join(said),
             remedy="are these the judgments of this corpus?",
         )
-    return _judged(files.name, own, judgments, None, skipped, base=base)
+    return _judged(files.title, own, judgments, None, skipped, base=base)
 
 
 def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:
@@ -238,7 +233,7 @@ def _judged(
     base: int = 0,
     outputs: tuple[str, ...] = (),
 ) -> JudgedSet:
-    """The set without what is left out; without judgments, ratings are compared."""
+    """The set without the skipped sentences; ratings are compared if there are no judgments."""
     corpus, systems = own
     origin = (f"base:{base}",) if base else ()
     if skipped is not None:
@@ -258,7 +253,7 @@ def _judged(
 
 BenchmarkFigure = Literal["pearson", "spearman", "kendall", "accuracy"]
 FIGURES: tuple[BenchmarkFigure, ...] = get_args(BenchmarkFigure)
-# What is compared unless somebody says otherwise; a new metric is a new word here.
+# The metrics compared by default; a new metric is added here.
 BENCHMARKED = (
     *("m2", "m2(total=mean)", "imeasure", "gleu", "gleu2015", "bleu", "green"),
     *("errant", "errant(total=mean)", "cleme", "cleme2", "difficulty"),
@@ -279,7 +274,7 @@ UNKNOWN = Estimate(np.nan, np.nan, np.nan)
 
 
 class MetricNotRun(Exception):
-    """A metric needs what is not installed; the text says what."""
+    """A metric needs a package or model that is not installed; the text names it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +283,9 @@ class SetResult:
 
     ``ceiling`` at system level is the mean over judges of the correlation of one judge's scores
     with those of all others, from the worst to the best judge; at sentence level what one judge
-    reaches as a metric for another; unknown where judges are not told apart. ``floor`` is that of
+    reaches as a metric for another; unknown where judges are not named. ``floor`` is that of
     systems in random order, and of pairs called ties, or decided by a coin, whichever reaches more.
-    ``tests`` say which metrics were told apart.
+    ``tests`` say which metrics differ significantly.
     """
 
     name: str
@@ -492,7 +487,7 @@ def _of_sentences(
 def _ceiling(
     met: Comparisons, by_sentence: SentenceLevels, ranker: Ranker | None
 ) -> dict[BenchmarkFigure, Estimate]:
-    """What one judge reaches; nothing where there are no judges to be told apart."""
+    """What one judge reaches; nothing where judges are not named."""
     if ranker is None or len(met.judges) < 2:
         return dict.fromkeys(FIGURES, UNKNOWN)
     alone = judge_correlations(met, ranker)
@@ -535,7 +530,6 @@ def _floor(
 
 # ---- The benchmark of metrics as a figure: a panel for each set.
 
-ROW = 4  # panels beside each other
 LABELS: dict[BenchmarkFigure, str] = {
     "pearson": "Pearson's r with people",
     "spearman": "Spearman's ρ with people",
@@ -544,45 +538,29 @@ LABELS: dict[BenchmarkFigure, str] = {
 }
 
 
-@with_style
-def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Figure:
-    """Metrics with intervals, a panel for each set; filled marks are not told from the best.
+def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Panels[Forest]:
+    """Metrics with intervals, a panel for each set; the best and those tied with it are filled.
 
     The dashed line is one judge for the others, the grey band chance.
     """
     metrics = [each.metric for each in found[0].standings[figure]]
-    across = min(ROW, len(found))
-    down = -(-len(found) // across)
-    drawn = new_figure(1.8 + 2.6 * across, down * (1.1 + 0.24 * len(metrics)))
-    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
-    places = list(panels.flat)
-    for panel, each in zip(places[: len(found)], found, strict=True):
-        _panel(panel, each, figure, metrics)
-    for panel in places[len(found) :]:
-        panel.set_visible(False)
-    panels[0][0].set_ylim(len(metrics) - 0.5, -0.5)
-    drawn.supxlabel(LABELS[figure], fontsize=9)
-    return drawn
-
-
-def _panel(panel: Axes, found: SetResult, figure: BenchmarkFigure, metrics: Sequence[str]) -> None:
-    floor, ceiling = found.floor[figure], found.ceiling[figure]
-    if np.isnan(floor.low):
-        panel.axvline(floor.value, color="#999999", linewidth=1)
-    else:
-        panel.axvspan(floor.low, floor.high, color="#eeeeee", zorder=0)
-    if not np.isnan(ceiling.value):
-        panel.axvline(ceiling.value, color="#b3431f", linewidth=1, linestyle="--")
-    for standing in found.standings[figure]:
-        row, (value, low, high) = metrics.index(standing.metric), standing.value
-        if not np.isnan(low):
-            panel.hlines(row, low, high, color="#1f5a94", linewidth=1.2)
-        filled = "#1f5a94" if standing.place == 1 else "white"
-        panel.scatter([value], [row], s=22, facecolors=filled, edgecolors="#1f5a94", zorder=3)
-    labels = [escape_controls(name) for name in metrics]
-    panel.set_yticks(range(len(metrics)), labels, parse_math=False)
-    panel.set_title(escape_controls(found.name), parse_math=False)
-    panel.grid(axis="x")
+    shapes = []
+    for each in found:
+        by_metric = {standing.metric: standing for standing in each.standings[figure]}
+        rows = [
+            ForestRow(name, by_metric[name].value, hollow=by_metric[name].place != 1)
+            for name in metrics
+        ]
+        ceiling, chance = each.ceiling[figure].value, each.floor[figure]
+        shapes.append(Forest(rows, title=each.name, ceiling=ceiling, chance=chance))
+    return Panels(
+        shapes,
+        width=2.6,
+        height=1.1 + 0.24 * len(metrics),
+        margin=1.8,
+        same_rows=True,
+        axis=LABELS[figure],
+    )
 
 
 # ---- The benchmark of metrics as tables: a row for each metric, a column for each set.
@@ -612,53 +590,55 @@ def benchmark_tables(
 
 
 def _sets(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (s.name, s.systems, s.sentences, s.references, s.people, s.judges or None, s.pairs)
-        + (100 * s.ties,)
-        for s in found
+    noted = {note: [s.name for s in found if note in s.notes] for s in found for note in s.notes}
+    of_sets = [
+        note if len(names) == len(found) else f"{', '.join(names)}: {note}"
+        for note, names in noted.items()
     ]
-    said = {note: [s.name for s in found if note in s.notes] for s in found for note in s.notes}
-    lines = [
-        f"note: {note}" if len(names) == len(found) else f"note: {', '.join(names)}: {note}"
-        for note, names in said.items()
-    ]
-    return Table(
-        ("set", "systems", "sentences", "references", "people", "judges", "pairs", "ties %"),
-        tuple(rows),
+    return Table.of(
+        [
+            Column("set", [s.name for s in found]),
+            Column("systems", [s.systems for s in found]),
+            Column("sentences", [s.sentences for s in found]),
+            Column("references", [s.references for s in found]),
+            Column("people", [s.people for s in found]),
+            Column("judges", [s.judges or None for s in found]),
+            Column("pairs", [s.pairs for s in found], ".0f"),
+            Column("ties %", [100 * s.ties for s in found], ".1f"),
+        ],
         title="Where people judged systems",
         name="benchmark_sets",
-        caption="\n".join(
-            [
-                "pairs: comparisons of two outputs of one sentence that differ; ties: of these",
-                *lines,
-                *(f"note: {note}" for note in notes),
-            ]
-        ),
+        caption="pairs: comparisons of two outputs of one sentence that differ; ties: of these",
+        notes=[*of_sets, *notes],
         signature=joined_signatures(s.signature for s in found),
-        formats={"pairs": ".0f", "ties %": ".1f"},
     )
 
 
 def _figure(found: Sequence[SetResult], figure: BenchmarkFigure, confidence: float) -> Table:
-    metrics = _ordered(found, figure)
-    by_set = [{each.metric: each for each in s.standings[figure]} for s in found]
-    rows: list[tuple[Cell, ...]] = [(PEOPLE, *(_plain(s.ceiling[figure]) for s in found), None)]
-    for metric in (*metrics, LENGTH):
-        there = [standing.get(metric) for standing in by_set]
-        cells = [None if each is None else RankedScore(*each.value, each.place) for each in there]
-        rows.append((metric, *cells, sum(each is not None and each.place == 1 for each in there)))
-    rows.append((CHANCE, *(_plain(s.floor[figure]) for s in found), None))
-    columns = tuple(s.name for s in found)
-    return Table(
-        ("metric", *columns, "first"),
-        tuple(rows),
+    names = [*_ordered(found, figure), LENGTH]
+    digits, width = (3, WIDTH + 2) if figure in ("kendall", "accuracy") else (2, WIDTH)
+
+    def cells(result: SetResult) -> list[Cell]:
+        by_metric = {each.metric: each for each in result.standings[figure]}
+        there = [by_metric.get(name) for name in names]
+        ranked = [None if each is None else RankedScore(*each.value, each.place) for each in there]
+        return [_plain(result.ceiling[figure]), *ranked, _plain(result.floor[figure])]
+
+    firsts = [
+        sum(each.metric == name and each.place == 1 for s in found for each in s.standings[figure])
+        for name in names
+    ]
+    return Table.of(
+        [
+            Column("metric", [PEOPLE, *names, CHANCE]),
+            *(Column(s.name, cells(s), f".{digits}f", width=width) for s in found),
+            Column("first", [None, *firsts, None]),
+        ],
         title=TITLES[figure],
         name=f"benchmark_{figure}",
         caption=_caption(figure, confidence, len(found)),
         signature=joined_signatures(s.signature for s in found),
-        formats=dict.fromkeys(columns, ".3f" if figure in ("kendall", "accuracy") else ".2f"),
-        rules=frozenset((0, len(metrics), len(metrics) + 1)),
-        widths=dict.fromkeys(columns, WIDTH + 2 if figure in ("kendall", "accuracy") else WIDTH),
+        rules=(0, len(names) - 1, len(names)),
     )
 
 
@@ -675,9 +655,9 @@ def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
         else "every pair a tie, or a coin for each, whichever reaches more"
     )
     return (
-        f"value (place) [{confidence * 100:g} % interval over {over}]; place 1: not told apart "
-        f"from the best ({TESTS[figure]}, Holm)\n{judge}; length: characters of the output; "
-        f"chance: {chance}; first: in how many of {sets} sets the place is 1"
+        f"value (place) [{confidence * 100:g} % interval over {over}]; place 1: not significantly "
+        f"different from the best ({TESTS[figure]}, Holm)\n{judge}; length: characters of the "
+        f"output; chance: {chance}; first: in how many of {sets} sets the place is 1"
     )
 
 
@@ -703,18 +683,22 @@ def _ordered(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
 
 def significance_table(found: Sequence[SetResult]) -> Table:
     """Every test that decided a place."""
-    rows: list[tuple[Cell, ...]] = [
-        (s.name, figure, told.place, told.best, told.other, told.lead, told.p, told.holm)
-        for s in found
-        for figure in FIGURES
-        for told in s.tests[figure]
+    tests = [
+        (s.name, figure, test) for s in found for figure in FIGURES for test in s.tests[figure]
     ]
-    return Table(
-        ("set", "figure", "place", "best", "other", "lead", "p", "Holm"),
-        tuple(rows),
-        title="Which metrics are told apart (one-sided p-values)",
+    return Table.of(
+        [
+            Column("set", [name for name, _, _ in tests]),
+            Column("figure", [figure for _, figure, _ in tests]),
+            Column("place", [test.place for _, _, test in tests]),
+            Column("best", [test.best for _, _, test in tests]),
+            Column("other", [test.other for _, _, test in tests]),
+            Column("lead", [test.lead for _, _, test in tests], ".4f"),
+            Column("p", [test.p for _, _, test in tests], ".4f"),
+            Column("Holm", [test.holm for _, _, test in tests], ".4f"),
+        ],
+        title="Which metrics differ significantly (one-sided p-values)",
         name="benchmark_tests",
         caption="; ".join(f"{figure}: {test}" for figure, test in TESTS.items()),
         signature=joined_signatures(s.signature for s in found),
-        formats={"lead": ".4f", "p": ".4f", "Holm": ".4f"},
     )

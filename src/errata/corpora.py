@@ -11,18 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from errata.core.correlation import kendall_w
-from errata.core.errors import InputError, escape_controls
+from errata.core.errors import InputError
 from errata.core.stats import (
     Bools,
     Estimate,
     Floats,
-    Interval,
     Progress,
     Seed,
     merge_ties,
@@ -33,14 +31,11 @@ from errata.data import Corpus, Scores
 from errata.datasets.evaluation_sets import EvaluationSet
 from errata.edits import kind_at, retype, with_edits
 from errata.metrics import Metric
-from errata.plots.mpl import add_legend, panel_title, panels_in_rows, with_style
+from errata.plots import Line, Lines, Panels
 from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
-from errata.tables.cells import Cell, RankChange, Ranks, score_format, unit
-from errata.tables.table import Table, joined_signatures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from errata.tables.cells import RankChange, Ranks, score_format, unit
+from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
 
 @dataclass(frozen=True)
@@ -94,7 +89,7 @@ def corpus_statistics(
         for reference in references:
             try:
                 corrected = reference.corrected(source).split()
-            except InputError:  # overlapping edits, which say what is wrong and not what is right
+            except InputError:  # overlapping edits have no corrected text
                 uncarried += 1
                 continue
             distance += Levenshtein.distance(words, corrected)
@@ -251,7 +246,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     if len(sides) < 2 or len(across.common) < 2:
         return Stability(nothing, nothing, np.nan, len(across.common), first)
     values = np.stack([scores.values for scores in sides])
-    drawn = _drawn(sides, across.alike)
+    drawn = _stack_resamples(sides, across.alike)
     w_bounds = c_bounds = [np.nan, np.nan]
     mean = np.nan
     if drawn is not None:
@@ -263,7 +258,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     return Stability(w, changes, mean, len(across.common), first)
 
 
-def _drawn(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
+def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
     """Resampled scores ``[resample, corpus, system]``, where every side has them."""
     found = [scores.resampled for scores in sides if scores.resampled is not None]
     if len(found) < len(sides):
@@ -299,49 +294,22 @@ def source_groups(corpora: Sequence[Corpus]) -> tuple[int, ...]:
     return tuple(known.setdefault(corpus.sources, len(known)) for corpus in corpora)
 
 
-# ---- The plot of systems over several corpora.
-
-MARKERS = "osD^vP*Xp<>h8"  # as many as leave no look to two systems before the 105th
-WIDTH = 3.4  # inches of a panel
-# Eight colours that people with any colour vision tell apart (Okabe & Ito 2008), without yellow.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#777777")
-
-
-@with_style
-def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Figure:
+def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Panels[Lines]:
     """A panel for each metric, corpora side by side, a line for each system, with intervals.
 
     Gotou et al. (2020), Figure 3. Systems have the same colour and mark in every panel.
     """
     systems = several[0].systems
-    corpora = several[0].corpora
-    figure, panels = panels_in_rows(len(several), WIDTH, 3.6, beside=1.6, names=len(systems))
-    step = min(0.03, 0.5 / len(systems))  # so that intervals do not hide each other
-    for panel, across in zip(panels, several, strict=True):
-        for s, system in enumerate(systems):
-            found = [across.estimate(k, system, confidence) for k in range(len(corpora))]
-            at = [k for k, each in enumerate(found) if each is not None]
-            there = np.array([each for each in found if each is not None])
-            shift = step * (s - (len(systems) - 1) / 2)
-            style: dict[str, Any] = {"color": COLOURS[s % len(COLOURS)], "linewidth": 1.2}
-            panel.plot(
-                np.array(at) + shift,
-                there[:, 0],
-                marker=MARKERS[s % len(MARKERS)],
-                markersize=5,
-                **style,
-            )
-            if not np.isnan(there[:, 1:]).any():
-                panel.vlines(np.array(at) + shift, there[:, 1], there[:, 2], **style)
-        labels = [escape_controls(name) for name in corpora]
-        slanted: dict[str, Any] = {"rotation": 30, "ha": "right"} if len(corpora) > 3 else {}
-        panel.set_xticks(range(len(corpora)), labels, parse_math=False, **slanted)
-        panel.set_title(panel_title(across.label, WIDTH), parse_math=False)
-        panel.set_ylabel(escape_controls(across.scores[0].headline), parse_math=False)
-        panel.margins(x=0.15)
-        panel.grid(axis="y")
-    add_legend(figure, panels[0].get_lines(), systems, loc="outside right upper")
-    return figure
+    shapes = []
+    for across in several:
+        corpora = range(len(across.corpora))
+        lines = [
+            Line(system, [across.estimate(k, system, confidence) for k in corpora])
+            for system in systems
+        ]
+        headline = across.scores[0].headline
+        shapes.append(Lines(lines, across.corpora, across.label, up=headline))
+    return Panels(shapes, width=3.4, height=3.6, margin=1.6, legend=systems)
 
 
 # ---- Several corpora as tables.
@@ -349,34 +317,24 @@ def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) 
 
 def corpus_table(facts: Sequence[CorpusFacts], *, signature: str) -> Table:
     """One row per corpus: its size, its references, and how much they change."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            each.name,
-            each.sentences,
-            each.tokens,
-            Ranks(each.fewest_references, each.most_references),
-            each.systems,
-            each.error_rate,
-            each.changed,
-            each.edits_per_100_tokens,
-            len(each.kinds),
-        )
-        for each in facts
-    ]
-    columns = ("corpus", "sentences", "tokens", "references", "systems", "error rate", "changed")
-    return Table(
-        (*columns, "edits per 100 tokens", "kinds"),
-        tuple(rows),
+    references = [Ranks(each.fewest_references, each.most_references) for each in facts]
+    return Table.of(
+        [
+            Column("corpus", [each.name for each in facts]),
+            Column("sentences", [each.sentences for each in facts]),
+            Column("tokens", [each.tokens for each in facts]),
+            Column("references", references),
+            Column("systems", [each.systems for each in facts]),
+            Column("error rate", [each.error_rate for each in facts], ".3f"),
+            Column("changed", [each.changed for each in facts], ".1%"),
+            Column("edits per 100 tokens", [each.edits_per_100_tokens for each in facts], ".2f"),
+            Column("kinds", [len(each.kinds) for each in facts]),
+        ],
         title="Corpora",
         name="corpora",
-        caption="\n".join(
-            [
-                "error rate: tokens to insert, delete or exchange by a reference, over tokens of "
-                "the source; changed: share of references that change their sentence",
-                *_remarks(facts),
-            ]
-        ),
-        formats={"error rate": ".3f", "changed": ".1%", "edits per 100 tokens": ".2f"},
+        caption="error rate: tokens to insert, delete or exchange by a reference, over tokens of "
+        "the source; changed: share of references that change their sentence",
+        notes=_remarks(facts),
         signature=signature,
     )
 
@@ -386,17 +344,17 @@ def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
     aligned = [each.name for each in facts if each.found and each.most_references]
     if aligned and len(aligned) < len(facts):
         found.append(
-            f"note: edits of {', '.join(aligned)} were found by aligning texts, those of the "
+            f"edits of {', '.join(aligned)} were found by aligning texts, those of the "
             "others are annotated: their numbers do not compare, and their kinds only where "
-            "--types gives all of them anew"
+            "--types retypes all of them"
         )
     found += [
-        f"note: {each.name}: {each.uncarried} {plural('reference', each.uncarried)} with "
+        f"{each.name}: {each.uncarried} {plural('reference', each.uncarried)} with "
         "overlapping edits have no text, and no part in error rate and changed"
         for each in facts
         if each.uncarried
     ]
-    found += [f"note: {each.name} has no outputs" for each in facts if not each.systems]
+    found += [f"{each.name} has no outputs" for each in facts if not each.systems]
     return found
 
 
@@ -409,26 +367,20 @@ def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str
     }
     kinds = sorted(mean, key=lambda kind: (-mean[kind], kind))
     shown, others = kinds[:most], kinds[most:]
-    rows: list[tuple[Cell, ...]] = [
-        (kind, *(each.kinds.get(kind, 0) / max(1, each.edits) for each in facts)) for kind in shown
-    ]
-    if others:
-        rows.append(
-            (
-                f"({len(others)} others)",
-                *(
-                    sum(each.kinds.get(kind, 0) for kind in others) / max(1, each.edits)
-                    for each in facts
-                ),
-            )
-        )
-    names = [each.name for each in facts]
-    return Table(
-        ("kind", *names),
-        tuple(rows),
+    rest = [f"({len(others)} others)"] if others else []
+
+    def shares(facts: CorpusFacts) -> list[float]:
+        counts = [facts.kinds.get(kind, 0) for kind in shown]
+        counts += [sum(facts.kinds.get(kind, 0) for kind in others) for _ in rest]
+        return [count / max(1, facts.edits) for count in counts]
+
+    return Table.of(
+        [
+            Column("kind", [*shown, *rest]),
+            *(Column(each.name, shares(each), ".1%") for each in facts),
+        ],
         title="Kinds of edits, as shares of all edits of a corpus",
         name="kinds",
-        formats=dict.fromkeys(names, ".1%"),
         signature=signature,
     )
 
@@ -438,33 +390,28 @@ def across_table(
 ) -> Table:
     """Systems as rows: score and rank on every corpus, and the change against a base metric."""
     changes = {} if base is None else rank_changes(across, base)
-    columns = ["system"]
-    for name in across.corpora:
-        columns += [name, f"{name} rank", *([f"{name} change"] if changes else [])]
-    rows = []
-    for system in across.systems:
-        row: list[Cell] = [system]
-        for k in range(len(across.corpora)):
-            row += [across.estimate(k, system, confidence), across.rank(k, system)]
-            if changes:
-                moved = changes[system][k]
-                row.append(None if moved is None else RankChange(moved))
-        rows.append(tuple(row))
+    headline = across.scores[0].headline
+    spec = score_format(across.scores[0], headline)
+    columns = [Column("system", across.systems)]
+    for k, name in enumerate(across.corpora):
+        values = [across.estimate(k, system, confidence) for system in across.systems]
+        columns.append(Column(name, values, spec))
+        columns.append(Column(f"{name} rank", [across.rank(k, each) for each in across.systems]))
+        if changes:
+            moved = [changes[system][k] for system in across.systems]
+            cells = [None if places is None else RankChange(places) for places in moved]
+            columns.append(Column(f"{name} change", cells))
     drawn = any(scores.resampled is not None for scores in across.scores)
     half = f" ± half the width of its {confidence * 100:g} % interval" if drawn else ""
-    caption = [
-        *([f"change: places gained or lost against {base.label}"] if base is not None else []),
-        *_absences(across),
-        *dict.fromkeys(f"note: {note}" for scores in across.scores for note in scores.notes),
-    ]
-    headline = across.scores[0].headline
-    return Table(
-        tuple(columns),
-        tuple(rows),
+    return Table.of(
+        columns,
         title=f"{across.label}: {headline}{unit(across.scores)}{half}, and rank",
         name=across.label,
-        formats=dict.fromkeys(across.corpora, score_format(across.scores[0], headline)),
-        caption="\n".join(caption),
+        caption="" if base is None else f"change: places gained or lost against {base.label}",
+        notes=[
+            *_absences(across),
+            *dict.fromkeys(note for scores in across.scores for note in scores.notes),
+        ],
         signature=joined_signatures(side.signature for side in (across, base) if side is not None),
     )
 
@@ -475,7 +422,7 @@ def _absences(across: AcrossCorpora) -> list[str]:
     for system, names in across.missing().items():
         lacking.setdefault(names, []).append(system)
     return [
-        f"note: no output on {', '.join(names)}: {', '.join(systems)}"
+        f"no output on {', '.join(names)}: {', '.join(systems)}"
         for names, systems in lacking.items()
     ]
 
@@ -483,62 +430,36 @@ def _absences(across: AcrossCorpora) -> list[str]:
 def stability_table(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Table:
     """One row per metric: Kendall's W over corpora, and how often the first place changes."""
     found = [stability(across, confidence=confidence) for across in several]
-    level = f"{confidence * 100:g} %"
-    columns = (
-        "metric",
-        "systems",
-        "W",
-        f"W {level}",
-        "first changes",
-        f"first changes {level}",
-        "expected",
-        "first places",
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            across.label,
-            each.systems,
-            each.w.value,
-            Interval(each.w.low, each.w.high),
-            each.changes.value,
-            Interval(each.changes.low, each.changes.high),
-            each.changes_drawn,
-            _first_places(each),
-        )
-        for across, each in zip(several, found, strict=True)
-    ]
-    corpora = several[0].corpora
     drawn = any(scores.resampled is not None for scores in several[0].scores)
-    caption = [
-        f"W: Kendall's, 1 where all {len(corpora)} corpora rank alike; first changes: share of "
-        "pairs of corpora without a common first"
-        + ("; expected: its mean over resampled sentences" if drawn else "")
-    ]
     missing = several[0].missing()
+    notes = []
     if missing:
-        caption.append(
-            f"note: not on every corpus, and so without a part in this: {', '.join(missing)}"
-        )
+        notes.append(f"not on every corpus, and so without a part in this: {', '.join(missing)}")
     if len(several[0].common) < 2:
-        caption.append("note: the corpora share fewer than two systems: nothing can change places")
+        notes.append("the corpora share fewer than two systems: nothing can change places")
     else:
-        caption += [
-            f"note: {across.label}: all systems tie everywhere, so that W is undefined"
+        notes += [
+            f"{across.label}: all systems tie everywhere, so that W is undefined"
             for across, each in zip(several, found, strict=True)
             if np.isnan(each.w.value)
         ]
-    table = Table(
-        columns,
-        tuple(rows),
+    return Table.of(
+        [
+            Column("metric", [across.label for across in several]),
+            Column("systems", [each.systems for each in found]),
+            *estimate_columns("W", [each.w for each in found], ".3f", confidence),
+            *estimate_columns("first changes", [each.changes for each in found], ".3f", confidence),
+            Column("expected", [each.changes_drawn for each in found], ".3f", optional=True),
+            Column("first places", [_first_places(each) for each in found]),
+        ],
         title="Does the ranking stay the same over corpora?",
         name="stability",
-        caption="\n".join(caption),
-        formats=dict.fromkeys(columns[2:7], ".3f"),
+        caption=f"W: Kendall's, 1 where all {len(several[0].corpora)} corpora rank alike; first "
+        "changes: share of pairs of corpora without a common first"
+        + ("; expected: its mean over resampled sentences" if drawn else ""),
+        notes=notes,
         signature=joined_signatures(across.signature for across in several),
     )
-    for column in (columns[3], columns[5], columns[6]):
-        table = table.without_empty(column)
-    return table
 
 
 def _first_places(found: Stability) -> str:

@@ -17,14 +17,14 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval, wilson
 from errata.edits import extract_all
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.shards.read import stream_batches
 from errata.io.slices import MOST_VALUES, LogColumns
 from errata.tables.cells import Cell
 from errata.tables.table import Table
 
 EVERYTHING = ("", "all")  # the part that holds every sentence
-# What is counted of a part, and of each kind of edit in it ("" stands for all kinds together).
+# The counts of a part, and of each kind of edit in it ("" stands for all kinds together).
 FIGURES = ("sentences", "changed", "edits", "squares", "clean", "alarms", "answered", "accepted")
 _Key = tuple[str, str, str, str]  # column, value, kind, figure
 
@@ -216,7 +216,7 @@ def _overall(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
 
 
 def _apart(found: Estimate) -> tuple[Cell, Cell]:
-    """A number and its interval, of which it need not be the middle."""
+    """A number and its interval, which need not be symmetric."""
     return found.value, Interval(found.low, found.high)
 
 
@@ -260,7 +260,7 @@ def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signat
 def _table(
     columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
 ) -> Table:
-    """A table that goes on with shares, without those of which the logs say nothing."""
+    """A table with shares as its last columns, without those that the logs do not have."""
     heads = [(share, f"{share} interval") for share in SHARES]
     ends = (*heads[0], *heads[1], "answered", *heads[2])
     table = Table(
@@ -289,7 +289,7 @@ def count_text_logs(
 ) -> Iterator[LogCounts]:
     """Yield the counts of text files in batches; ``marks`` is a table with a row per sentence."""
     columns = None if marks is None else LogColumns(marks, slices)
-    inputs = ShardedInputs(source=source, outputs=(("output", output),))
+    inputs = CorpusFiles(source=source, outputs=(("output", output),))
     for corpus, (system,) in stream_batches(inputs):
         beside = {} if columns is None else columns.take(len(corpus))
         yield count_logs(corpus.sources, system.sentences, **beside, extractor=extractor)
@@ -308,7 +308,7 @@ def count_parquet_logs(
     from errata.io.shards.parquet import parquet_rows
 
     empty = True
-    for rows in parquet_rows(ShardedInputs(parquet=pattern), slices=slices):
+    for rows in parquet_rows(CorpusFiles(parquet=pattern), slices=slices):
         known = list(rows.outputs)
         name = known[0] if system is None and len(known) == 1 else system
         if name is None or name not in known:

@@ -9,24 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from errata.core.errors import InputError, escape_controls
-from errata.core.stats import Floats, Interval, Progress, percentiles
+from errata.core.errors import InputError
+from errata.core.stats import Estimate, Floats, Interval, Progress, percentiles
 from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics.base import Metric
-from errata.plots.mpl import ACCENT, FAINT, INK, new_figure, with_style
+from errata.plots import ACCENT, FAINT, INK, Bars, BarSeries, Panels
 from errata.scoring.evaluate import evaluate
-from errata.tables.cells import Cell
-from errata.tables.table import Table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from errata.tables.table import Column, Table
 
 # ---- Attacks on metrics: texts that correct nothing and are made to please a metric.
 
@@ -372,25 +366,23 @@ def _difference_intervals(scores: Scores, confidence: float) -> Floats:
 COLOURS = {"lower": INK, "same": FAINT, "HIGHER": ACCENT}
 
 
-@with_style
-def stress_plot(cards: Sequence[StressCard]) -> Figure:
+def stress_plot(cards: Sequence[StressCard]) -> Panels[Bars]:
     """The changes with their intervals, one panel per card."""
+    shapes = []
+    for card in cards:
+        changes = [
+            Estimate(change, low, high)
+            for change, (low, high) in zip(
+                card.changes.tolist(), card.intervals.tolist(), strict=True
+            )
+        ]
+        colours = [COLOURS[verdict] for verdict in card.verdicts]
+        series = BarSeries(card.scores.name, changes, colours)
+        names = [perturbation.name for perturbation in card.perturbations]
+        axis = f"change of {card.scores.headline}"
+        shapes.append(Bars(names, [series], axis, card.scores.name))
     height = 0.4 * max(len(card.perturbations) for card in cards) + 1.2
-    figure = new_figure(2 + 3.2 * len(cards), height)
-    panels = figure.subplots(1, len(cards), sharey=True, squeeze=False)[0]
-    for panel, card in zip(panels, cards, strict=True):
-        places = range(len(card.perturbations))
-        panel.barh(places, card.changes, color=[COLOURS[verdict] for verdict in card.verdicts])
-        for place, (low, high) in zip(places, card.intervals, strict=True):
-            if not np.isnan(low):
-                panel.plot([low, high], [place, place], color="black", linewidth=1)
-        panel.axvline(0, color="black", linewidth=0.8)
-        names = [escape_controls(perturbation.name) for perturbation in card.perturbations]
-        panel.set_yticks(places, names, parse_math=False)
-        panel.set_title(escape_controls(card.scores.name), parse_math=False)
-        panel.set_xlabel(escape_controls(f"change of {card.scores.headline}"), parse_math=False)
-    panels[0].invert_yaxis()
-    return figure
+    return Panels(shapes, width=3.2, height=height, margin=2, same_rows=True)
 
 
 # ---- Stress cards as tables.
@@ -398,37 +390,22 @@ def stress_plot(cards: Sequence[StressCard]) -> Figure:
 
 def stress_table(card: StressCard) -> Table:
     """One row per perturbation: the score, how far it moved, and the verdict."""
-    headline, values = card.scores.headline, card.scores.values
-    interval = f"{card.confidence * 100:g} % interval"
-    rows: list[tuple[Cell, ...]] = [
-        (f"({card.base})", float(values[0]), None, None, None, None, None)
-    ]
-    for p, perturbation in enumerate(card.perturbations):
-        rows.append(
-            (
-                perturbation.name,
-                float(values[p + 1]),
-                float(card.changes[p]),
-                Interval(*card.intervals[p].tolist()),
-                card.verdicts[p],
-                float(card.altered[p]),
-                float(card.rewarded[p]),
-            )
-        )
-    return Table(
-        ("damage", headline, "change", interval, "score is", "altered", "rewarded"),
-        tuple(rows),
+    bounds = [Interval(*ends) for ends in card.intervals.tolist()]
+    level = f"{card.confidence * 100:g} % interval"
+    return Table.of(
+        [
+            Column("damage", [f"({card.base})", *(each.name for each in card.perturbations)]),
+            Column(card.scores.headline, card.scores.values.tolist(), ".4f"),
+            Column("change", [None, *card.changes.tolist()], "+.4f"),
+            Column(level, [None, *bounds], "+.4f", optional=True),
+            Column("score is", [None, *card.verdicts]),
+            Column("altered", [None, *card.altered.tolist()], ".0%"),
+            Column("rewarded", [None, *card.rewarded.tolist()], ".0%"),
+        ],
         title=f"Stress card of {card.scores.name}, on {card.corpus}",
         name="stress",
-        rules=frozenset({0}),
-        formats={
-            headline: ".4f",
-            "change": "+.4f",
-            interval: "+.4f",
-            "altered": ".0%",
-            "rewarded": ".0%",
-        },
+        rules=[0],
         caption="altered: share of sentences the damage changes; rewarded: share of "
         f"these that score higher than before\nsignature: {card.scores.signature}",
         signature=card.scores.signature,
-    ).without_empty(interval)
+    )

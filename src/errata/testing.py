@@ -1,4 +1,4 @@
-"""`check_metric`: the metric contract as a test, for our metrics and for those of others.
+"""`check_metric`: the metric contract as a test, for built-in metrics and for yours.
 
 from errata.testing import check_metric
 
@@ -19,7 +19,7 @@ import numpy as np
 from errata.core.parameters import build, parse_arguments
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.metrics.base import Columns, Metric, WholeCorpusError, join_counts
+from errata.metrics.base import Columns, Metric, Scope, join_counts
 from errata.scoring.accumulator import SystemAccumulator, chosen_counts
 from errata.scoring.evaluate import evaluate
 
@@ -87,7 +87,7 @@ def example_systems() -> tuple[Hypotheses, ...]:
 
 
 def check_metric(metric: Metric) -> None:
-    """Raise AssertionError, saying what is wrong, where a metric breaks the contract."""
+    """Raise AssertionError with the reason where a metric breaks the contract."""
     corpus, systems = example_corpus(), example_systems()
     _check_value(metric)
     _check_single(metric)
@@ -115,6 +115,7 @@ def _check_value(metric: Metric) -> None:
     _require(hash(copy.deepcopy(metric)) == hash(metric), metric, "equal metrics hash alike")
     _require(pickle.loads(pickle.dumps(metric)) == metric, metric, "must survive pickling")
     _require(metric.columns in get_args(Columns), metric, f"columns must be one of {Columns}")
+    _require(metric.scope in get_args(Scope), metric, f"scope must be one of {Scope}")
     for field in fields(metric):  # type: ignore[arg-type]
         try:
             setattr(metric, field.name, getattr(metric, field.name))
@@ -127,6 +128,7 @@ def _check_single(metric: Metric) -> None:
     single = metric.single
     _require(type(single) is type(metric), metric, "single must be the same kind of metric")
     _require(single.single == single, metric, "single.single must be single")
+    _require(single.scope == "sentence", metric, "single.scope must be 'sentence'")
     _require(single.statistics == metric.statistics, metric, "single must read the same counts")
     _require(single.columns == metric.columns, metric, "single must read the same columns")
 
@@ -202,19 +204,18 @@ def _check_choice(metric: Metric, counts: Floats) -> None:
 
 def _check_parts(metric: Metric, counts: Floats) -> None:
     """What is decided part by part does not depend on where the parts are cut."""
+    if metric.scope == "corpus":
+        return
     found = []
     for cuts in ((), (3,), (0, 1, 1, 4), range(1, len(counts))):
         at, choices = SystemAccumulator(metric), []
         for a, b in itertools.pairwise((0, *cuts, len(counts))):
-            try:
-                choice, at = at.taken(counts[a:b])
-            except WholeCorpusError:
-                return
+            choice, at = at.take(counts[a:b])
             choices.append(choice)
         found.append((np.concatenate(choices, axis=1), at.totals))
     for choice, totals in found[1:]:
         same = np.array_equal(choice, found[0][0]) and np.array_equal(totals, found[0][1])
-        _require(same, metric, "choose must go on from the sentences before, wherever one cuts")
+        _require(same, metric, f"choose does not keep to scope={metric.scope!r}: cuts change it")
 
 
 def _check_score(metric: Metric, counts: Floats) -> None:
@@ -239,10 +240,10 @@ def _check_score(metric: Metric, counts: Floats) -> None:
         metric,
         "the score of nothing at all must be a number",
     )
-    for name, part in metric.parts(totals).items():
+    for name, part in metric.figures(totals).items():
         _require(part.shape == scores.shape, metric, f"part {name} must have the scores' shape")
         _require(part.dtype.kind in "fi", metric, f"part {name} must be float or whole numbers")
-        one = metric.parts(totals[:1])[name]
+        one = metric.figures(totals[:1])[name]
         _require(one.dtype == part.dtype, metric, f"part {name} must stay what it is, whole or not")
 
 
@@ -276,14 +277,17 @@ def _equal(a: Floats, b: Floats) -> bool:
 
 
 def _check_evaluation(metric: Metric, corpus: Corpus, systems: tuple[Hypotheses, ...]) -> None:
-    for name, lines in (
-        ("context", metric.context(corpus, systems)),
-        ("notes", metric.notes(corpus, systems)),
-    ):
+    facts = metric.facts(corpus, systems)
+    _require(
+        all(isinstance(fact, int | frozenset) for fact in facts.values()),
+        metric,
+        "facts must be whole numbers, which are added, or frozen sets, which are united",
+    )
+    for name, lines in metric.describe(facts)._asdict().items():
         _require(
             isinstance(lines, tuple) and not any("\n" in line for line in lines),
             metric,
-            f"{name} must be a tuple of single lines",
+            f"the {name} that describe gives must be a tuple of single lines",
         )
     scores = evaluate(metric, corpus, systems, resamples=20, guard=False, threads=1)
     again = evaluate(metric, corpus, systems[::-1], resamples=20, guard=False, threads=2)

@@ -1,6 +1,6 @@
 """Recompute a pasted SIGNATURE = VALUE; table.
 
-A signature says everything that decided a number, so that whoever has the files can compute it
+A signature says everything that decided a number, so that anybody with the files can compute it
 again. A claim holds if the metric gives that value, at the precision it is printed with, under
 the same facts: sentences, references, what a token is, sentences left out. How an interval was
 drawn (resamples, seed) decides the interval only, and the version of Errata is named where it
@@ -74,7 +74,7 @@ class ClaimedValue(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreClaim:
-    """A metric, what a signature says of the data, and the value it is said to have.
+    """A metric, the facts of its signature, and the claimed value.
 
     ``digest`` is that of a short signature, which says nothing else of the data; ``half``, or
     ``low`` and ``high``, are an interval if one was pasted. ``system`` may name whose score it is.
@@ -119,7 +119,7 @@ class ScoreClaim:
         return self.half is not None or self.low is not None
 
     @property
-    def said(self) -> str:
+    def value_text(self) -> str:
         """Value and interval as they were pasted."""
         sign = " %" if self.percent else ""
         if self.half is not None:
@@ -145,7 +145,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     (``± 1.2`` or ``[36.1, 38.5]``) or without. Before a tab may stand the name of the system.
 
     >>> claim = parse_claim("m2(beta=1) | sentences:72 | errata:0.1 = 37.33")
-    >>> claim.metric.name, claim.facts, claim.said
+    >>> claim.metric.name, claim.facts, claim.value_text
     ('m2', ('sentences:72', 'errata:0.1'), '37.33')
     """
     system, tab, rest = text.rpartition("\t")
@@ -158,7 +158,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     scorer, *facts = (part.strip() for part in found["signature"].split(" | "))
     short = _SHORT.fullmatch(scorer) if not facts else None
     try:
-        metric = _named(short["metric"] if short else scorer)
+        metric = _parse_scorer(short["metric"] if short else scorer)
     except InputError as error:
         raise InputError(
             error.problem, path=path, line=line, remedy=_remedy(scorer, error)
@@ -177,7 +177,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     )
 
 
-def _named(scorer: str) -> Metric:
+def _parse_scorer(scorer: str) -> Metric:
     """The metric of a signature, or of the head of a column: ``m2 F0.5``."""
     name, _, part = scorer.rpartition(" ")
     if name and part[:1] in "FI" and "(" not in part:
@@ -397,7 +397,7 @@ def claim_table(checked: Sequence[VerifiedClaim]) -> Table:
             (
                 each.scores.label,
                 each.system,
-                each.claim.said,
+                each.claim.value_text,
                 each.as_printed,
                 each.holds,
                 "; ".join(each.differences) or None,

@@ -14,7 +14,7 @@ import pytest
 
 from collecting import SYSTEMS, TEXTS, collect, judge, links, running
 from command import errata, python_process, refused, run
-from served import free_port
+from processes import free_port
 
 COMMANDS_OF_A_CAMPAIGN = ("status", "serve", "run", "export")
 

@@ -16,7 +16,7 @@ from command import errata, refused, run
 from errata.cli.collect_options import AddressOptions, DesignSettings
 from errata.collect.design import Design, design_of
 from errata.collect.files import InputEntries, ServeEntries
-from served import free_port
+from processes import free_port
 
 
 def kept(folder: Path, what: str, place: str = "p.db") -> list[Any]:

@@ -14,7 +14,8 @@ import pytest
 from collecting import collect, running
 from command import tables
 from errata.collect.files import read_writers
-from served import Server, free_port
+from processes import free_port
+from served import Server
 
 SOURCES = [f"he go to the {word} ." for word in ("sea", "wood", "town", "shop", "farm", "mill")]
 WRITING = ("--kind", "correct", "--slots", 2, "--repeats", 0, "--source", "src.txt")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -23,15 +22,10 @@ from errata.scale.executors import (
     run_dask,
     run_processes,
 )
-from run_folders import (
-    PlannedRun,
-    SampleFiles,
-    result_of,
-    run_of,
-    tiled_sample,
-    until_records,
-    wait_until,
-)
+from processes import children, free_port, lives, wait_until
+from run_folders import PlannedRun, SampleFiles, result_of, run_of, tiled_sample, until_records
+
+WORKERS = b"spawn_main"  # in their command lines
 
 
 def plan(place: Path, files: SampleFiles) -> PlannedRun:
@@ -123,26 +117,6 @@ def driver(place: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
         process.communicate()
 
 
-def children(pid: int) -> list[int]:
-    """The worker processes of a process (and not what multiprocessing keeps beside them)."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parent = int(path.joinpath("stat").read_text().rpartition(")")[2].split()[1])
-            command = path.joinpath("cmdline").read_bytes()
-            if parent == pid and b"spawn_main" in command:
-                found.append(int(path.name))
-    return found
-
-
-def gone(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state == "Z"
-
-
 def finished(process: subprocess.Popen[str]) -> str:
     _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
@@ -154,11 +128,11 @@ def test_killed_driver_goes_on(run: PlannedRun, wanted: bytes) -> None:
     run.files.slow_metric(0.02)
     with driver(run.place) as process:
         until_records(run.place, 3, process)
-        workers = children(process.pid)
+        workers = children(process.pid, WORKERS)
         process.kill()
         process.wait()
     assert workers
-    wait_until(lambda: all(map(gone, workers)))  # nobody asks them any more
+    wait_until(lambda: not any(map(lives, workers)))  # nobody asks them any more
     done = len(list((run.place / "records").glob("*.json")))
     run.files.slow_metric(0.0)
     with driver(run.place) as process:
@@ -173,8 +147,8 @@ def test_stopped_worker_is_replaced(records: int, run: PlannedRun, wanted: bytes
     run.files.slow_metric(0.02)
     with driver(run.place, "--life", "3") as process:
         until_records(run.place, records, process)
-        wait_until(lambda: children(process.pid))
-        os.kill(children(process.pid)[0], signal.SIGSTOP)
+        wait_until(lambda: children(process.pid, WORKERS))
+        os.kill(children(process.pid, WORKERS)[0], signal.SIGSTOP)
         said = finished(process)
     # The one that was stopped, and others that a busy machine kept waiting as long.
     lost = said.count("gave no sign of life for ")
@@ -221,9 +195,7 @@ def test_killed_dask_worker_costs_its_task(run: PlannedRun, wanted: bytes) -> No
 @contextmanager
 def cluster() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A scheduler and two workers of Dask as separate processes, on the loopback address."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = str(found.getsockname()[1])
+    port = str(free_port())
     address = f"tcp://127.0.0.1:{port}"
     worker = ("worker", address, "--nthreads", "1", "--death-timeout", "60")
     processes = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,7 +16,7 @@ import pytest
 
 from errata.core.errors import InputError
 from errata.data import Corpus, Reference, Scores
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.storage import LocalFolder
 from errata.metrics import parse
 from errata.metrics.difficulty import build_difficulty_map, write_weights
@@ -29,8 +28,7 @@ from errata.scale.manifest import Manifest, MetricPlan, read_manifest
 from errata.scale.reduce import write_sentences
 from errata.scale.run import finish_run, plan_run, planned_run
 from errata.scale.shard_job import ShardRecord, record_name, run_job, run_status
-from errata.scoring.evaluate import evaluate, score_parts
-from errata.scoring.resampling import BootstrapLimits
+from errata.scoring.evaluate import evaluate
 from run_folders import PlannedRun, planned, result_of, run_of, tiled_sample
 
 # One metric per kind of choice: running, of the whole corpus, drawn, and settled by the whole.
@@ -152,7 +150,7 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
         write_table(part, tmp_path / f"{k}.parquet", row_group_size=30)
     folder = LocalFolder(str(tmp_path / "run"))
     wanted = MetricPlan(("m2()",), resamples=50, bootstrap="blocks")
-    inputs = [("logs", ShardedInputs(parquet=str(tmp_path / "*.parquet"), guard=False))]
+    inputs = [("logs", CorpusFiles(parquet=str(tmp_path / "*.parquet"), guard=False))]
     manifest = plan_run(folder, wanted, inputs, shard_sentences=25)
     (scores,) = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores
     plain = Corpus(
@@ -180,7 +178,7 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
             (root / day).mkdir(parents=True, exist_ok=True)
             (root / day / "s.txt").write_text(f"{word} .\n")
         places = tuple(str(root / day / "s.txt") for day in days)
-        inputs = ShardedInputs(source=places, references=(places,), outputs=(("A", places),))
+        inputs = CorpusFiles(source=places, references=(places,), outputs=(("A", places),))
         folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
         return plan_run(folder, MetricPlan(("m2()",)), [("days", inputs)]).sets[0].order
 
@@ -237,7 +235,7 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
 
     folder, gold = LocalFolder(str(tmp_path / "run")), tiled_sample(tmp_path / "in").inputs()
     write_table(pyarrow.table({"source": ["a"], "references": [["b"]]}), tmp_path / "x.parquet")
-    no_system = ShardedInputs(parquet=str(tmp_path / "x.parquet"))
+    no_system = CorpusFiles(parquet=str(tmp_path / "x.parquet"))
     for metric, inputs, said in (
         ("m3()", gold, "m3"),
         ("judge()", gold, "judge.*whole corpus.*fewer sentences"),
@@ -320,84 +318,11 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
         for s, system in enumerate(run.files.systems)
     }
     odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
-    inputs = ShardedInputs(gold=str(run.files.gold), outputs=odd)
+    inputs = CorpusFiles(gold=str(run.files.gold), outputs=odd)
     folder = LocalFolder(str(run.place.parent / "odd"))
     manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
     (name,) = run_job(folder, manifest, 0).files
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
-
-
-def stop_reading(run: PlannedRun, shard: int) -> None:
-    """Read some shards, be interrupted, and leave a cursor."""
-
-    def stop(done: int, total: int) -> None:
-        if done == shard:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        reduce.reduce_run(run.folder, run.manifest, progress=stop)
-
-
-def test_interrupted_reading_goes_on_at_the_cursor(
-    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = run.count().result()
-    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
-    stop_reading(run, 2)
-    cursor = json.loads((run.place / "reduce" / "0000-0000.json").read_text())
-    assert cursor["record"]["next"] == 2
-    read = []
-    original = counted_files.read_count_file
-
-    def counted(*arguments: Any) -> object:
-        read.append(arguments[3])
-        return original(*arguments)
-
-    monkeypatch.setattr(counted_files, "read_count_file", counted)
-    assert run.result() == whole
-    assert read[:4] == [2, 2, 3, 3]  # of both systems; then all again, as it is small
-    assert not (run.place / "reduce").exists()
-
-
-@pytest.fixture
-def _read_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep sums, as for a large corpus, and a cursor after every shard."""
-    held = BootstrapLimits(held=10)
-    start = reduce.Accumulator.start
-    monkeypatch.setattr(reduce, "CURSOR_SECONDS", 0.0)
-    monkeypatch.setattr(reduce, "score_parts", partial(score_parts, limits=held))
-    monkeypatch.setattr(
-        reduce.Accumulator,
-        "start",
-        lambda metric, systems, limits=held: start(metric, systems, limits),
-    )
-
-
-@pytest.mark.usefixtures("_read_as_if_large")
-def test_damaged_cursor_is_not_used(run: PlannedRun) -> None:
-    """One digit of a sum that was kept."""
-    run.count()
-    stop_reading(run, 3)
-    cursor = run.place / "reduce" / "0000-0000.json"
-    kept = cursor.read_text()
-    whole = run.result()
-    sums = re.search(r'"sums":\s*\[\[\[\[(\d)', kept)
-    assert sums is not None
-    at = sums.start(1)
-    cursor.parent.mkdir()
-    cursor.write_text(f"{kept[:at]}{(int(kept[at]) + 1) % 10}{kept[at + 1 :]}")
-    assert run.result() == whole
-
-
-@pytest.mark.usefixtures("_read_as_if_large")
-def test_cursor_does_not_cover_what_was_counted_again(make: MakeRun) -> None:
-    """A shard that was read, then counted again with another sentence left out."""
-    once, twice = make("once").count(), make("twice").count()
-    run_job(once.folder, once.manifest, 1, left_out=[7])
-    run_job(twice.folder, twice.manifest, 1, left_out=[2])
-    stop_reading(twice, 3)
-    run_job(twice.folder, twice.manifest, 1, left_out=[7])
-    assert twice.result() == once.result()
 
 
 def test_sentences_left_out_before_count_as_left_out(

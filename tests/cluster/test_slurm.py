@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from run_folders import planned, result_of, run_of, tiled_sample, wait_until
+from processes import free_port, wait_until
+from run_folders import planned, result_of, run_of, tiled_sample
 
 pytestmark = pytest.mark.long
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "sinfo")
@@ -42,13 +42,6 @@ PartitionName=all Nodes=localhost Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        for found in (one, other):
-            found.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
-
-
 @pytest.fixture
 def slurm() -> Iterator[dict[str, str]]:
     """The environment of a SLURM of one node, which ends with the test."""
@@ -62,7 +55,7 @@ def slurm() -> Iterator[dict[str, str]]:
     key = home / "munge.key"
     key.write_bytes(secrets.token_bytes(128))
     key.chmod(0o400)
-    ports = dict(zip(("controller", "node"), free_ports(), strict=True))
+    ports = {name: free_port() for name in ("controller", "node")}
     conf = home / "slurm.conf"
     conf.write_text(CONF.format(home=home, cores=os.cpu_count() or 1, **ports))
     environment = {**os.environ, "SLURM_CONF": str(conf)}

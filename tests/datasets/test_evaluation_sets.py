@@ -9,6 +9,7 @@ import pytest
 
 from errata.core.errors import DataWarning, InputError
 from errata.datasets.evaluation_sets import evaluation_files, read_evaluation_sets
+from errata.io.corpus import CorpusFiles
 from errata.io.slices import read_skipped
 
 GOLD = "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n\n"
@@ -97,14 +98,14 @@ def test_sentences_are_left_out_by_number(tmp_path: Path) -> None:
         ("a b", "e f", "g h"),
     )
     assert one.systems[0].sentences == one.corpus.sources
-    one, two = read_evaluation_sets([place], skipped=read_skipped("4"))
+    one, two = read_evaluation_sets([place], CorpusFiles(skipped=read_skipped("4")))
     assert (one.corpus.skipped, two.corpus.skipped) == ((0, 3), (1, 3))
     for said, skipped in (
         (": one: there is no sentence 5 to leave out: the text has 4", "5"),
         (": one: all 4 sentences are left out", "1-4"),
     ):
         with pytest.raises(InputError) as error:
-            read_evaluation_sets([place], skipped=read_skipped(skipped))
+            read_evaluation_sets([place], CorpusFiles(skipped=read_skipped(skipped)))
         assert str(error.value).startswith(f"{place}{said}")
     (tmp_path / "skip.txt").write_text("9\n")
     with pytest.raises(InputError, match=r"skip\.txt:1: two: there is no sentence 9"):
@@ -120,7 +121,7 @@ def test_outputs_of_ones_own_on_public_data(
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     (tmp_path / "a.toml").write_text('[dev]\ndata = "jfleg"\noutputs = { mine = "mine.txt" }\n')
     (files,) = evaluation_files(str(tmp_path / "a.toml"))
-    assert files.outputs == (f"mine={tmp_path / 'mine.txt'}",)
+    assert files.outputs == (("mine", str(tmp_path / "mine.txt")),)
     (whole,) = evaluation_files("jfleg")
     assert (files.source, files.references) == (whole.source, whole.references)
     assert len(whole.outputs) == 4

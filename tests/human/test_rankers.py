@@ -215,7 +215,7 @@ def test_shares_sum_to_one(seed: int) -> None:
     counts = random_counts(seed)
     for ties in ("davidson", "rao_kupper", "half", "ignored"):
         ranker = BradleyTerry(ties=ties)
-        assert ranker.parts(counts)["share"].sum() == pytest.approx(1, abs=1e-14)
+        assert ranker.figures(counts)["share"].sum() == pytest.approx(1, abs=1e-14)
         win, tie = ranker.chances(counts)
         np.testing.assert_allclose(win + win.T + tie, 1, rtol=0, atol=1e-14)
         assert (tie >= -1e-15).all()

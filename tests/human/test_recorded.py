@@ -99,7 +99,7 @@ def of_ranker(text: str) -> object:
         "headline": ranker.headline,
         "about": ranker.about,
         "score": ranker.score(counts),
-        "parts": ranker.parts(counts),
+        "parts": ranker.figures(counts),
         "context": ranker.context(counts),
         "notes": ranker.notes(counts),
         "batch": ranker.score(batch),

@@ -44,8 +44,14 @@ def test_annotators_are_chosen_by_number(folder):
         ({}, "no corpus given"),
         ({"gold": "gold.m2", "references": ["r0.txt"]}, "leave out --gold or --refs"),
         ({"source": "empty"}, "empty: the file is empty"),
-        ({"source": "s.txt", "references": ["three"]}, "three:3: 3 lines, but the source .* has 2"),
-        ({"source": "s.txt", "references": ["empty"]}, "empty:1: 0 lines, but the source .* has 2"),
+        (
+            {"source": "s.txt", "references": ["three"]},
+            "three:3: 3 lines, but the corpus has 2 sent",
+        ),
+        (
+            {"source": "s.txt", "references": ["empty"]},
+            "empty:1: 0 lines, but the corpus has 2 sent",
+        ),
         ({"gold": "gold.m2", "source": "r0.txt"}, "r0.txt:1: source sentence 1 differs"),
         (
             {"gold": "gold.m2", "source": "three"},

@@ -23,7 +23,13 @@ from errata.io.checks.alignment import (
     mark_checked,
     similarity,
 )
-from errata.io.checks.text import check_characters, check_corpus, pair_lines, shapes_of
+from errata.io.checks.text import (
+    check_characters,
+    check_edits,
+    check_gold_characters,
+    pair_lines,
+    shapes_of,
+)
 from errata.io.corpus import parallel_corpus
 from errata.io.tokenisers import tokeniser
 from recorded import values
@@ -218,7 +224,7 @@ def test_odd_characters():
             # What stands in the source too is the source's trouble.
             corpus = Corpus.from_texts(replaced(SOURCES, 3, f"{SOURCES[3]} {text}"))
             assert findings(lines, corpus) == []
-            assert [f.code for f in check_corpus(corpus, "s")] == [code]
+            assert [f.code for f in check_gold_characters(corpus, "s", range(9))] == [code]
     assert check_characters(["naïve café, Ça va — “oui”", "Größe", "中文 。", "Â"], "out") == []
 
 
@@ -330,7 +336,7 @@ def test_gold_edits_that_cannot_be_meant():
             ),
         ),
     )
-    assert [(f.line, f.code) for f in check_corpus(corpus, "gold", (1, 3))] == [
+    assert [(f.line, f.code) for f in check_edits(corpus, "gold", (1, 3))] == [
         (1, "empty-source"),
         (3, "identity-edit"),
         (3, "identity-edit"),

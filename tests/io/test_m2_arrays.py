@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
@@ -26,9 +25,6 @@ from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import gold_edits, gold_references
-from errata.metrics.pt_metrics import PTM2
-from errata.scoring.evaluate import evaluate
-from errata.scoring.results import find_witnesses
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
 from pure import load_pure
 
@@ -191,8 +187,8 @@ def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
     assert found.unsound == [1, 4, 5]
     assert not found.odd_breaks
     assert found.lines(4, 11) == [(28, "S l m"), (29, line("0 1")), (30, line("0 1"))]
-    file = scan_m2_text(MIXED)
-    same_file(file, by_lines(MIXED))
+    for text in (MIXED, REPEATED, f"{SOUND}\n\n{REPEATED}"):
+        same_file(scan_m2_text(text), by_lines(text))
 
 
 def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
@@ -241,14 +237,6 @@ def test_changed_corpora(change: Callable[[Corpus], Corpus], ours: Corpus, their
     assert [*map(mine.number, numbers)] == [*map(other.number, numbers)]
 
 
-def test_parts_share_alternatives(ours: Corpus, theirs: Corpus) -> None:
-    assert [k for k, each in enumerate(ours.edits.alternatives) if each] == [3]
-    for a, b in itertools.combinations(range(9), 2):
-        same_corpus(ours[a:b], theirs[a:b])
-        assert bool(ours[a:b].edits.alternatives) == (a <= 1 < b)
-    assert ours.starting_at(4).edits is ours.edits
-
-
 def test_columns_of_references() -> None:
     edits = (Edit(0, 1, "x", "X"), Edit(1, 2, "y", "X", ("z",)))
     table = ReferenceTable.of(
@@ -268,29 +256,6 @@ def test_columns_of_references() -> None:
 
 
 # --- who asks -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def outputs() -> list[Hypotheses]:
-    corpus = by_lines(SOUND).corpus
-    right = tuple(r[0].corrected(s) for s, r in zip(corpus.sources, corpus.references, strict=True))
-    odd = tuple(
-        s if k % 2 else t for k, (s, t) in enumerate(zip(corpus.sources, right, strict=True))
-    )
-    worse = tuple(f"{s} again" for s in corpus.sources)
-    return [Hypotheses("odd", odd), Hypotheses("worse", worse)]
-
-
-@pytest.mark.parametrize(
-    "signature", ["m2", "m2(duplicates=official)", "m2(choice=optimal)", "m2(total=mean)"]
-)
-def test_scores_are_those_of_an_ordinary_corpus(outputs: list[Hypotheses], signature: str) -> None:
-    corpus = scan_m2_text(SOUND).corpus
-    scores = evaluate(signature, corpus, outputs, resamples=10)
-    theirs = evaluate(signature, by_lines(SOUND).corpus, outputs, resamples=10)
-    for name in ("odd", "worse"):
-        assert scores[name] == theirs[name]
-    assert scores.signature == theirs.signature
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 60])
@@ -342,29 +307,6 @@ REPEATED = "\n\n".join(
         f"S a b c\n{line('1 2', 'B')}\n{line('1 2', 'B', 1)}",
     ]
 )
-TRIED = [
-    ("x y c", "x x a b c", "a b q", "a B c"),
-    ("x z c", "x a b w", "a b c", "a b c"),
-    ("a b c", "a b w", "q b q", "q B c"),
-    ("u v x b c", "u x x a b c", "u v a b q", "u v a B c"),
-]
-
-
-@pytest.mark.parametrize("version", ["head", "3.2"])
-@pytest.mark.parametrize("duplicates", ["once", "official"])
-@pytest.mark.parametrize("text", [REPEATED, f"{SOUND}\n\n{REPEATED}"])
-def test_edits_told_of_are_those_of_an_ordinary_corpus(
-    text: str, duplicates: Any, version: Any
-) -> None:
-    metric = M2(duplicates=duplicates, version=version)
-    weighed = PTM2(duplicates=duplicates, version=version)
-    for tried in TRIED:
-        ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
-        output = Hypotheses("A", (*theirs.sources[:-4], *tried))
-        np.testing.assert_array_equal(metric.count(ours, output), metric.count(theirs, output))
-        explained = metric.explain(ours, output)
-        assert explained == metric.explain(theirs, output)
-        assert weighed.sides(ours, output) == weighed.sides(theirs, output)
 
 
 def test_repeated_edits_are_left_out_once() -> None:
@@ -389,16 +331,6 @@ def test_repeated_edits_are_counted_by_hand() -> None:
     assert M2(duplicates="official").count(corpus, output).tolist() == [[[3, 2, 3]]]
 
 
-def test_witnesses_are_those_of_an_ordinary_corpus() -> None:
-    text = f"{SOUND}\n\n{MIXED}\n\n{REPEATED}"
-    ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
-    outputs = [Hypotheses("A", tuple(f"{s} x" for s in ours.sources))]
-    found = find_witnesses([], ours, outputs, [])
-    assert found == find_witnesses([], theirs, outputs, [])
-    assert {k for w in found for k in w.shows} >= {"kind:Ö", "kind:K4", "references:3"}
-    assert [w.source for w in found if "(False, True, True)" in w.shows] == ["h i"]
-
-
 # --- files ---------------------------------------------------------------------------------------
 
 
@@ -419,14 +351,6 @@ def test_every_file_there_is(data_sets: Path) -> None:
         found = scanned(text)
         fast += found is not None and 10 * len(found.unsound) < len(found.paragraphs)
     assert 2 * fast > len(paths)  # most are sound for the most part
-
-
-def test_a_file_is_read_without_references(tmp_path: Path) -> None:
-    path = tmp_path / "gold.m2"
-    path.write_bytes(b"\xef\xbb\xbf" + SOUND.encode())
-    corpus = read_m2(path)
-    same_corpus(corpus, by_lines(SOUND, name="gold").corpus)
-    assert corpus.references[0][0].edits == (Edit(1, 2, "goes", "K0"), Edit(3, 4, "", "X"))
 
 
 def test_odd_characters_of_alternatives_stand_behind_those_of_their_corrections() -> None:

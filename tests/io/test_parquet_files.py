@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from errata.core.errors import ErrataError, InputError, MissingExtraError
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles
 from errata.io.shards.parquet import check_parquet
 from errata.io.shards.plan import plan_shards
 from errata.io.stored_scores import read_sentence_tables, write_sentence_table
@@ -22,7 +22,7 @@ def refusal(kind: type[ErrataError], read: Callable[[str], object], path: str) -
 
 
 def sharded(path: str) -> object:
-    return plan_shards(ShardedInputs(parquet=path))
+    return plan_shards(CorpusFiles(parquet=path))
 
 
 def written(path: str) -> object:

@@ -26,12 +26,6 @@ def test_ratings_are_read_with_means_that_leave_out_other(tmp_path: Path) -> Non
     assert len(found.sha256) == 64
 
 
-def test_titles_may_be_spelt_otherwise(tmp_path: Path) -> None:
-    path = tmp_path / "rated.csv"
-    path.write_text("Input;Output;Grammaticality\nI is .;I am .;4\n", "utf-8")
-    assert read_ratings(path).rows[0].ratings == {"grammer": (4,)}
-
-
 def test_what_is_no_table_of_ratings_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rated.csv"
     for text, said in (

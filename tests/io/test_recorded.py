@@ -31,8 +31,8 @@ from errata.io import (
 )
 from errata.io.checks import Finding, sort_by_severity, summarise
 from errata.io.checks.alignment import check_lines, check_sources, check_systems, is_named_source
-from errata.io.checks.text import check_corpus
-from errata.io.corpus import corrected_text
+from errata.io.checks.text import check_edits, check_gold_characters
+from errata.io.corpus import CorpusFiles, corrected_text
 from errata.io.files import most_bytes, stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
 from errata.io.judgments.checks import fit_labels, require_fit
@@ -430,6 +430,13 @@ def in_all(read: Any, several: dict[str, Any]) -> dict[str, Any]:
     return {name: facts(partial(read, **keywords)) for name, keywords in several.items()}
 
 
+def checked(
+    outputs: list[str], references: list[str] | tuple[str, ...] = (), **more: Any
+) -> object:
+    """What the file check finds."""
+    return check_files(outputs, CorpusFiles(references=tuple(references), **more))
+
+
 def of_m2() -> object:
     """What is made of M2: texts, systems, corpora."""
     files()
@@ -441,7 +448,7 @@ def of_m2() -> object:
     )
     return [
         format_m2(gold()),
-        check_corpus(gold(), "g", [1, 5, 9]),
+        [*check_gold_characters(gold(), "g", [1, 5, 9]), *check_edits(gold(), "g", [1, 5, 9])],
         scan_m2("gold.m2"),
         scan_m2("gold.m2", compatible=True),
         *(
@@ -517,7 +524,7 @@ CASES = {
     "M2": of_m2,
     "systems": of_systems,
     "corpora": partial(in_all, read_corpus, CORPORA),
-    "checks": partial(in_all, check_files, CHECKED),
+    "checks": partial(in_all, checked, CHECKED),
     "scores": lambda: [facts(partial(written_scores, end)) for end in (".json", ".tsv", ".txt")],
     "judgments": lambda: {
         name: facts(partial(written_judgments, form, **options))

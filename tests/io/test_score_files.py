@@ -283,7 +283,7 @@ def test_tables_for_readers_are_named_as_such(tmp_path: Path, form: str) -> None
 
 @pytest.mark.parametrize("form", ["json", "tsv"])
 def test_printed_sentences(tmp_path: Path, form: str) -> None:
-    done = errata("score", "--sample", "-m", "gleu", "--sentences", "--format", form)
+    done = errata("score", "--sample", "-m", "gleu", "--by-sentence", "--format", form)
     (scores,) = read_score_file(written(tmp_path, done.stdout))
     own = evaluate(parse("gleu"), sample_corpus(), sample_systems())
     np.testing.assert_array_equal(scores.sentences, own.sentences)

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
 from conll_texts import SYSTEMS, read_conll, read_table
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Reference
 from errata.io import read_m2
-from errata.metrics import parse
+from errata.metrics.base import describe_data
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
 from errata.scoring.evaluate import evaluate
-from errata.testing import check_metric
 
 SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]), max_size=8).map(
     " ".join
@@ -113,7 +112,7 @@ def test_equals_sacrebleu(
     wanted = whole.corpus_score(list(output.sentences), sets)
     assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
     assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
-    assert bleu.context(corpus, ())[0] == f"sacrebleu:{whole.get_signature()}"
+    assert describe_data(bleu, corpus, ()).context[0] == f"sacrebleu:{whole.get_signature()}"
     assert scores.sentences is not None
     alone = theirs(effective=True)
     np.testing.assert_allclose(
@@ -122,7 +121,7 @@ def test_equals_sacrebleu(
         rtol=1e-12,
         atol=1e-12,
     )
-    assert bleu.context(corpus, ())[1].removeprefix("sentence scores:") in str(
+    assert describe_data(bleu, corpus, ()).context[1].removeprefix("sentence scores:") in str(
         alone.get_signature()
     )
 
@@ -136,44 +135,7 @@ def test_the_signature_is_passed_on() -> None:
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "bleu",
-        "bleu(tokenize='13a')",
-        "bleu(lowercase=True)",
-        "bleu(smooth='add-k')",
-        "bleu(n=2)",
-        "bleu(smooth=none)",
-        "bleu(smooth=floor, smooth_value=0.01)",
-    ],
-)
-def test_keeps_the_contract(text: str) -> None:
-    check_metric(parse(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("bleu(tokenize=spm)", "tokenize='spm' is unknown"),
-        ("bleu(n=0)", "between 1 and 100"),
-        ("bleu(smooth=laplace)", "smooth='laplace' is unknown"),
-        ("bleu(smooth_value=1)", "does not go with smooth='exp'"),
-        ("bleu(smooth=floor, smooth_value=-1)", "does not go with"),
-    ],
-)
-def test_bad_parameters(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse(text)
-
-
-def test_a_sentence_without_reference_is_an_error() -> None:
-    corpus = Corpus(("a b", "c d"), ((Reference(text="a b"),), ()))
-    with pytest.raises(InputError, match="no reference"):
-        BLEU().count(corpus, Hypotheses("A", ("a b", "c d")))
-
-
 def test_the_signature_says_the_order_that_was_used() -> None:
     corpus = Corpus.from_texts(["a b"], [["a b"]])
-    assert "eff:no" in BLEU().context(corpus, ())[0]
-    assert "eff:yes" in BLEU(effective=True).context(corpus, ())[0]
+    assert "eff:no" in describe_data(BLEU(), corpus, ()).context[0]
+    assert "eff:yes" in describe_data(BLEU(effective=True), corpus, ()).context[0]

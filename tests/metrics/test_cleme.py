@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.core.errors import InputError
-from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.data import Corpus, Edit, Hypotheses
 from errata.datasets.load import sample_corpus, sample_systems
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses_m2
@@ -212,24 +211,3 @@ def test_of_sentence_scores_that_are_equal_the_larger_share_of_over_decides() ->
     counts = np.array([[[1.0, 1.0, 0.0, 9.0, 1.0], [1.0, 1.0, 0.0, 1.0, 0.0]]])
     assert metric.choose(counts).tolist() == [[1]]
     assert metric.choose(counts[:, ::-1]).tolist() == [[0]]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cleme(beta=0)",
-        "cleme(mode=both)",
-        "cleme2(factors=(1.0,))",
-        "cleme2(factors=(0.5, 0.5, 0.5, -0.5))",
-        "cleme2(sentence_factors=(0.1, 0.1, 0.1, 0.1))",
-    ],
-)
-def test_what_cannot_be_scored_is_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        parse(text)
-
-
-def test_a_sentence_without_a_reference_is_refused() -> None:
-    corpus = Corpus(("a", "b"), ((Reference(0, ()),), ()))
-    with pytest.raises(InputError, match="has no reference"):
-        evaluate("cleme", corpus, Hypotheses("A", ("a", "b")))

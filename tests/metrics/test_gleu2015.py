@@ -12,12 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conll_texts import SYSTEMS, read_conll, read_table
-from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses, Reference
-from errata.metrics import parse
 from errata.metrics.gleu import GLEU2015
 from errata.scoring.evaluate import evaluate
-from errata.testing import check_metric
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 
@@ -116,21 +113,3 @@ def test_equals_counters(
         logs = [math.log(rest[i] / rest[i + 1]) for i in range(0, 8, 2)]
         score = math.exp(min(0, 1 - h / r) + sum(logs) / 4)
     assert float(gleu.score(counts[0, 0])) == pytest.approx(score, abs=1e-12)
-
-
-@pytest.mark.parametrize("text", ["gleu2015", "gleu2015(lam=0)", "gleu2015(version='2016-03')"])
-def test_keeps_the_contract(text: str) -> None:
-    check_metric(parse(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("gleu2015(version='2016')", "version='2016' is unknown"),
-        ("gleu2015(lam=-1)", "from 0 to 1000"),
-        ("gleu2015(lam=1e999)", "from 0 to 1000"),
-    ],
-)
-def test_bad_parameters(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse(text)

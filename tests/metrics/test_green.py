@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import load_conll14_systems, load_conll14_texts
-from errata.metrics import parse
 from errata.metrics.green import GREEN
 from errata.scoring.evaluate import evaluate
 
@@ -119,9 +117,3 @@ def test_a_text_shorter_than_n_words() -> None:
     assert evaluate("green", corpus, right)["A"] == 0.0
     assert evaluate("green(empty=one)", corpus, right)["A"] == 1.0
     assert evaluate("green(n=2)", corpus, right)["A"] == 1.0
-
-
-@pytest.mark.parametrize("text", ["green(n=0)", "green(n=10)", "green(beta=0)", "green(unit=byte)"])
-def test_what_cannot_be_counted_is_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        parse(text)

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import errata.metrics.meteor as wordnet
-from errata.core.errors import InputError, MissingExtraError
+from errata.core.errors import MissingExtraError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.metrics import parse
 from errata.scoring.evaluate import evaluate
 
 meteor_score = pytest.importorskip("nltk.translate.meteor_score").meteor_score
@@ -74,12 +73,6 @@ def test_without_wordnet_the_remedy_is_one_line(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(nltk.data, "path", [])
     with pytest.raises(MissingExtraError, match=r"needs WordNet.*wordnet-base.*synonyms='none'"):
         wordnet.open_wordnet.__wrapped__()
-
-
-@pytest.mark.parametrize("text", ["meteor(alpha=2)", "meteor(gamma=-1)", "meteor(beta=1000)"])
-def test_impossible_settings_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match="alpha and gamma lie between 0 and 1"):
-        parse(text)
 
 
 def _wordnet() -> wordnet.Synonyms:

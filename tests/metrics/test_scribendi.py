@@ -209,21 +209,6 @@ def test_contract(fake: FakeModel, text: str) -> None:
     check_metric(parse(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("scribendi(perplexity=median)", "perplexity='median' is unknown"),
-        ("scribendi(rounding=up)", "rounding='up'"),
-        ("scribendi(total=max)", "total='max'"),
-        ("scribendi(threshold=80)", r"threshold=80.0 should lie in 0..1"),
-        ("fluency(embeddings=bert)", "embeddings='bert'"),
-    ],
-)
-def test_bad_parameters(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse(text)
-
-
 def test_the_defaults_are_the_papers() -> None:
     assert repr(Scribendi()) == (
         "scribendi(model='gpt2', revision='', dtype='float32', "

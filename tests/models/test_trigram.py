@@ -22,7 +22,6 @@ from errata.models.causal import UNKNOWN, TrigramModel, words
 from errata.models.checkers import detokenize
 from errata.models.language import drop_memos
 from errata.scoring.evaluate import evaluate
-from errata.testing import check_metric
 
 pytest.importorskip("pocketsphinx")
 
@@ -72,11 +71,6 @@ def test_no_words_no_tokens() -> None:
 def test_options_it_does_not_have() -> None:
     with pytest.raises(InputError, match="trigram has no revision, dtype or device"):
         open_model("trigram", Options(dtype="float16"))
-
-
-@pytest.mark.parametrize("text", ["scribendi(model=trigram)", "fluency(model=trigram)"])
-def test_contract(text: str) -> None:
-    check_metric(parse(text))
 
 
 # Errata's own figures with pocketsphinx 5.1.1; docs/metrics/scribendi.md shows the same.

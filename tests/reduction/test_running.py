@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from errata.core.errors import InputError
 from errata.core.exact_sums import CHUNK, ExactSums, quantize, select_reference
 from errata.core.stats import Floats
 from errata.metrics import parse
-from errata.metrics.base import Before, InOrderError, WholeCorpusError
+from errata.metrics.base import Before
 from errata.metrics.running_choice import TIES
-from errata.scoring.accumulator import SystemAccumulator, reduce_parts
+from errata.scoring.accumulator import SystemAccumulator
 
 RUNNING = (
     "m2",
@@ -53,7 +54,7 @@ def in_parts(
     """Choices and totals of counts cut into parts."""
     at, choices = SystemAccumulator(parse(signature)), []
     for a, b in itertools.pairwise([0, *cuts, len(counts)]):
-        choice, at = at.taken(counts[a:b])
+        choice, at = at.take(counts[a:b])
         choices.append(choice)
     return np.concatenate(choices, axis=1).tolist(), at.totals[0].tolist()
 
@@ -158,30 +159,24 @@ def test_ties_of_doubles_are_no_ties() -> None:
     assert parse("m2(beta=1)").choose(counts, before).tolist() == [[1]]
 
 
-def test_what_only_the_whole_decides() -> None:
-    counts = np.ones((2, 2, 3))
-    with pytest.raises(WholeCorpusError, match="optimal"):
-        reduce_parts(parse("m2(choice=optimal)"), [counts])
+def test_choices_of_the_whole_corpus_hold_all_counts() -> None:
+    assert parse("m2(choice=optimal)").scope == "corpus"
     python3 = parse("gleu(references=python3, n=1)")
-    with pytest.raises(InOrderError, match="from the first sentence on"):
-        python3.choose(np.ones((2, 2, 4)), Before(0, (Fraction(0),) * 4))
-    with pytest.raises(InOrderError, match="drawn for 0 sentences, and 2 are before"):
-        python3.choose(np.ones((2, 2, 4)), Before(2, (Fraction(0),) * 4, memory={}))
-    with pytest.raises(WholeCorpusError, match="at most 10,000,000"):
-        python3.choose(np.ones((2, 2, 4)), Before(9_999_999, (Fraction(0),) * 4, memory={}))
+    assert (python3.scope, python3.single.scope) == ("corpus", "sentence")
+    with pytest.raises(InputError, match="at most 10,000,000"):
+        python3.choose(np.ones((2, 2, 4)), Before(9_999_999, (Fraction(0),) * 4))
 
 
-@pytest.mark.parametrize("references", ["official", "python3"])
-def test_draws_go_on_where_they_stopped(references: str) -> None:
-    gleu = parse(f"gleu(references={references}, n=1, draws=5)")
+def test_draws_go_on_where_they_stopped() -> None:
+    gleu = parse("gleu(references=official, n=1, draws=5)")
     counts = np.arange(48.0).reshape(6, 2, 4)
     whole = gleu.choose(counts)
-    first, at = SystemAccumulator(gleu).taken(counts[:4])
-    second, at = at.taken(counts[4:])
+    first, at = SystemAccumulator(gleu).take(counts[:4])
+    second, at = at.take(counts[4:])
     assert np.concatenate([first, second], axis=1).tolist() == whole.tolist()
     assert at.totals.tolist() == ExactSums.of(counts, whole).floats.tolist()
 
 
 def test_draws_that_are_alike_are_one() -> None:
     gleu = parse("gleu(references=official, n=1, draws=5)")
-    assert reduce_parts(gleu, [np.ones((3, 1, 4))]).totals.tolist() == [[3.0] * 4]
+    assert SystemAccumulator(gleu).take(np.ones((3, 1, 4)))[1].totals.tolist() == [[3.0] * 4]

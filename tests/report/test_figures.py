@@ -24,17 +24,19 @@ from errata.datasets.load import sample_file
 from errata.meta.matching import match
 from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLevels
 from errata.meta.tables import scatter_plot, sentence_plot, significance_map
-from errata.plots.mpl import FigureForm, figure_bytes, figure_form, new_figure, save_figure
+from errata.plots import Matrix, Panels
+from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, new_figure, save_figure
 from errata.references.tables import correlation_bars, slope_graph
 
 pytest.importorskip("matplotlib")
 STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
 
 
-def draw(form: FigureForm) -> bytes:
-    figure = new_figure(2, 1)
-    figure.subplots().set_title("a title")
-    return figure_bytes(figure, form)
+TITLED = Panels([Matrix(("a", "b"), np.eye(2), "a title")], width=2, height=2)
+
+
+def drawn(form: FigureForm) -> bytes:
+    return figure_bytes(draw(TITLED), form)
 
 
 @pytest.mark.parametrize("form", STARTS)
@@ -42,13 +44,11 @@ def test_the_same_figure_is_the_same_file(
     form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    first = draw(form)
+    first = drawn(form)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # another day
-    assert draw(form) == first
+    assert drawn(form) == first
     assert first.startswith(STARTS[form])
-    figure = new_figure(2, 1)
-    figure.subplots().set_title("a title")
-    save_figure(figure, str(tmp_path / f"x.{form.upper()}"))
+    save_figure(TITLED, str(tmp_path / f"x.{form.upper()}"))
     assert (tmp_path / f"x.{form.upper()}").read_bytes() == first
     if form == "svg":
         assert b">a title</text>" in first
@@ -72,7 +72,7 @@ def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
         scatter_plot(paired, outliers=[names[0]]),
         significance_map({f"t{STEERING}": np.full((3, 3), 0.2)}, names),
     ):
-        svg = figure_bytes(figure, "svg").decode()
+        svg = figure_bytes(draw(figure), "svg").decode()
         ElementTree.fromstring(svg)
         assert r"A\x1b]\x00\n\u202e$\x$" in svg
 
@@ -84,7 +84,7 @@ def test_names_do_not_cover_each_other() -> None:
     close = 0.5 + 0.002 * np.arange(12.0)
     people = Scores("p", names, np.array([*close[:11], 1.0]))
     metrics = [Scores("a", names, close[::-1].copy()), Scores("b", names, np.full(12, 0.5))]
-    figure = scatter_plot(match(people, metrics))
+    figure = draw(scatter_plot(match(people, metrics)))
     figure.draw_without_rendering()
     for panel in figure.axes:
         boxes = [text.get_window_extent() for text in panel.texts if text.get_text() in names]
@@ -96,7 +96,7 @@ def test_names_do_not_cover_each_other() -> None:
 
 def test_a_map_without_p_values_is_grey() -> None:
     p = np.array([[np.nan, 0.03], [0.97, np.nan]])
-    figure = significance_map({"r": p, "ρ": p.T}, ("a", "b"))
+    figure = draw(significance_map({"r": p, "ρ": p.T}, ("a", "b")))
     assert [panel.get_title() for panel in figure.axes] == ["r", "ρ"]
     for panel, filled in zip(figure.axes, ((0, 1), (1, 0)), strict=True):
         empty = np.ma.getmaskarray(panel.images[0].get_array())
@@ -115,7 +115,7 @@ def test_stars_say_that_the_best_metric_leads() -> None:
         for better, worse, holm in (("a", "b", 0.2), ("a", "c", 0.03), ("a", "d", 0.0005))
     )
     found = SentenceLevels(levels, ("c", "a", "b", "d"), (), 9.0, "sentences", 0.95, "s")
-    left, right = sentence_plot(replace(found, contests=contests)).axes
+    left, right = draw(sentence_plot(replace(found, contests=contests))).axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == ["a", "b", "c", "d"]
     assert [tick.get_text() for tick in right.get_yticklabels()] == ["", "", "*", "***"]
 
@@ -144,7 +144,7 @@ def across(metric: str, systems: tuple[str, ...], corpora: int = 2) -> AcrossCor
 
 def test_every_system_of_a_crowd_is_in_the_legend() -> None:
     names = ("_base", "$x_1$", *(f"system {k}" for k in range(38)))
-    figure = corpora_plot([across("m()", names)])
+    figure = draw(corpora_plot([across("m()", names)]))
     figure_bytes(figure, "svg")
     (legend,) = figure.legends
     shown = legend.get_texts()
@@ -161,7 +161,7 @@ def test_every_system_of_a_crowd_is_in_the_legend() -> None:
 
 def test_many_metrics_stand_in_rows_and_no_title_runs_into_the_next() -> None:
     names = [f"metric{k}(first_parameter=1.0, second='something')" for k in range(7)]
-    figure = corpora_plot([across(name, ("A", "B")) for name in names])
+    figure = draw(corpora_plot([across(name, ("A", "B")) for name in names]))
     figure_bytes(figure, "svg")
     assert figure.get_figwidth() < 20
     boxes = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
@@ -176,7 +176,7 @@ def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
     columns = {
         f"a-long-name-of-a-set-{k}": Scores("m", names, np.roll(values, k)) for k in range(9)
     }
-    figure = slope_graph({"m": columns})
+    figure = draw(slope_graph({"m": columns}))
     figure_bytes(figure, "svg")
     panel = figure.axes[0]
     heads = [label.get_window_extent() for label in panel.get_xticklabels()]
@@ -194,7 +194,7 @@ def test_bars_of_ten_sets_are_told_apart() -> None:
     found: Any = SimpleNamespace(
         scored=[SimpleNamespace(sets=sets)], agreements=[[agreement] * len(sets)]
     )
-    bars = [bar for each in correlation_bars(found, ["m"]).axes[0].containers for bar in each]
+    bars = [bar for each in draw(correlation_bars(found, ["m"])).axes[0].containers for bar in each]
     looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
     assert len(looks) == len(sets)
 

@@ -164,7 +164,7 @@ def test_a_place_that_nothing_fills_is_an_error() -> None:
 
 
 def test_what_wide_gaps_part_stays_apart() -> None:
-    """Of '* best   = not told apart from it' HTML would make one sentence."""
+    """Of '* best   = not significantly different from it' HTML would make one sentence."""
     table = Table(("a",), ((1,),), caption="* best   = not told apart\n  note: below")
     for shown in (table_html(table, "t"), plain_table_html(table)):
         assert "* best \N{MIDDLE DOT} = not told apart" in shown

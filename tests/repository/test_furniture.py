@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
-import subprocess
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 CHOOSER = GITHUB / "ISSUE_TEMPLATE" / "config.yml"
-FORMS = sorted(set(CHOOSER.parent.glob("*.yml")) - {CHOOSER})
 PAGES = sorted([*ROOT.glob("*.md"), *GITHUB.rglob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 HOME = PROJECT["project"]["urls"]["Repository"]
@@ -196,48 +193,3 @@ def test_there_is_one_home() -> None:
     ]
     pages = f"https://{owner}.github.io/errata/"
     assert [place for place in places if not place.startswith((HOME, pages))] == []
-
-
-def test_forms_ask_each_question_once() -> None:
-    for form in map(load, FORMS):
-        assert form["name"]
-        assert form["description"]
-        ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
-        assert len(set(ids)) == len(ids)
-    fields = load(CHOOSER.parent / "wrong-number.yml")["body"]
-    needed = {field["id"] for field in fields if field.get("validations", {}).get("required")}
-    assert needed >= {"signature", "command", "official"}
-
-
-def test_owners_own_something() -> None:
-    lines = [line.split() for line in text(".github/CODEOWNERS").splitlines()]
-    patterns = [words[0] for words in lines if words and not words[0].startswith("#")]
-    assert patterns[0] == "*"
-    for pattern in patterns[1:]:
-        assert list(ROOT.glob(pattern.strip("/"))), pattern
-
-
-# -- history ------------------------------------------------------------------------------------
-
-
-def git(*arguments: str) -> str:
-    result = subprocess.run(
-        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if result.returncode:
-        pytest.skip(f"git {arguments[0]}: {result.stderr.strip()}")
-    return result.stdout.strip()
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
-def test_commits_left_out_of_blame_exist() -> None:
-    lines = text(".git-blame-ignore-revs").splitlines()
-    commits = [line for line in lines if line and not line.startswith("#")]
-    assert commits
-    assert all(re.fullmatch(r"[0-9a-f]{40}", commit) for commit in commits)
-    if Path(git("rev-parse", "--show-toplevel")).resolve() != ROOT:
-        pytest.skip("needs a clone")
-    if git("rev-parse", "--is-shallow-repository") == "true":
-        pytest.skip("needs the whole history")
-    history = set(git("rev-list", "HEAD").split())
-    assert [commit for commit in commits if commit not in history] == []

@@ -413,11 +413,6 @@ def test_no_command_in_a_block_is_overlooked() -> None:
     assert overlooked == []
 
 
-def test_a_mark_without_a_command_is_refused() -> None:
-    with pytest.raises(AssertionError, match="errata nothing"):
-        read_commands("<!-- not run (errata nothing): a reason -->")
-
-
 @pytest.mark.usefixtures("folder")
 def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path) -> None:
     write_named_blocks(DOCS / "extending.md", folder)
@@ -426,6 +421,11 @@ def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path)
     assert re.search(r"eager +0\.9235 ± 0\.0243 \* +0\.9324", printed)
     assert "from:" in errata(*shlex.split(run_again), "--signature", "full").stdout
     check_metric(parse("kept.py:Kept"))
+    nearest = "nearest.py:Nearest"
+    check_metric(parse(nearest))
+    gold, outputs = SAMPLE / "gold.m2", [SAMPLE / f"{name}.txt" for name in ("eager", "nothing")]
+    run = ("score", "--gold", gold, *outputs, "-m", nearest)
+    assert errata(*run, "--stream").stdout == errata(*run, "--no-stream").stdout
 
 
 def test_what_one_command_writes_another_reads_with_the_same_figures(folder: Path) -> None:

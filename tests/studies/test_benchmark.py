@@ -39,6 +39,7 @@ from errata.meta.matching import match
 from errata.meta.sentence_level import calibrated_accuracy, sentence_level
 from errata.meta.system_level import system_level
 from errata.metrics import parse
+from errata.plots.mpl import draw
 from errata.scoring.evaluate import evaluate
 
 SAMPLE = sample_set()
@@ -189,7 +190,7 @@ def test_a_metric_without_any_value_keeps_its_row(tmp_path: Path) -> None:
     found = benchmark_set(SAMPLE, [*RESULTS, flat], resamples=0)
     for table in benchmark_tables([found], confidence=0.95, not_run={})[1:3]:
         assert [row[0] for row in table.rows][-3:] == ["flat", "length", "chance"]
-    benchmark_plot([found], "pearson")
+    draw(benchmark_plot([found], "pearson"))
 
 
 def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:

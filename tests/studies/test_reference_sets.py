@@ -61,7 +61,7 @@ CORPUS = Corpus(
 def test_study() -> None:
     study = study_references(CORPUS, names=("ann", "bob"))
     ann, bob = study.sets
-    assert (ann.annotator, ann.sentences, ann.changed) == ("ann", 3, 2 / 3)
+    assert (ann.name, ann.sentences, ann.changed) == ("ann", 3, 2 / 3)
     assert ann.ster == pytest.approx(2 / 3)
     assert (bob.sentences, bob.insertions, bob.substitutions) == (2, 0.5, 0.5)
     (pair,) = study.pairs

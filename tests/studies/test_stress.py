@@ -21,7 +21,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Before
-from errata.plots.mpl import figure_bytes
+from errata.plots.mpl import draw, figure_bytes
 from errata.scoring.evaluate import evaluate
 from errata.stress import (
     PERTURBATIONS,
@@ -285,8 +285,8 @@ def test_the_table_and_the_plot() -> None:
     assert len(table.rows) == 1 + len(PERTURBATIONS)
     assert table.rows[1][2] == card.changes[0]
     pytest.importorskip("matplotlib")
-    image = figure_bytes(stress_plot([card, card]), "svg")
-    assert image == figure_bytes(stress_plot([card, card]), "svg")
+    image = figure_bytes(draw(stress_plot([card, card])), "svg")
+    assert image == figure_bytes(draw(stress_plot([card, card])), "svg")
     assert all(f">{name}</text>" in image.decode() for name in NAMES)
 
 

@@ -52,7 +52,6 @@ from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_words
 from errata.core.errors import InputError
 from stored_campaigns import BOTH_DATABASES, Made, Make, made, ranked_alike
 
-SRC = Path(__file__).resolve().parents[2] / "src"
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 
 
@@ -466,7 +465,9 @@ def test_a_clock_that_was_set_back_ends_no_lease_early(make_sqlite: Make) -> Non
 
 def test_statements_have_bound_parameters_only() -> None:
     """Text that becomes SQL is written in the program, never put together from values."""
-    for path in sorted((SRC / "errata" / "web").glob("*.py")):
+    paths = sorted(Path(databases.__file__).parent.glob("*.py"))
+    assert paths
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from sqlalchemy import select
 
 from browser import (
-    PATIENCE,
     assert_accessible,
     assert_fits,
     css,
@@ -26,6 +24,7 @@ from browser import (
 from campaigns import material
 from errata.collect.web.schema import judges
 from judge_pages import ServedCampaign, assert_fine, campaign_served, design_for, fresh, status
+from processes import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -76,14 +75,6 @@ def click_named(browser: Any, name: str) -> None:
         except StaleElementReferenceException:
             if last:
                 raise
-
-
-def soon(happened: Callable[[], bool]) -> None:
-    """Wait until something that the page asked for has happened."""
-    end = time.monotonic() + PATIENCE
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_every_part_is_shown_and_saved(
@@ -150,15 +141,16 @@ def polled(browser: Any) -> set[int]:
     """Wait until the page has asked for all its parts again; return the statuses it got."""
     browser.get_log("performance")
     found: list[int] = []
-    end = time.monotonic() + PATIENCE
-    while len(found) < 4 and time.monotonic() < end:
-        time.sleep(0.1)
+
+    def all_parts() -> bool:
         for entry in browser.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.responseReceived":
                 response = message["params"]["response"]
-                found += [response["status"]] * ("/admin/" in response["url"])
-    assert len(found) >= 4
+                found.extend([response["status"]] * ("/admin/" in response["url"]))
+        return len(found) >= 4
+
+    wait_until(all_parts)
     return set(found)
 
 
@@ -202,7 +194,7 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
             before = names()
             click_named(browser, words)
             css(browser, "dialog button.main")[0].click()
-            soon(lambda before=before: names() != before)
+            wait_until(lambda before=before: names() != before)
             assert not after or after in [x for row in names() for x in row]
         until(browser, "document.querySelector('[data-focus=\"Unblock j1\"]') !== null")
         click_named(browser, "Unblock: j1")
@@ -211,7 +203,7 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
         field.clear()
         field.send_keys("Read *twice*.")
         click_named(browser, "Save texts")
-        soon(lambda: "twice" in str(server.call("GET", "me", token=server.token(2))))
+        wait_until(lambda: "twice" in str(server.call("GET", "me", token=server.token(2))))
         for words, state in (("Pause", "paused"), ("Open", "open"), ("Close", "closed")):
             click_named(browser, words)
             if words == "Close":

@@ -692,7 +692,7 @@ class ExportOptions(PlaceOptions):
 @takes(ExportOptions)
 def export_answers(given: ExportOptions) -> None:
     """Write the answers of judges: last revisions, without controls and tutorials."""
-    from errata.io.atomic import write_streamed
+    from errata.io.atomic import write_lines
 
     output, blocked, written = given.output or "-", given.with_blocked, []
     with opened_campaign(given.place) as database, ProgressBar("answers") as progress:
@@ -718,7 +718,7 @@ def export_answers(given: ExportOptions) -> None:
             if given.wanted == "edits-m2":
                 _note_omitted_edits(database, blocked)
             counted = _with_progress(lines, answers_stored(database), progress)
-            many = write_streamed(counted, output)
+            many = write_lines(counted, output)
             if output != "-":
                 written.append((output, many))
     if written:

@@ -156,16 +156,7 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
             remedy="name folders, public data or a .toml file, or use --sample",
         )
     with ProgressBar("data", after=0.3) as progress:
-        sets = read_evaluation_sets(
-            given.places,
-            annotators=inputs.chosen,
-            missing=inputs.missing,
-            compatible=inputs.compatible,
-            skipped=inputs.skipped,
-            tokens=inputs.tokens,
-            guard=not inputs.no_guard,
-            progress=progress,
-        )
+        sets = read_evaluation_sets(given.places, inputs.files(), progress=progress)
     edited = [each.corpus.has_gold_edits for each in sets]
     if inputs.missing is not None and all(edited):
         raise InputError("--missing goes with reference texts", remedy="leave it out otherwise")

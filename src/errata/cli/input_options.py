@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from errata.cli.options import Bootstrap
     from errata.data import Corpus, Hypotheses, Scores
     from errata.io import CheckReport
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles
     from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
     from errata.scoring.resampling import BootstrapKind
@@ -305,19 +305,24 @@ class Inputs:
 
             refuse_beside_sample(self.named)
             return self.annotated(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
-        from errata.io.corpus import read_corpus
-
         self.require_source()
-        return read_corpus(
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            annotators=self.chosen or None,
+        return replace(self.files(), skipped=None).read(threads=threads)
+
+    def files(self, outputs: Iterable[tuple[str, str]] = ()) -> CorpusFiles:
+        """Return where the corpus and outputs, by name, are and how they are read."""
+        from errata.io.corpus import CorpusFiles
+
+        return CorpusFiles(
+            self.gold,
+            self.source,
+            self.refs,
+            tuple(outputs),
             missing=self.missing,
             compatible=self.compatible,
-            guard=not self.no_guard,
+            annotators=self.chosen,
             tokens=self.tokens,
-            threads=threads,
+            guard=not self.no_guard,
+            skipped=self.skipped,
         )
 
     def systems(
@@ -367,15 +372,7 @@ class Inputs:
         """Return what the file check finds in the corpus and the outputs."""
         from errata.io import check_files
 
-        return check_files(
-            outputs,
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            missing=self.missing,
-            compatible=self.compatible,
-            skipped=self.skipped,
-        )
+        return check_files(outputs, self.files())
 
     def scored(
         self, outputs: tuple[str, ...], threads: int | None = None
@@ -394,25 +391,6 @@ class Inputs:
 
         named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
         return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
-
-    def sharded(self, outputs: Sequence[tuple[str, str]], **more: Any) -> ShardedInputs:
-        """Return the same files, and outputs by the names of systems, to be read in batches."""
-        from errata.io.shards.inputs import ShardedInputs
-
-        if not more.get("parquet"):
-            self.require_source()
-        return ShardedInputs(
-            gold=self.gold,
-            source=self.source,
-            references=self.refs,
-            outputs=tuple(outputs),
-            missing=self.missing,
-            compatible=self.compatible,
-            annotators=self.chosen,
-            tokens=self.tokens,
-            guard=not self.no_guard,
-            **more,
-        )
 
 
 # ---- Files of scores, of metrics or of people.

@@ -13,7 +13,6 @@ from errata.cli.input_options import (
     sample_option,
     skip_option,
 )
-from errata.cli.output import ProgressBar
 from errata.cli.params import (
     add_help,
     argument,
@@ -32,9 +31,7 @@ from errata.io.judgments.checks import Labels
 from errata.meta.system_level import Over
 
 if TYPE_CHECKING:
-    from errata.cli.options import Bootstrap
-    from errata.data import Corpus, Hypotheses, Judgment, Scores
-    from errata.human.comparisons import Comparisons
+    from errata.data import Corpus, Hypotheses, Judgment
     from errata.io.slices import SkippedSentences
     from errata.meta.inputs import MetaInputs
 
@@ -297,32 +294,3 @@ def read_meta_inputs(
         reading = replace(people.files, sample=not people.judgments)
         judgments = list(reading.read(people.judgments, written))
     return MetaInputs(judgments, *files.read(), scored)
-
-
-def comparisons_of(
-    judgments: Sequence[Judgment] | None, people: PeopleOptions, inputs: Inputs, seed: int
-) -> Comparisons | None:
-    """Return the pairwise comparisons of judgments, where there are any."""
-    from errata.human import compare
-
-    if judgments is None:
-        return None
-    return compare(judgments, members=people.members, rng=seed, origin=people.origin(inputs))
-
-
-def people_scores(
-    human: Scores | None,
-    comparisons: Comparisons | None,
-    people: PeopleOptions,
-    bootstrap: Bootstrap,
-) -> Scores:
-    """Return human scores of systems: as they were given, or ranked from comparisons."""
-    if human is not None:
-        return human
-    if comparisons is None:
-        raise InputError("no judgments", remedy="give --judgments or --human scores")
-    from errata.human import parse_ranker, rank
-
-    ranker = parse_ranker(people.ranker)
-    with ProgressBar(ranker.name) as progress:
-        return rank(ranker, comparisons, unit=people.unit, **bootstrap.drawing, progress=progress)

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from errata.cli.input_options import Inputs, ScoreFiles, score_metrics
-from errata.cli.judgment_options import (
-    PEOPLE,
-    PeopleOptions,
-    comparisons_of,
-    over_option,
-    people_scores,
-    read_meta_inputs,
-)
+from errata.cli.judgment_options import PEOPLE, PeopleOptions, over_option, read_meta_inputs
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
-from errata.cli.output import CommandOptions, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.human import DEFAULT_RANKER
-from errata.meta.evaluate import DEFAULT_CONVENTIONS, Level
+from errata.meta.evaluate import DEFAULT_CONVENTIONS
 from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
@@ -30,6 +23,7 @@ if TYPE_CHECKING:
     from errata.meta.system_level import Over
 
 
+Level = Literal["system", "sentence", "both"]
 SCORED = "outputs or --sample"
 OF_SYSTEMS = "--level system|both"
 
@@ -173,12 +167,15 @@ def command(given: MetaOptions) -> None:
     The groups of the judgments are compared with the outputs, and refused if they do not fit:
     sentences may be counted from 0 or from 1 (--base). --labels given skips this check.
     """
+    from errata.human import parse_ranker
     from errata.io.judgments.checks import require_scores_fit
     from errata.meta.evaluate import meta_evaluate
+    from errata.meta.views import check_sentence_scores, meta_figure, meta_tables
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
 
     inputs, people, level = given.inputs, given.people, given.level
+    ranker = parse_ranker(people.ranker)
     scored, metrics = None, []
     if given.outputs or inputs.sample:
         metrics = [parse(text) for text in given.metrics or DEFAULT_METRICS]
@@ -192,36 +189,41 @@ def command(given: MetaOptions) -> None:
             if scores.sentences is not None:
                 require_scores_fit(found.judgments, scores, files, base=people.files.base)
     found = found.skip(inputs.skipped).without(people.without)
-    comparisons = comparisons_of(found.judgments, people, inputs, given.bootstrap.seed)
-    has_people = found.judgments is not None or found.human is not None
-    ranked = None
-    if has_people and (level != "sentence" or given.draws_systems):
-        ranked = people_scores(found.human, comparisons, people, given.bootstrap)
     results = found.scores
     if found.scored is not None:  # all metrics see the same resamples, as they are compared
         results += score_metrics(metrics, *found.scored, given.bootstrap, kind="sentences")
-    evaluation = meta_evaluate(
-        results,
-        ranked,
-        comparisons=comparisons,
-        ratings=found.rated,
-        level=level,
-        matrix=given.matrix or "matrix" in given.kinds,
-        ensemble=given.ensemble,
-        window=given.window,
-        top=given.top,
-        conventions=given.conventions or DEFAULT_CONVENTIONS,
-        over=given.over,
-        unit=people.unit,
-        common=people.common,
-        hide=people.hide,
-        **given.bootstrap.intervals,
-    )
-    for kind, path in given.figures:
-        figure = evaluation.figure(kind, outliers=given.outliers)
-        if figure is not None:
-            save_figure(figure, path)
-    emit(evaluation.tables(tests=given.tests, matrix=given.matrix or not has_people), given.display)
+    if level != "system" and found.judgments is not None:
+        check_sentence_scores(results, required=level == "sentence")
+    with ProgressBar(ranker.name) as progress:
+        evaluation = meta_evaluate(
+            results,
+            found.judgments,
+            human=found.human,
+            ranker=ranker,
+            members=people.members,
+            unit=people.unit,
+            over=given.over,
+            conventions=given.conventions or DEFAULT_CONVENTIONS,
+            hide=people.hide,
+            common=people.common,
+            origin=people.origin(inputs),
+            **given.bootstrap.intervals,
+            progress=progress,
+        )
+        tables = meta_tables(
+            evaluation,
+            level=level,
+            tests=given.tests,
+            matrix=given.matrix,
+            ensemble=given.ensemble,
+            window=given.window,
+            top=given.top,
+        )
+        for kind, path in given.figures:
+            figure = meta_figure(evaluation, kind, outliers=given.outliers)
+            if figure is not None:
+                save_figure(figure, path)
+    emit(tables, given.display)
 
 
 def _check_levels(found: MetaInputs, given: MetaOptions) -> None:

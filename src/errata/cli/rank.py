@@ -118,7 +118,7 @@ def command(given: RankOptions) -> None:
         best_first = ranking.order
         tables = [ranking_table(ranking)]
         for _, path in given.figures:
-            save_figure(ranking_plot(ranking), path)
+            save_figure(ranking_plot(scores, ranking, bootstrap.confidence), path)
     else:
         tables = [plain_ranking_table(scores)]
     if given.head_to_head:

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.input_options import Inputs, ScoreFiles, parse_metrics
-from errata.cli.judgment_options import (
-    PeopleOptions,
-    comparisons_of,
-    over_option,
-    people_scores,
-    read_meta_inputs,
-)
+from errata.cli.judgment_options import PeopleOptions, over_option, read_meta_inputs
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
@@ -202,10 +196,10 @@ def _draw_study(
 ) -> None:
     from errata.plots.mpl import save_figure
     from errata.references import tables as plots
-    from errata.references.sets import SetCurve, annotator_operations
+    from errata.references.sets import SetCurve
 
     for path in given.figure_files("edits"):
-        save_figure(plots.edit_bars(annotator_operations(compared)), path)
+        save_figure(plots.edit_bars(compared.sets), path)
     for path in given.figure_files("curve"):
         if not curves:
             raise InputError("--figure curve= needs outputs to score", remedy="name one per system")
@@ -226,6 +220,8 @@ def _annotator_names(inputs: Inputs) -> list[str] | None:
 
 def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table]:
     """Return the tables of sets; without outputs or human data those on them are left out."""
+    from errata.human import parse_ranker
+    from errata.meta.evaluate import meta_evaluate
     from errata.references import sets as study
     from errata.references import tables as report
     from errata.references.requests import read_sets
@@ -233,13 +229,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
     corpus = inputs.whole.corpus()
     with ProgressBar("data", after=0.3) as progress:
-        sets = read_sets(
-            given.sets,
-            corpus,
-            missing=inputs.missing,
-            compatible=inputs.compatible,
-            progress=progress,
-        )
+        sets = read_sets(given.sets, corpus, inputs.files(), progress=progress)
     scored = (corpus, inputs.whole.systems(given.outputs, corpus))
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     found = found.skip(inputs.skipped).without(people.without)
@@ -252,10 +242,20 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     names = report.metric_names(set_scores)
     ranked, agreements = None, None
     if systems and (found.human is not None or found.judgments is not None):
-        comparisons = None
-        if found.human is None:
-            comparisons = comparisons_of(found.judgments, people, inputs, bootstrap.seed)
-        ranked = people_scores(found.human, comparisons, people, bootstrap)
+        ranker = parse_ranker(people.ranker)
+        with ProgressBar(ranker.name) as progress:
+            ranked = meta_evaluate(
+                (),
+                found.judgments,
+                human=found.human,
+                ranker=ranker,
+                members=people.members,
+                unit=people.unit,
+                origin=people.origin(inputs),
+                **bootstrap.drawing,
+                progress=progress,
+            ).people
+        assert ranked is not None
         agreements = study.correlate_sets(
             ranked,
             set_scores,

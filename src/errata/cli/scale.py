@@ -21,7 +21,7 @@ from errata.metrics import DEFAULT_METRICS
 from errata.scale.executors import Executor
 
 if TYPE_CHECKING:
-    from errata.io.shards.inputs import ShardedInputs
+    from errata.io.corpus import CorpusFiles, Pattern
     from errata.io.storage import Folder
     from errata.scale.executors import EngineSettings
     from errata.scale.manifest import Manifest, MetricPlan
@@ -134,49 +134,43 @@ class RunInputs:
         """Whether input files are given; otherwise the stored plan is used."""
         return bool(self.outputs or self.inputs.named or self.parquet or self.places)
 
-    def sets(self, storage: dict[str, Any]) -> list[tuple[str, ShardedInputs]]:
+    def sets(self, storage: dict[str, Any]) -> list[tuple[str, CorpusFiles]]:
         """Return the test sets: one of files, or those of folders and lists."""
-        given = self.inputs
-        if self.places:
-            from errata.datasets.evaluation_sets import scored_sets
+        from errata.datasets.evaluation_sets import scored_sets
+        from errata.io.outputs import split_name
 
-            return [
-                (
-                    each.name,
-                    _sharded(
-                        replace(given, gold=each.gold, source=each.source, refs=each.references),
-                        each.outputs,
-                        storage,
-                    ),
-                )
-                for each in scored_sets(self.places)
-            ]
+        if self.places:
+            return [(each.title, self._located(each, storage)) for each in scored_sets(self.places)]
+        self.inputs.require_source()
         if self.parquet is None and not self.outputs:
             raise InputError("no output to score", remedy="name one file or pattern per system")
-        name = _set_name(self.parquet or given.gold or given.source or "corpus")
-        return [(name, _sharded(given, self.outputs, storage, self.parquet))]
+        named = [(name or "", path) for name, path in map(split_name, self.outputs)]
+        files = replace(self.inputs.files(named), parquet=self.parquet)
+        name = self.parquet or self.inputs.gold or self.inputs.source or "corpus"
+        return [(_set_name(name), self._located(files, storage))]
+
+    def _located(self, files: CorpusFiles, storage: dict[str, Any]) -> CorpusFiles:
+        """Return files with paths for workers anywhere, to be read as the options say."""
+        from errata.io.outputs import split_name
+
+        outputs = [
+            (name or _set_name(path), path) for name, path in map(split_name, files.output_paths)
+        ]
+        return replace(
+            self.inputs.files((name, str(_absolute(path))) for name, path in outputs),
+            gold=files.gold and _absolute(files.gold),
+            source=files.source and _absolute(files.source),
+            references=tuple(map(_absolute, files.references)),
+            parquet=files.parquet and _absolute(files.parquet),
+            storage=storage,
+        )
 
 
-def _sharded(
-    inputs: Inputs, outputs: Sequence[str], storage: dict[str, Any], parquet: str | None = None
-) -> ShardedInputs:
-    """Return the files of a test set, with paths that mean the same to workers elsewhere."""
-    from errata.io.outputs import split_name
-
-    named = [(name or _set_name(path), path) for name, path in map(split_name, outputs)]
-    inputs = replace(
-        inputs,
-        gold=_absolute(inputs.gold),
-        source=_absolute(inputs.source),
-        refs=tuple(str(_absolute(each)) for each in inputs.refs),
-    )
-    systems = [(name, str(_absolute(path))) for name, path in named]
-    return inputs.sharded(systems, parquet=_absolute(parquet), storage=storage)
-
-
-def _absolute(path: str | None) -> str | None:
+def _absolute(pattern: Pattern) -> Pattern:
     """Return a path that means the same to workers started elsewhere."""
-    return path if path is None or "://" in path or path == "-" else os.path.abspath(path)
+    if isinstance(pattern, tuple):
+        return tuple(str(_absolute(each)) for each in pattern)
+    return pattern if "://" in pattern or pattern == "-" else os.path.abspath(pattern)
 
 
 def _set_name(path: str) -> str:

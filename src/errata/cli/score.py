@@ -153,7 +153,8 @@ def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
     from errata.scoring.evaluate import evaluate_batches
 
     files = map(split_name, files_in(given.outputs))
-    sharded = given.inputs.sharded([(name or system_name(path), path) for name, path in files])
+    given.inputs.require_source()
+    sharded = given.inputs.files((name or system_name(path), path) for name, path in files)
     total = Inputs().size(given.outputs[:1])
     with ProgressBar("scored") as progress:
         done = 0

@@ -262,11 +262,11 @@ def design_of(settings: Mapping[str, Any]) -> Design:
     for name, value in settings.items():
         if name not in known:
             raise unknown_key("a campaign", name, known)
-        given[name] = _read(name, value, hints[name])
+        given[name] = _read_setting(name, value, hints[name])
     return Design(**given)
 
 
-def _read(name: str, value: Any, hint: Any) -> Any:
+def _read_setting(name: str, value: Any, hint: Any) -> Any:
     if name == "scales":
         if not isinstance(value, list | tuple):
             raise InputError("scales are a list of tables", remedy="[[scales]] name = 'fluency'")

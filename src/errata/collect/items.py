@@ -300,7 +300,7 @@ def build_items(
             remedy="check that the outputs are of these sources, and not all the same",
         )
     kept, reserved = _reserve(design, groups, usable, wanted, rng)
-    drawn = _drawn(design, material, groups, kept, wanted, rng)
+    drawn = _sample_sentences(design, material, groups, kept, wanted, rng)
     numbers = {i: k for k, i in enumerate(sorted({*kept, *reserved}))}
     base = np.cumsum([0, *(len(groups[i]) for i in numbers)]).tolist()
     outputs = tuple(output for i in numbers for output in groups[i])
@@ -321,7 +321,7 @@ def build_items(
         design, groups, kept, drawn.items, first, sorted(material.systems), rng, progress
     )
     controls = _controls(design, material, groups, reserved, first, damages, rng)
-    own = _own(_by_attempt(design, examples), len(material.sources), len(outputs))
+    own = _own_tutorials(_by_attempt(design, examples), len(material.sources), len(outputs))
     return BuiltCampaign(
         (*sentences, *own[0]),
         (*outputs, *own[1]),
@@ -361,7 +361,7 @@ def _reserve(
     return [i for i in usable if i not in reserved], sorted(reserved)
 
 
-def _drawn(
+def _sample_sentences(
     design: Design,
     material: CampaignTexts,
     groups: Sequence[Sequence[DistinctOutput]],
@@ -524,7 +524,7 @@ def _by_attempt(design: Design, examples: Sequence[Example]) -> list[Example]:
     ]
 
 
-def _own(
+def _own_tutorials(
     examples: Sequence[Example], numbers: int, outputs: int
 ) -> tuple[list[SampledSentence], list[DistinctOutput], list[PlannedItem]]:
     """The organiser's own tutorials and controls: sentences after the last of the texts."""

@@ -173,18 +173,18 @@ def example_for(design: Design, example: Example) -> Example:
         return replace(
             example,
             outputs=(),
-            expected=_kept(expected) | texts,
+            expected=_explanation(expected) | texts,
             instruction=example.instruction or design.instructions[0],
         )
     if design.kind == "review":
         if many != 1 or type(expected.get("accept")) is not bool:
             raise wrong("does not say whether a text is right", "give one output, and accept")
-        return replace(example, expected=_kept(expected) | {"accept": expected["accept"]})
+        return replace(example, expected=_explanation(expected) | {"accept": expected["accept"]})
     if design.one_output:
         if many != 1 or not expected.get("between"):
             raise wrong("does not say which scores", "give one output, and between.SCALE = [0, 40]")
         ranges = _ranges(design.scales, expected["between"], wrong)
-        return replace(example, expected=_kept(expected) | {"between": ranges})
+        return replace(example, expected=_explanation(expected) | {"between": ranges})
     most = 2 if design.kind == "pair" else MOST_OUTPUTS
     if not 2 <= many <= most:
         raise wrong(f"has {many} outputs", f"give {'two' if most == 2 else f'2 to {most}'}")
@@ -195,10 +195,10 @@ def example_for(design: Design, example: Example) -> Example:
             "does not say which output is worse than which",
             "give worse and better as numbers of outputs, from 1",
         )
-    return replace(example, expected=_kept(expected) | places)
+    return replace(example, expected=_explanation(expected) | places)
 
 
-def _kept(expected: Mapping[str, Any]) -> dict[str, Any]:
+def _explanation(expected: Mapping[str, Any]) -> dict[str, Any]:
     return {"why": expected["why"]} if expected.get("why") else {}
 
 

@@ -2,7 +2,7 @@
 
 A `Comparison` holds a new system against an old one on the same sentences. Figures come with the
 interval of a paired bootstrap and the p-value of approximate randomisation
-(`errata.comparison.paired_tests`); edits are held against the same annotator in both outputs
+(`errata.comparison.paired_tests`); edits are compared with the same annotator in both outputs
 (`errata.comparison.edits`), so that only what the systems wrote differently can change.
 """
 
@@ -441,7 +441,7 @@ def compare(
 
 
 class _Drawn(NamedTuple):
-    """What is drawn, and how sure intervals are."""
+    """Resamples, trials, their seed, and the confidence of intervals."""
 
     resamples: int
     trials: int
@@ -550,7 +550,7 @@ def _compared(
     changes = edit_changes(judged[0], judged[1], facts.weigh) if judged else ()
     errors = Counter(kind_at(e.kind, tier) for one in judged[:1] for j in one for e in j.asked)
     by_label = {each.scores.label: (each.scores, 0, s) for each in scored}
-    kinds = {key[1]: _turned(each) for key, each in found.items() if key[0] == "kind"}
+    kinds = {key[1]: _with_directions(each) for key, each in found.items() if key[0] == "kind"}
     in_slices = {(key[1], key[2]): each for key, each in found.items() if key[0] == "slice"}
     rates = [
         each for key, several in found.items() if key[0] == "rate" for each in several.values()
@@ -563,7 +563,7 @@ def _compared(
         holm_adjusted(
             [_metric_difference(each, m, s, p_values, drawn) for m, each in enumerate(scored)]
         ),
-        holm_adjusted([*_turned({each.label: each for each in rates}).values()]),
+        holm_adjusted([*_with_directions({each.label: each for each in rates}).values()]),
         changes,
         change_counts(changes),
         kinds_changed(kinds, changes, errors, tier),
@@ -581,8 +581,8 @@ def _compared(
     )
 
 
-def _turned(figures: Mapping[str, Difference]) -> dict[str, Difference]:
-    """Figures that know of which of them less is better, and which are shares."""
+def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:
+    """Figures marked as shares, or as better if lower."""
     return {
         name: replace(each, lower_is_better=name in LOWER_IS_BETTER, share=name not in PER_THOUSAND)
         for name, each in figures.items()

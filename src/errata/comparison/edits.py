@@ -16,7 +16,8 @@ import numpy as np
 from errata.comparison.paired_tests import TwoSystems
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import edits_of, kind_at, origins
+from errata.edits import describe_origins, edits_of, kind_at, origin_facts
+from errata.metrics.base import describe_data
 from errata.metrics.difficulty import weight
 from errata.metrics.errant import FN, FP, TP, Edits, match_edits, sum_tables
 from errata.metrics.errant_by_type import (
@@ -86,8 +87,8 @@ def judged_edits(
 ) -> tuple[tuple[JudgedSentence, ...], ...]:
     """Every edit of every system, right, wrong or missed: ``[system][sentence]``.
 
-    Each system is held against the annotators that its score takes, so that states counted are its
-    TP, FP and FN. With ``together`` all systems are held against the same annotator, sentence by
+    Each system is compared with the annotators that its score takes, so that states counted are its
+    TP, FP and FN. With ``together`` all systems are compared with the same annotator, sentence by
     sentence the one with whom their summed counts score best: then a state differs between two
     systems only where their outputs differ.
 
@@ -232,7 +233,7 @@ def edit_changes(
 ) -> tuple[EditChange, ...]:
     """Every error and every false alarm whose state two systems disagree on, in order.
 
-    Both must have been held against the same annotators (`judged_edits` with ``together``). The
+    Both must have been compared with the same annotators (`judged_edits` with ``together``). The
     errors account for all differences of TP and FN, the false alarms for those of FP: where a right
     edit turns into another one, the error is ``right → wrong`` and the other edit a new alarm.
     """
@@ -319,7 +320,7 @@ class EditFigures:
     by_reference: tuple[Floats, ...]
 
     def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
-        """Two systems' edits, right, wrong or missed, held against the same annotators."""
+        """Two systems' edits, right, wrong or missed, compared with the same annotators."""
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
@@ -401,7 +402,7 @@ class EditFigures:
             return TwoSystems(self._rates, was, now)
 
         def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
-            known = self.metric.parts(totals)
+            known = self.metric.figures(totals)
             found = {
                 "P": np.asarray(known["P"], np.float64),
                 "R": np.asarray(known["R"], np.float64),
@@ -439,6 +440,7 @@ def edits_judged(
         for several in metric.keyed(r.edits or (), gold=True).values()
         for edit in several
     }
+    described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
     notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)
     return EditFigures(
@@ -452,8 +454,8 @@ def edits_judged(
         tuple(sorted(asked)),
         _difficulty(metric, gold, found),
         True,
-        (*metric.context(corpus, systems), *corpus_facts(corpus), *retyped, f"tier:{tier}"),
-        (*notes, *metric.notes(corpus, systems)),
+        (*described.context, *corpus_facts(corpus), *retyped, f"tier:{tier}"),
+        (*notes, *described.notes),
         gold,
         tuple(found),
         tuple(counts),
@@ -503,7 +505,8 @@ def edits_without_references(
                     tally[i] = tally.get(i, 0) + 1
         counts.append(table)
         by_kind.append({kind: _unjudged(kind, tally) for kind, tally in sorted(of_kind.items())})
-    facts = origins(systems, metric.outputs, metric.extractor, gold=False)
+    facts = origin_facts(systems, metric.outputs)
+    context = describe_origins(facts, metric.extractor, gold=False)
     return EditFigures(
         metric,
         tuple(systems),
@@ -515,7 +518,7 @@ def edits_without_references(
         (),
         None,
         False,
-        (*facts, *corpus_facts(corpus), f"tier:{tier}"),
+        (*context, *corpus_facts(corpus), f"tier:{tier}"),
         ("there are no references: edits are counted, and nothing says which of them are right",),
         corpus,
         tuple(found),

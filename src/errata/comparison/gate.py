@@ -11,8 +11,8 @@ A condition is written as people say it::
     lost edits of R:SPELL > 2          the same of one kind
     new false alarms > 0 on clean.txt  on the sentences of a file, or of a slice: on domain=mail
 
-What has an interval is held against its *confident* bound: the build fails where the condition
-holds of the whole interval, so that chance alone does not stop it. ``point`` looks at the value
+A figure with an interval is tested at its *confident* bound: the build fails if the condition
+holds for the whole interval, so that chance alone does not stop it. ``point`` looks at the value
 alone, and ``cautious`` fails as soon as any part of the interval meets the condition.
 """
 
@@ -88,7 +88,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class CheckedCondition:
-    """A condition held against one system: the figure, its interval, and whether it fails.
+    """A condition checked for one system: the figure, its interval, and whether it fails.
 
     ``sentences`` are those that a count is made of, from 0 in the ``comparison`` behind it, which
     may be of a part of the corpus.
@@ -106,7 +106,7 @@ class CheckedCondition:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read a condition; what is no condition is refused with what one looks like.
+    """Read a condition; a text that is none is refused with examples.
 
     >>> parse_condition("R:VERB:SVA recall < 80 % on domain=mail").threshold
     0.8
@@ -135,7 +135,7 @@ def check_gate(
     *,
     bound: Bound = "confident",
 ) -> tuple[CheckedCondition, ...]:
-    """Hold every condition against every system.
+    """Check every condition for every system.
 
     ``compared`` gives the comparisons on the sentences that a condition names after ``on``, which
     is empty for all of them; it is called once for each.
@@ -143,13 +143,15 @@ def check_gate(
     require("bound", bound, Bound)
     places = {where: compared(where) for where in dict.fromkeys(c.where for c in conditions)}
     return tuple(
-        _held(condition, comparison, bound)
+        _check_condition(condition, comparison, bound)
         for condition in conditions
         for comparison in places[condition.where]
     )
 
 
-def _held(condition: Condition, comparison: Comparison, bound: Bound) -> CheckedCondition:
+def _check_condition(
+    condition: Condition, comparison: Comparison, bound: Bound
+) -> CheckedCondition:
     name, value, interval, sentences = _figure(condition, comparison)
     if math.isnan(value):
         raise InputError(
@@ -159,7 +161,7 @@ def _held(condition: Condition, comparison: Comparison, bound: Bound) -> Checked
         )
     if bound != "point" and math.isnan(interval.low) and not _is_count(condition.figure):
         raise InputError(
-            f"{condition.text!r} is held against an interval, and there is none without resamples "
+            f"{condition.text!r} is tested on an interval, and there is none without resamples "
             "that have something to count",
             remedy="give --resamples, or --bound point",
         )
@@ -177,11 +179,11 @@ def _held(condition: Condition, comparison: Comparison, bound: Bound) -> Checked
 
 
 def _is_count(figure: str) -> bool:
-    return _counted(figure) is not None
+    return _count_name(figure) is not None
 
 
-def _counted(figure: str) -> tuple[str, str] | None:
-    """The count that a figure names, and of which kind; empty for all kinds."""
+def _count_name(figure: str) -> tuple[str, str] | None:
+    """The count that a figure names, and its kind; empty for all kinds."""
     name, _, kind = figure.partition(" of ")
     attribute = _COUNTS.get(name.lower())
     return None if attribute is None else (attribute, kind)
@@ -190,8 +192,8 @@ def _counted(figure: str) -> tuple[str, str] | None:
 def _figure(
     condition: Condition, comparison: Comparison
 ) -> tuple[str, float, Interval, tuple[int, ...]]:
-    """What is looked at, its value and interval, and the sentences that a count is made of."""
-    counted = _counted(condition.figure)
+    """The figure tested, its value and interval, and the sentences behind a count."""
+    counted = _count_name(condition.figure)
     if counted is not None:
         return condition.figure, *_count(condition, comparison, *counted)
     difference, level = _difference(condition, comparison)
@@ -394,7 +396,7 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
 def github_annotations(verdicts: Sequence[CheckedCondition], *, file: str = "") -> list[str]:
     """Lines that GitHub shows at the run: an error for what failed, a notice for the rest.
 
-    What stands in them is escaped as its workflow commands want it.
+    Texts are escaped as its workflow commands require.
     """
     place = f" file={_property(file)},title=errata gate" if file else " title=errata gate"
     return [
@@ -424,7 +426,7 @@ def gate_summary(
     return f"{head}\n\n" + render(tables, "markdown") + "\n"
 
 
-# ---- A gate on files: what is compared, on which sentences, and what the conditions say of it.
+# ---- A gate on files: systems, sentences and the verdicts of the conditions.
 
 SliceColumns = Mapping[str, Sequence[str]]
 ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
@@ -438,13 +440,13 @@ def check_conditions(
     *,
     bound: Bound = "confident",
 ) -> tuple[CheckedCondition, ...]:
-    """Hold conditions; ``compared`` compares without some sentences, counted from 0."""
+    """Check conditions; ``compared`` compares without some sentences, counted from 0."""
 
-    def part(where: str) -> Sequence[Comparison]:
+    def compare_part(where: str) -> Sequence[Comparison]:
         kept = {*_sentences(where, corpus, columns)} if where else {*range(len(corpus))}
         return compared([i for i in range(len(corpus)) if i not in kept])
 
-    return check_gate(fail_if, part, bound=bound)
+    return check_gate(fail_if, compare_part, bound=bound)
 
 
 def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:

@@ -33,7 +33,7 @@ ROUNDING = 1e-12  # relative; equal sums in another order may differ by so much
 
 @dataclass(frozen=True)
 class Difference:
-    """One figure of an old and a new system, and what is known of the difference.
+    """One figure of an old and a new system, and their difference.
 
     ``difference`` is new minus old with its paired-bootstrap interval; ``p`` is that of approximate
     randomisation, two-sided, ``p_holm`` the same after Holm's correction over the figures it was
@@ -104,7 +104,7 @@ def swap_p_values(
     counts larger differences only, so that a system against itself is significant there; here that
     has p = 1, and elsewhere the two are the same unless a swap meets the difference exactly.
     """
-    moved, rows = _moved(pairs)
+    moved, rows = _swap_effects(pairs)
     sums = {key: (pair.old.sum(axis=0), pair.new.sum(axis=0)) for key, pair in pairs.items()}
     observed = {key: _gap(pair.figures, *sums[key]) for key, pair in pairs.items()}
     hits = {key: dict.fromkeys(gaps, 0) for key, gaps in observed.items()}
@@ -128,7 +128,7 @@ def swap_p_values(
     }
 
 
-def _moved(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
+def _swap_effects(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
     """What a swap carries over in each sentence, all pairs side by side, where it is anything."""
     whole = np.concatenate([pair.new - pair.old for pair in pairs.values()], axis=1)
     rows = np.flatnonzero(whole.any(axis=1))
@@ -136,7 +136,7 @@ def _moved(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
 
 
 def _ends(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
-    """Where the statistics of each pair but the last end among those of all."""
+    """Where the statistics of each pair but the last end in the row of all statistics."""
     return [*accumulate(pair.old.shape[1] for pair in pairs.values())][:-1]
 
 

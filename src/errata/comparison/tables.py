@@ -9,12 +9,11 @@ from errata.comparison.edits import ChangeCounts
 from errata.comparison.paired_tests import Difference
 from errata.core.errors import InputError
 from errata.core.stats import Interval, plural
-from errata.data import Edit, original_number
+from errata.data import original_number
 from errata.edits import extract
-from errata.tables.cells import Cell
-from errata.tables.table import Table, joined_signatures
+from errata.tables.table import Column, Table, joined_signatures
 
-# What is counted per 1,000 words of the source, and is headed so.
+# Headings of figures that are counted per 1,000 words of the source.
 PER_1000 = {"false alarms": "alarms per 1,000 words", "edits": "edits per 1,000 words"}
 CHANGES = {
     "missed_right": "missed → right",
@@ -26,9 +25,7 @@ CHANGES = {
     "new_alarms": "new false alarm",
     "alarms_gone": "false alarm gone",
 }
-MOVES = ("gained", "lost", "new alarms", "alarms gone")
 SIGNED = "+.4f"
-FORMATS = {"difference": SIGNED, "p (Holm)": ".4f", "p": ".4f"}
 LEAD = ("F", "edits")  # what the figure that a kind or slice is shown by begins with
 
 
@@ -57,59 +54,49 @@ def _title(found: Comparison, what: str) -> str:
     return f"{found.system} against {found.base}: {what}"
 
 
-def _interval(found: Comparison) -> str:
-    return f"{found.confidence * 100:g} % interval"
+def _columns(found: Comparison, each: Sequence[Difference], figure: str = "") -> list[Column]:
+    """Old, new, their difference with its interval, and p-values; what was not drawn is left out.
 
-
-def _cells(each: Difference) -> tuple[Cell, ...]:
-    change = each.difference
-    interval = Interval(change.low, change.high)
-    return each.old, each.new, change.value, interval, each.p_holm, each.p
-
-
-def _columns(found: Comparison) -> tuple[str, ...]:
-    return "old", "new", "difference", _interval(found), "p (Holm)", "p"
-
-
-def _trimmed(table: Table, found: Comparison) -> Table:
-    """The table without the columns of what was not drawn."""
-    for column in (_interval(found), "p (Holm)", "p") if table.rows else ():
-        table = table.without_empty(column)
-    return table
+    Figures per 1,000 words are shown with two decimals.
+    """
+    plain, signed = (".2f", "+.2f") if figure in PER_1000 else ("", SIGNED)
+    intervals = [Interval(one.difference.low, one.difference.high) for one in each]
+    drawn = bool(each)
+    return [
+        Column("old", [one.old for one in each], plain),
+        Column("new", [one.new for one in each], plain),
+        Column("difference", [one.difference.value for one in each], signed),
+        Column(f"{found.confidence * 100:g} % interval", intervals, plain, drawn),
+        Column("p (Holm)", [one.p_holm for one in each], ".4f", drawn),
+        Column("p", [one.p for one in each], ".4f", drawn),
+    ]
 
 
 def difference_table(found: Comparison) -> Table:
     """Every metric: old, new, their difference with its interval, and its p-values."""
-    notes = [f"note: {note}" for note in found.notes]
-    table = Table(
-        ("metric", *_columns(found)),
-        tuple((each.label, *_cells(each)) for each in found.differences),
+    labels = [each.label for each in found.differences]
+    return Table.of(
+        [Column("metric", labels), *_columns(found, found.differences)],
         title=_title(found, "metrics"),
         name=f"{found.system}_metrics",
-        caption="\n".join(notes),
-        formats=FORMATS,
+        notes=found.notes,
         signature=joined_signatures(
             filter(None, (*(each.signature for each in found.differences), found.tests))
         ),
     )
-    return _trimmed(table, found)
 
 
 def rate_table(found: Comparison) -> Table:
     """False alarms, clean sentences touched, sentences changed, and the mean over kinds."""
-    rows = tuple((PER_1000.get(each.label, each.label), *_cells(each)) for each in found.rates)
-    notes = () if found.differences else found.notes
-    table = Table(
-        ("figure", *_columns(found)),
-        rows,
+    labels = [PER_1000.get(each.label, each.label) for each in found.rates]
+    return Table.of(
+        [Column("figure", labels), *_columns(found, found.rates)],
         title=_title(found, "what a reader meets"),
         name=f"{found.system}_rates",
-        caption="\n".join(f"note: {note}" for note in notes),
-        formats=FORMATS,
+        notes=() if found.differences else found.notes,
         row_formats=dict.fromkeys(PER_1000.values(), ".2f"),
         signature=found.edits,
     )
-    return _trimmed(table, found)
 
 
 def _change_table(found: Comparison) -> Table:
@@ -131,16 +118,14 @@ def _lead(figures: Mapping[str, Difference]) -> str:
     return next(name for name in figures if name.startswith(LEAD))
 
 
-def _moves(counts: ChangeCounts, judged: bool) -> tuple[Cell, ...]:
-    return (counts.gained, counts.lost, counts.new_alarms, counts.alarms_gone) if judged else ()
-
-
-def _formats(found: Comparison, what: str) -> dict[str, str]:
-    """Digits of a table of one figure: of what is counted per 1,000 words, two decimals."""
-    if what not in PER_1000:
-        return FORMATS
-    shown = dict.fromkeys(("old", "new", _interval(found)), ".2f")
-    return FORMATS | shown | {"difference": "+.2f"}
+def _moves(changes: Sequence[ChangeCounts]) -> list[Column]:
+    """Errors gained and lost, false alarms that are new and gone."""
+    return [
+        Column("gained", [each.gained for each in changes]),
+        Column("lost", [each.lost for each in changes]),
+        Column("new alarms", [each.new_alarms for each in changes]),
+        Column("alarms gone", [each.alarms_gone for each in changes]),
+    ]
 
 
 def _kind_table(found: Comparison) -> Table:
@@ -148,98 +133,80 @@ def _kind_table(found: Comparison) -> Table:
         gap = kind.figures[_lead(kind.figures)].difference.value
         return -sum(kind.changes), -abs(gap) if gap == gap else 0.0
 
-    # What a narrow terminal leaves out stands last.
-    first, last = (MOVES[:2], ("errors", *MOVES[2:])) if found.judged else ((), ())
-    rows = tuple(
-        (
-            kind.kind or "-",
-            *_moves(kind.changes, found.judged)[:2],
-            *_cells(kind.figures[_lead(kind.figures)]),
-            *((kind.errors,) if found.judged else ()),
-            *_moves(kind.changes, found.judged)[2:],
-        )
-        for kind in sorted(found.kinds, key=busiest)
-    )
-    what = _lead(found.kinds[0].figures) if found.kinds else "edits"
-    table = Table(
-        ("kind", *first, *_columns(found), *last),
-        rows,
+    kinds = sorted(found.kinds, key=busiest)
+    what = _lead(kinds[0].figures) if kinds else "edits"
+    moves = _moves([kind.changes for kind in kinds]) if found.judged else []
+    errors = [Column("errors", [kind.errors for kind in kinds])] if found.judged else []
+    return Table.of(  # what a narrow terminal leaves out comes last
+        [
+            Column("kind", [kind.kind or "-" for kind in kinds]),
+            *moves[:2],
+            *_columns(found, [kind.figures[_lead(kind.figures)] for kind in kinds], what),
+            *errors,
+            *moves[2:],
+        ],
         title=_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
         name=f"{found.system}_kinds",
-        formats=_formats(found, what),
         signature=found.edits,
     )
-    return _trimmed(table, found)
 
 
 def _band_table(found: Comparison) -> Table:
-    rows = tuple(
-        (
-            band.name,
-            Interval(band.low, band.high),
-            band.errors,
-            band.old_right,
-            band.new_right,
-            band.changes.gained,
-            band.changes.lost,
-        )
-        for band in found.bands
-    )
-    return Table(
-        ("errors that are", "difficulty", "errors") + ("old right", "new right", "gained", "lost"),
-        rows,
+    bands = found.bands
+    return Table.of(
+        [
+            Column("errors that are", [band.name for band in bands]),
+            Column("difficulty", [Interval(band.low, band.high) for band in bands], ".2f"),
+            Column("errors", [band.errors for band in bands]),
+            Column("old right", [band.old_right for band in bands]),
+            Column("new right", [band.new_right for band in bands]),
+            *_moves([band.changes for band in bands])[:2],
+        ],
         title=_title(found, "errors by difficulty"),
         name=f"{found.system}_difficulty",
-        formats={"difficulty": ".2f"},
         signature=found.edits,
     )
 
 
 def _slice_table(found: Comparison) -> Table:
-    first, later = (MOVES[:2], MOVES[2:]) if found.judged else ((), ())
-    rows = tuple(
-        (
-            each.column,
-            each.value,
-            *_moves(each.changes, found.judged)[:2],
-            *_cells(each.figures[_lead(each.figures)]),
-            each.sentences,
-            *_moves(each.changes, found.judged)[2:],
-        )
-        for each in found.slices
-    )
-    what = _lead(found.slices[0].figures) if found.slices else "edits"
-    columns = [each.column for each in found.slices]
-    last = {max(i for i, name in enumerate(columns) if name == each) for each in columns}
-    table = Table(
-        ("slice", "value", *first, *_columns(found), "sentences", *later),
-        rows,
+    slices = found.slices
+    what = _lead(slices[0].figures) if slices else "edits"
+    moves = _moves([each.changes for each in slices]) if found.judged else []
+    return Table.of(
+        [
+            Column("slice", [each.column for each in slices]),
+            Column("value", [each.value for each in slices]),
+            *moves[:2],
+            *_columns(found, [each.figures[_lead(each.figures)] for each in slices], what),
+            Column("sentences", [each.sentences for each in slices]),
+            *moves[2:],
+        ],
         title=_title(found, f"{PER_1000.get(what, what)} by slice"),
         name=f"{found.system}_slices",
-        formats=_formats(found, what),
-        rules=frozenset(last),
+        rules={each.column: place for place, each in enumerate(slices)}.values(),
         signature=found.edits,
     )
-    return _trimmed(table, found)
 
 
 def _figures_table(found: Comparison, what: str) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for kind in found.kinds if what == "kind" else ():
-        rows += [(kind.kind or "-", name, *_cells(each)) for name, each in kind.figures.items()]
-    for part in found.slices if what == "slice" else ():
-        of = (part.column, part.value)
-        rows += [(*of, name, *_cells(each)) for name, each in part.figures.items()]
-    named = ("kind",) if what == "kind" else ("slice", "value")
-    table = Table(
-        (*named, "figure", *_columns(found)),
-        tuple(rows),
+    """Every figure of each kind, or of each slice."""
+    heads = ("kind",) if what == "kind" else ("slice", "value")
+    owners: list[tuple[tuple[str, ...], Mapping[str, Difference]]] = (
+        [((kind.kind or "-",), kind.figures) for kind in found.kinds]
+        if what == "kind"
+        else [((each.column, each.value), each.figures) for each in found.slices]
+    )
+    rows = [(of, name, each) for of, figures in owners for name, each in figures.items()]
+    return Table.of(
+        [
+            *(Column(head, [of[k] for of, _, _ in rows]) for k, head in enumerate(heads)),
+            Column("figure", [name for _, name, _ in rows]),
+            *_columns(found, [each for _, _, each in rows]),
+        ],
         title=_title(found, f"every figure by {what}"),
         name=f"{found.system}_{what}_figures",
-        formats=FORMATS,
         signature=found.edits,
     )
-    return _trimmed(table, found)
 
 
 def sentence_change_tables(found: Comparison, *, largest: int = 10) -> list[Table]:
@@ -256,61 +223,55 @@ def _sentence_table(
     found: Comparison, several: Sequence[SentenceChange], word: str, largest: int
 ) -> Table:
     shown = several[:largest]
-    metrics = tuple(each.label for each in found.differences[:1])
-    rows = tuple(
-        (
-            original_number(found.skipped, each.sentence),
-            each.gain if found.judged else each.size,
-            *(each.scores.get(label) for label in metrics),
-            word_diff(each.old, each.new),
-            each.source,
-        )
-        for each in shown
-    )
     number = len(several)
     text = "written differently" if word == "apart" else f"that got {word}"
     more = f", the largest {len(shown)} of them" if len(shown) < number else ""
-    return Table(
-        ("sentence", "gain" if found.judged else "words", *metrics, "old to new", "source"),
-        rows,
+    size = (
+        Column("gain", [each.gain for each in shown], "+d")
+        if found.judged
+        else Column("words", [each.size for each in shown])
+    )
+    return Table.of(
+        [
+            Column("sentence", [original_number(found.skipped, each.sentence) for each in shown]),
+            size,
+            *(
+                Column(metric.label, [each.scores.get(metric.label) for each in shown], SIGNED)
+                for metric in found.differences[:1]
+            ),
+            Column("old to new", [word_diff(each.old, each.new) for each in shown], width=52),
+            Column("source", [each.source for each in shown], width=52),
+        ],
         title=_title(found, f"{number} {plural('sentence', number)} {text}{more}"),
         name=f"{found.system}_{word}",
-        formats={"gain": "+d"} | dict.fromkeys(metrics, SIGNED),
-        widths={"old to new": 52, "source": 52},
         signature=found.edits,
     )
 
 
 def edit_change_table(found: Comparison, sources: Sequence[str]) -> Table:
     """Every error and false alarm whose state changed, a row each."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            original_number(found.skipped, change.sentence),
-            change.name,
-            change.kind or "-",
-            change.annotator,
-            *_place(change.edit, sources[change.sentence]),
-            change.before,
-            change.after,
-            change.difficulty,
-        )
-        for change in found.changes
-    ]
-    return Table(
-        ("sentence", "change", "kind", "annotator", "start", "end", "source", "correction")
-        + ("old", "new", "difficulty"),
-        tuple(rows),
+    changes = found.changes
+    edits = [change.edit for change in changes]
+    tokens = [sources[change.sentence].split() for change in changes]
+    words = [" ".join(t[e.start : e.end]) for t, e in zip(tokens, edits, strict=True)]
+    return Table.of(
+        [
+            Column("sentence", [original_number(found.skipped, each.sentence) for each in changes]),
+            Column("change", [each.name for each in changes]),
+            Column("kind", [each.kind or "-" for each in changes]),
+            Column("annotator", [each.annotator for each in changes]),
+            Column("start", [edit.start for edit in edits]),
+            Column("end", [edit.end for edit in edits]),
+            Column("source", words, width=24),
+            Column("correction", [" || ".join(edit.replacements) for edit in edits], width=24),
+            Column("old", [each.before for each in changes]),
+            Column("new", [each.after for each in changes]),
+            Column("difficulty", [each.difficulty for each in changes], ".2f"),
+        ],
         title=_title(found, "every edit that changed"),
         name=f"{found.system}_edits",
-        formats={"difficulty": ".2f"},
-        widths={"source": 24, "correction": 24},
         signature=found.edits,
     )
-
-
-def _place(edit: Edit, source: str) -> tuple[Cell, ...]:
-    tokens = " ".join(source.split()[edit.start : edit.end])
-    return edit.start, edit.end, tokens, " || ".join(edit.replacements)
 
 
 def word_diff(old: str, new: str) -> str:

@@ -1,6 +1,6 @@
 """Results that took long, on disk by digest, so that nothing is computed twice.
 
-A cache only saves time: one that is locked, full, read-only or broken is warned of once and then
+A cache only saves time: one that is locked, full, read-only or broken causes one warning, and then
 left alone, and the run goes on. Its files are the user's alone (mode 0600).
 
 One SQLite file in the folder ERRATA_CACHE, or in the user's cache folder. Every batch is a
@@ -77,7 +77,7 @@ class BlobCache:
         return found
 
     def put(self, revision: str, values: Mapping[str, bytes]) -> None:
-        """Keep values, in place of what is there."""
+        """Store values, replacing existing ones."""
         if (self.path, "written") in _unusable:
             return
         rows = [(revision, _digest(text), value) for text, value in values.items()]

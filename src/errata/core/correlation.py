@@ -130,7 +130,7 @@ def _tied_pairs(ordered: Ints) -> Floats:
 
 
 def _inversions(values: Ints) -> Floats:
-    """How many pairs of each row stand in falling order, bit by bit from the highest.
+    """Count the pairs in falling order of each row, bit by bit from the highest.
 
     Values that agree in the higher bits keep their order in a group; a 1 before a 0 there is an
     inversion, and then the group is divided.

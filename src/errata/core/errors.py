@@ -26,7 +26,7 @@ class ErrataError(Exception):
     """Anything Errata refuses to do; the command line prints it in one line and exits with 2."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What an error needs to come from another process as it is."""
+        """Return what pickle needs to rebuild the error in another process."""
         return _again, (type(self), self.args, dict(vars(self)))
 
 
@@ -98,7 +98,7 @@ def _written_out(character: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """A message without the middle of what is too long to be read, be it a value or all of it.
+    """Return a message with overlong values, or an overlong whole, cut in the middle.
 
     >>> shorten(f"the rank {'9' * 5000} is too large")
     'the rank 9999999999…99999 is too large'

@@ -1,7 +1,7 @@
 """Sums that do not depend on the order or the parts they are made in.
 
 Counts are whole numbers, or kept to ``2 ** -60`` (`summable`), which leaves every double from 0.01
-up as it is; their sums are kept in whole numbers too, and become doubles once, at the end.
+up unchanged; their sums are whole numbers too, and become doubles once, at the end.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def quantize(counts: Floats) -> Floats:
     >>> quantize(np.array([3.0, 0.1])).tolist(), quantize(np.array([1e-18])).item() * UNIT
     ([3.0, 0.1], 1.0)
     """
-    return counts if _whole(counts).all() else np.asarray(np.rint(counts * UNIT) / UNIT)
+    return counts if _is_integer(counts).all() else np.asarray(np.rint(counts * UNIT) / UNIT)
 
 
-def _whole(counts: Floats) -> Bools:
+def _is_integer(counts: Floats) -> Bools:
     return np.asarray((counts == np.floor(counts)) | np.isnan(counts))
 
 
 def select_reference(counts: Floats, chosen: Ints) -> Floats:
-    """The counts of the reference that each sentence takes; what is no use where it takes none.
+    """Return the counts of the reference that each sentence takes; ignore rows that take none.
 
     >>> select_reference(np.array([[[1.0], [2.0]], [[3.0], [4.0]]]), np.array([1, 0])).tolist()
     [[2.0], [3.0]]
@@ -73,12 +73,12 @@ class ExactSums:
     @classmethod
     def of(cls, counts: Floats, choice: Ints, *, block: int = BLOCK) -> ExactSums:
         """What the chosen references count together, ``choice`` being ``[draw, sentence]``."""
-        if len(choice) == 1 and counts.shape[1] > 1:  # of what is not chosen nothing is asked
+        if len(choice) == 1 and counts.shape[1] > 1:  # only chosen references are read
             mine = select_reference(counts, choice[0])[:, None]
             return cls.of(mine, np.minimum(choice, 0), block=block)
         rest = np.where(np.isnan(counts), 0.0, counts)
-        towards_0 = np.trunc(rest)  # towards 0: what is left of a small negative number stays exact
-        whole = _chosen(towards_0, choice, block)
+        towards_0 = np.trunc(rest)  # towards 0: the rest of a small negative number stays exact
+        whole = _sum_chosen(towards_0, choice, block)
         none = np.zeros_like(whole)
         found = cls((whole, none, none))
         rest = (rest - towards_0) * 2**LIMB
@@ -88,7 +88,7 @@ class ExactSums:
         low = np.rint((rest - high) * 2**LIMB)
         for start in range(0, len(counts), CHUNK):
             part = slice(start, start + CHUNK)
-            a, b = (_chosen(limb[part], choice[:, part], block) for limb in (high, low))
+            a, b = (_sum_chosen(limb[part], choice[:, part], block) for limb in (high, low))
             found = found + cls((none, a, b))
         return found
 
@@ -112,7 +112,7 @@ class ExactSums:
         return tuple(w + Fraction((h << LIMB) + low, UNIT) for w, h, low in rows)
 
 
-def _chosen(counts: Floats, choice: Ints, block: int) -> Ints:
+def _sum_chosen(counts: Floats, choice: Ints, block: int) -> Ints:
     """Whole numbers of the chosen references, summed for each draw."""
     sentences, references, k = counts.shape
     step = max(1, min(block // max(1, sentences), ONE_THREAD // max(1, sentences * k)))

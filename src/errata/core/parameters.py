@@ -38,7 +38,7 @@ def parameterised(cls: type[T]) -> type[T]:
 class About:
     """What a list of metrics or rankers says of one: its paper, its range, what it needs.
 
-    ``amounts`` are those of its further figures that are sums, where the others are shares.
+    ``amounts`` names its further figures that are sums; the others are shares.
     """
 
     paper: str = ""
@@ -53,7 +53,7 @@ class About:
 
 
 class Parameterised:
-    """Something with a name and parameters (its fields), printed as it is written.
+    """An object with a name and parameters (its fields); its repr can be parsed again.
 
     A field whose type is a ``Literal`` takes only those words. A field that decides no number (a
     device, a batch size) is declared with ``compare=False`` and is no part of the signature.
@@ -205,7 +205,7 @@ def parse_arguments(
 
 
 def name_in(signature: str) -> str:
-    """The bare name in a signature; what is no signature is a name itself.
+    """Return the name in a signature; a text without parentheses is a name itself.
 
     >>> name_in("m2(beta=1)"), name_in("my metric")
     ('m2', 'my metric')

@@ -1,7 +1,7 @@
-"""Metrics, rankers and models by name: ours, those of installed packages, and one's own.
+"""Metrics, rankers and models by name: built in, from installed packages, or from a file.
 
 Nothing is imported before it is asked for. Whatever is wrong with a plug-in, the message names
-the package or file it comes from; what is not Errata's own says so in every signature.
+the package or file it comes from; signatures name the origin of everything not built in.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Registry(Generic[T]):
     adapter: str = ""
 
     def names(self) -> list[str]:
-        """All known names: ours, then those of installed plug-ins."""
+        """Return all known names: built-in ones, then installed plug-ins."""
         plugins = {plugin.name for plugin in _installed(self.group)}
         return [*self.builtin, *sorted(plugins - set(self.builtin))]
 
     def package(self, name: str) -> str:
-        """The installed package behind a name; empty for what is ours."""
+        """Return the installed package behind a name; empty for built-in names."""
         if name in self.builtin:
             return ""
         return next((_package(p) for p in _installed(self.group) if p.name == name), "")
@@ -180,7 +180,7 @@ def _installed(group: str) -> tuple[EntryPoint, ...]:
     asks.
     """
     folders = tuple((path, _changed(path)) for path in sys.path)
-    return _listed(entry_points, group, folders)
+    return _entry_points(entry_points, group, folders)
 
 
 def _changed(path: str) -> int:
@@ -192,7 +192,7 @@ def _changed(path: str) -> int:
 
 
 @lru_cache(maxsize=8)
-def _listed(
+def _entry_points(
     find: Callable[..., Iterable[EntryPoint]], group: str, folders: tuple[tuple[str, int], ...]
 ) -> tuple[EntryPoint, ...]:
     return tuple(find(group=group))
@@ -264,7 +264,7 @@ def _module(where: str) -> ModuleType:
 def origin(thing: Any) -> tuple[str, ...]:
     """Where a class or function that is not Errata's own comes from, for the signature.
 
-    The digest is of the file it stands in: an edited metric is another metric.
+    The digest covers the file that defines it: an edited metric is another metric.
 
     >>> import errata.core.stats
     >>> origin(errata.core.stats.ratio)
@@ -290,7 +290,7 @@ def _ours_to_say(cls: Any) -> bool:
 
 
 def _home(thing: Any) -> str:
-    """The module a class or function stands in; of a file of one's own, the name of the file."""
+    """Return the module that defines a class or function, or the name of the user's file."""
     module = str(thing.__module__)
     if module.startswith("errata_own_"):
         return os.path.basename(str(sys.modules[module].__file__))

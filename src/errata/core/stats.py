@@ -165,7 +165,7 @@ def percentiles(resampled: Floats, confidence: float = 0.95) -> Floats:
 
 
 def plural(noun: str, number: int) -> str:
-    """A noun as it is written after a number.
+    """Return the form of a noun that follows a number.
 
     >>> f"1 {plural('line', 1)}, 0 {plural('line', 0)}"
     '1 line, 0 lines'

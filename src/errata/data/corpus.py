@@ -230,6 +230,8 @@ class Corpus:
         A sentence that none of them annotated gets an implied reference without edits, as it
         would from a file that holds their lines only.
         """
+        if not annotators:
+            raise InputError("no annotator to keep", remedy="name at least one annotator")
 
         def keep(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
             kept = tuple(r for r in references if r.annotator in annotators)

@@ -203,7 +203,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
             return self.rows[which]
         begin, end, step = which.indices(len(self))
         if step == 1:
-            return self.part(begin, max(begin, end))
+            return self.slice(begin, max(begin, end))
         return self.take(np.arange(begin, end, step))
 
     def __iter__(self) -> Iterator[tuple[Reference, ...]]:
@@ -259,9 +259,9 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
 
     def sentence(self, i: int) -> tuple[Reference, ...]:
         """Return the references of one sentence without making all objects."""
-        return self.rows[i] if "rows" in self.__dict__ else self.part(i, i + 1).rows[0]
+        return self.rows[i] if "rows" in self.__dict__ else self.slice(i, i + 1).rows[0]
 
-    def part(self, begin: int, end: int) -> ReferenceTable:
+    def slice(self, begin: int, end: int) -> ReferenceTable:
         """Return the references of the sentences ``begin:end``."""
         own = self.reference_offsets[begin : end + 1]
         references = slice(*own[[0, -1]].tolist())

@@ -128,7 +128,7 @@ class Scores:
         )
 
     def without_sentences(self, *sentences: int) -> Scores:
-        """The scores without those of these sentences, counted from 0; overall scores stay.
+        """Return the scores without these sentences (0-based); overall scores stay.
 
         >>> table = np.array([[0.1, 0.2, 0.3]])
         >>> fewer = Scores("m2()", ("A",), np.array([0.2]), table).without_sentences(1)

@@ -28,7 +28,7 @@ class Utf8(NamedTuple):
     ends: NDArray[np.int64]
 
     def decode(self) -> list[str]:
-        """Return the texts, none of which may contain a line feed, as strings.
+        """Return the texts as strings; none may contain a line feed.
 
         >>> utf8(["goes", "é", ""]).decode()
         ['goes', 'é', '']

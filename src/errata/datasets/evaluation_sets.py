@@ -22,7 +22,6 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from pathlib import Path
@@ -32,74 +31,15 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.parameters import suggest_name
 from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
-from errata.io.corpus import read_corpus
+from errata.io.corpus import CorpusFiles
 from errata.io.files import plain_name
 from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
-from errata.io.slices import SkippedSentences, read_skipped
-from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output
+from errata.io.slices import SkippedSentences, join_skipped, read_skipped
+from errata.io.tokenisers import Tokeniser, tokenise_corpus, tokenise_output
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
 LONGEST_SKIP = 1000  # characters of a list, or of a file's name
-
-
-@dataclass(frozen=True)
-class EvaluationFiles:
-    """Where a corpus and the outputs on it are; ``place`` is where that was said."""
-
-    name: str
-    gold: str | None = None
-    source: str | None = None
-    references: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-    place: str = ""
-    skipped: SkippedSentences | None = None
-
-    def read(
-        self,
-        *,
-        annotators: Sequence[int] = (),
-        missing: str | None = None,
-        compatible: bool = False,
-        skipped: SkippedSentences | None = None,
-        tokens: str = AS_IS,
-        guard: bool = True,
-    ) -> EvaluationSet:
-        """The sentences and the outputs; what is wrong with a file is said as elsewhere.
-
-        Left out are the sentences ``skipped`` beside those that the place itself leaves out.
-        """
-        with self._named():
-            corpus = read_corpus(
-                gold=self.gold,
-                source=self.source,
-                references=self.references,
-                annotators=annotators or None,
-                missing=missing,
-                name=self.name,
-                compatible=compatible,
-                tokens=tokens,
-                guard=guard,
-            )
-            left_out = [each.positions(len(corpus)) for each in (self.skipped, skipped) if each]
-            corpus = corpus.without_sentences(*{i for each in left_out for i in each})
-        systems = read_systems(self.outputs, corpus=corpus, guard=guard)
-        return EvaluationSet(self.name, corpus, tuple(systems))
-
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Say which corpus is meant where something is wrong with it and not with one file."""
-        try:
-            yield
-        except InputError as error:
-            if error.path not in (None, self.skipped and self.skipped.path):
-                raise
-            raise InputError(
-                f"{self.name}: {error.problem}",
-                path=error.path or self.place,
-                line=error.line,
-                remedy=error.remedy,
-            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,35 +72,45 @@ class EvaluationSet:
         return f"EvaluationSet({self.name!r}, {sizes})"
 
 
+def read_evaluation_set(files: CorpusFiles) -> EvaluationSet:
+    """Read the corpus and the outputs of files; the error of no one file names the corpus."""
+    try:
+        corpus = files.read()
+    except InputError as error:
+        if error.path not in (None, files.skipped and files.skipped.path):
+            raise
+        raise InputError(
+            f"{files.title}: {error.problem}",
+            path=error.path or files.place,
+            line=error.line,
+            remedy=error.remedy,
+        ) from None
+    systems = read_systems(files.output_paths, corpus=corpus, guard=files.guard)
+    return EvaluationSet(files.title, corpus, tuple(systems))
+
+
 def read_evaluation_sets(
-    places: Iterable[str],
-    *,
-    annotators: Sequence[int] = (),
-    missing: str | None = None,
-    compatible: bool = False,
-    skipped: SkippedSentences | None = None,
-    tokens: str = AS_IS,
-    guard: bool = True,
-    progress: Report | None = None,
+    places: Iterable[str], how: CorpusFiles | None = None, *, progress: Report | None = None
 ) -> list[EvaluationSet]:
     """Read the corpora that places name (see `evaluation_files`), no two of one name.
 
-    The sentences ``skipped`` are left out of every corpus; for the others see `read_corpus`.
+    ``how`` says how to read them: annotators, tokens, guard... The sentences that it skips are
+    left out beside those that a place leaves out.
     """
-    return [
-        files.read(
-            annotators=annotators,
-            missing=missing,
-            compatible=compatible,
-            skipped=skipped,
-            tokens=tokens,
-            guard=guard,
+    how = how or CorpusFiles()
+    found = []
+    for files in files_of_sets(places, progress):
+        names = "gold", "source", "references", "outputs", "name", "place"
+        files = replace(
+            how,
+            **{name: getattr(files, name) for name in names},
+            skipped=join_skipped(files.skipped, how.skipped),
         )
-        for files in files_of_sets(places, progress)
-    ]
+        found.append(read_evaluation_set(files))
+    return found
 
 
-def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list[EvaluationFiles]:
+def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list[CorpusFiles]:
     """Where the corpora are that places name, no two of one name."""
     found = [files for place in places for files in evaluation_files(place, progress)]
     for k, files in enumerate(found):
@@ -173,7 +123,7 @@ def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list
     return found
 
 
-def evaluation_files(place: str, progress: Report | None = None) -> list[EvaluationFiles]:
+def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusFiles]:
     """What a place names: a folder, a TOML file with one or more corpora, or public data.
 
     ``place`` may be ``NAME=PLACE``. Public data are fetched where they are not at hand.
@@ -189,7 +139,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[Evaluat
             )
         return [_folder(path, name)]
     if plain_name(where).endswith(".toml"):
-        return _listed(where, name, progress)
+        return _read_entry(where, name, progress)
     known = collections()
     if where not in known:
         raise InputError(
@@ -200,7 +150,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[Evaluat
     return [_collected(known[where], name or where, progress)]
 
 
-def _collected(chosen: Collection, name: str, progress: Report | None) -> EvaluationFiles:
+def _collected(chosen: Collection, name: str, progress: Report | None) -> CorpusFiles:
     found = {role: role_files(chosen, role, progress) for role in get_args(CorpusRole)}
     if not (found["gold"] or found["source"]):
         raise InputError(
@@ -210,18 +160,18 @@ def _collected(chosen: Collection, name: str, progress: Report | None) -> Evalua
     return _files(name, found, chosen.name)
 
 
-def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> EvaluationFiles:
-    return EvaluationFiles(
-        name,
+def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusFiles:
+    return CorpusFiles(
         next(iter(found.get("gold", ())), None),
         next(iter(found.get("source", ())), None),
         tuple(found.get("references", ())),
-        tuple(found.get("outputs", ())),
-        place,
+        tuple((name or "", path) for name, path in map(split_name, found.get("outputs", ()))),
+        name=name,
+        place=place,
     )
 
 
-def _folder(folder: Path, name: str | None) -> EvaluationFiles:
+def _folder(folder: Path, name: str | None) -> CorpusFiles:
     inside = sorted(folder.iterdir(), key=_in_numbers)
     plain = {Path(plain_name(path)).name: path for path in inside if path.is_file()}
     gold, source = plain.get("gold.m2"), plain.get("source.txt")
@@ -248,13 +198,13 @@ def _folder(folder: Path, name: str | None) -> EvaluationFiles:
         )
         references = []
     outputs = folder / "outputs"
-    return EvaluationFiles(
-        name or folder.resolve().name,
+    return CorpusFiles(
         None if gold is None else str(gold),
         None if source is None else str(source),
         tuple(map(str, references)),
-        (str(outputs),) if outputs.is_dir() else (),
-        str(folder),
+        (("", str(outputs)),) if outputs.is_dir() else (),
+        name=name or folder.resolve().name,
+        place=str(folder),
     )
 
 
@@ -266,7 +216,7 @@ def _in_numbers(path: Path) -> list[tuple[int, str]]:
     ]
 
 
-def _listed(where: str, name: str | None, progress: Report | None) -> list[EvaluationFiles]:
+def _read_entry(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
     tables, text = read_toml(where)
     if not tables or name is not None:
         raise InputError(
@@ -295,7 +245,7 @@ class _ListedCorpus:
 
 def listed_files(
     reader: RecordReader, entry: Any, *keys: str, progress: Report | None = None
-) -> EvaluationFiles:
+) -> CorpusFiles:
     """Return the corpus that the table at ``keys`` of a TOML file lists."""
     name, folder = keys[-1], Path(reader.path).parent
     listed = reader.decode(_ListedCorpus, entry, *keys)
@@ -336,8 +286,8 @@ def _read_skip(reader: RecordReader, given: str, *keys: str) -> SkippedSentences
 
 
 def _add_public_data(
-    made: EvaluationFiles, reader: RecordReader, data: str, *keys: str, progress: Report | None
-) -> EvaluationFiles:
+    made: CorpusFiles, reader: RecordReader, data: str, *keys: str, progress: Report | None
+) -> CorpusFiles:
     """Return the files with those of a collection for what is missing: corpus, outputs or both."""
     if data not in collections():
         raise reader.error(
@@ -345,7 +295,7 @@ def _add_public_data(
             *(*keys, "data"),
             remedy=f"{suggest_name(data, collections())}see errata data list",
         )
-    known = _collected(collections()[data], made.name, progress)
+    known = _collected(collections()[data], made.title, progress)
     if made.gold is None and made.source is None and not made.references:
         made = replace(made, gold=known.gold, source=known.source, references=known.references)
     return made if made.outputs else replace(made, outputs=known.outputs)
@@ -364,18 +314,20 @@ def _expand(text: str, folder: Path) -> list[str]:
     return [f"{name}={file}" if name else file for file in files]
 
 
-def scored_sets(places: Sequence[str]) -> Iterator[EvaluationFiles]:
+def scored_sets(places: Sequence[str]) -> Iterator[CorpusFiles]:
     """Yield the files of whole test sets with outputs, every output on its own."""
     for each in files_of_sets(places):
         if each.skipped is not None:
             raise InputError(
-                f"{each.name}: sentences are left out, which a run cannot do",
+                f"{each.title}: sentences are left out, which a run cannot do",
                 path=each.place,
                 remedy="leave them out of the files, or score this set with errata corpora",
             )
-        outputs = tuple(os.fspath(path) for path in files_in(each.outputs))
+        outputs = tuple(
+            (name or "", path) for name, path in map(split_name, files_in(each.output_paths))
+        )
         if not outputs:
             raise InputError(
-                f"{each.name} has no outputs to score", path=each.place, remedy="give some"
+                f"{each.title} has no outputs to score", path=each.place, remedy="give some"
             )
         yield replace(each, outputs=outputs)

@@ -70,7 +70,7 @@ def download_rest(url: str, part: Path, size: int, progress: Report | None, unti
             return None
         part.unlink()
         have = 0
-    # Compressed transfer would make the offsets those of the compressed bytes.
+    # With compressed transfer offsets would count compressed bytes.
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -383,7 +383,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-# ---- What is studied together: files of the catalogue, each in the part it plays.
+# ---- Collections: files of the catalogue that are used together, by role.
 
 Role = Literal[
     "gold", "source", "references", "outputs", "judgments", "human", "scores", "attacks", "ratings"
@@ -511,14 +511,14 @@ def cache_entries() -> list[CacheEntry]:
     for name, what in RESULTS.items():
         path = cache_folder() / f"{name}.sqlite3"
         files = [path, *(path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm"))]
-        parts.append(_part(name, what, path, files, entries=_entries(path)))
+        parts.append(_cache_entry(name, what, path, files, entries=_entries(path)))
     sets = catalogue().values()
     here = download_folder()
     downloads = [here / chosen.address(file) for chosen in sets for file in chosen.files]
     downloads += [path.with_name(path.name + ".part") for path in downloads]
     downloads += [here / chosen.repository / chosen.commit / ".lock" for chosen in sets]
     what = "downloaded data sets, public as they are"
-    return [*parts, _part("data", what, here, downloads)]
+    return [*parts, _cache_entry("data", what, here, downloads)]
 
 
 def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
@@ -542,7 +542,7 @@ def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
     return gone
 
 
-def _part(
+def _cache_entry(
     name: str, what: str, path: Path, files: Iterable[Path], *, entries: int | None = None
 ) -> CacheEntry:
     there = tuple(file for file in dict.fromkeys(files) if file.is_file())

@@ -99,7 +99,7 @@ def marked_sentences(
     *,
     conceal: Collection[Concealed] = (),
 ) -> list[SegmentedSentence]:
-    """The sentences (all, or those of a range) cut into pieces.
+    """The sentences (all, or a range) cut into pieces.
 
     With ``conceal`` they read as if there were no such marks; Gotou et al. (2020) draw their
     Figure 1 without omissions and false alarms.
@@ -121,7 +121,7 @@ def marked_sentences(
             if plain:
                 pieces.append(Segment("plain", escape_controls(" ".join(plain))))
                 plain = []
-            pieces.append(_marked(found, u, spots[c], tokens, *marks[c]))
+            pieces.append(_marked_segment(found, u, spots[c], tokens, *marks[c]))
         if plain:
             pieces.append(Segment("plain", escape_controls(" ".join(plain))))
         reference = found.corpus.references[i][int(chunks.references[u])]
@@ -150,7 +150,7 @@ def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool],
     )
 
 
-def _marked(
+def _marked_segment(
     found: DifficultyMap,
     unit: int,
     spot: list[int],
@@ -193,7 +193,7 @@ def system_text_at(edits: Sequence[Edit], start: int, end: int) -> str:
 def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
     """Sentences ``3-7`` or ``12`` counted from 1, as a range counted from 0.
 
-    Of a text of which some were left out (``skipped``), those that are there.
+    Sentences that were left out of the text (``skipped``) are ignored.
 
     >>> parse_range("3-7", 10), parse_range("12", 20), parse_range("3-7", 10, (1, 5))
     (range(2, 7), range(11, 12), range(1, 5))
@@ -449,7 +449,7 @@ def _draw_legend(
 
 
 def layout_runs(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
-    """What is set for a piece: single words, or a marked text with its correction beside it."""
+    """The words of a piece, or its marked text with the correction beside it."""
     plain = {"size": 1.0, "after": 0.33, "ink": "#111", "shade": None}
     if piece.what == "plain":
         return [[(word, plain)] for word in piece.text.split()]

@@ -18,12 +18,12 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.difficulty.heatmap import weights_origin
 from errata.edits import kind_at
 from errata.io.corpus import keep_annotators
+from errata.metrics.base import describe_data
 from errata.metrics.difficulty import DifficultyMap, weight
 from errata.scoring.evaluate import scores_of
 from errata.scoring.results import corpus_facts
 from errata.scoring.tables import score_table
-from errata.tables.cells import Cell
-from errata.tables.table import Table, signed
+from errata.tables.table import Column, Table, signed
 
 
 @dataclass(frozen=True)
@@ -170,25 +170,25 @@ def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
 
 def only_corrected_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system alone corrects."""
-    return [e for e in errors(found) if e.corrected_by == (_known(found, system),)]
+    return [e for e in errors(found) if e.corrected_by == (_check_system(found, system),)]
 
 
 def missed_only_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that every other system corrects and this one does not."""
-    others = tuple(name for name in found.systems if name != _known(found, system))
+    others = tuple(name for name in found.systems if name != _check_system(found, system))
     return [e for e in errors(found) if others and e.corrected_by == others]
 
 
 def missed_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system leaves or corrects wrongly, easiest first."""
-    name = _known(found, system)
+    name = _check_system(found, system)
     return sorted(
         (e for e in errors(found) if name not in e.corrected_by),
         key=lambda e: (e.weight, e.sentence, e.chunk),
     )
 
 
-def _known(found: DifficultyMap, system: str) -> str:
+def _check_system(found: DifficultyMap, system: str) -> str:
     if system not in found.systems:
         raise InputError(
             f"there is no system {system!r}", remedy=f"known: {', '.join(found.systems)}"
@@ -265,12 +265,13 @@ def difficulty_tables(
 ) -> list[Table]:
     """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
 
-    ``corpus`` and ``systems`` are those of the map, ``remark`` says who annotated; the errors of
+    ``corpus`` and ``systems`` belong to the map, ``remark`` says who annotated; the errors of
     the ``chosen`` systems follow.
     """
     metric = found.metric
     shown = []
-    signature = signed(repr(metric), *metric.context(corpus, systems), *corpus_facts(corpus))
+    context = describe_data(metric, corpus, systems).context
+    signature = signed(repr(metric), *context, *corpus_facts(corpus))
     if systems:
         counts = [found.counts(s) for s in range(len(systems))]
         scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
@@ -309,20 +310,19 @@ def difficulty_tables(
 
 def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "", signature: str = "") -> Table:
     """Mean weight, SD and frequency by kind of error, as Table 4 of Gotou et al. (2020)."""
-    interval = any(not np.isnan(row.low) for row in rows)
-    columns = ("kind", "mean weight", "SD", "frequency", *(["interval of the mean"] * interval))
-    cells: list[tuple[Cell, ...]] = []
-    for row in rows:
-        bounds = [Interval(row.low, row.high)] if interval else []
-        cells.append((row.kind or "-", row.mean, row.sd, row.frequency, *bounds))
-    return Table(
-        columns,
-        tuple(cells),
+    intervals = [Interval(row.low, row.high) for row in rows]
+    return Table.of(
+        [
+            Column("kind", [row.kind or "-" for row in rows]),
+            Column("mean weight", [row.mean for row in rows], ".3f"),
+            Column("SD", [row.sd for row in rows], ".3f"),
+            Column("frequency", [row.frequency for row in rows]),
+            Column("interval of the mean", intervals, ".3f", optional=True),
+        ],
         title="Difficulty by kind of error",
         name="kinds",
         caption=caption,
         signature=signature,
-        formats={"mean weight": ".3f", "SD": ".3f", "interval of the mean": ".3f"},
     )
 
 
@@ -335,31 +335,22 @@ def error_table(
     intervals: Floats | None = None,
     signature: str = "",
 ) -> Table:
-    """Errors with their sentence around them; ``intervals`` are those of the weights."""
-    columns = ["sentence", "weight", "kind", "error", "correction", "in context", "corrected by"]
-    if intervals is not None:
-        columns.insert(2, "interval")
-    rows = []
-    for k, error in enumerate(several):
-        row: list[Cell] = [
-            found.corpus.number(error.sentence),
-            error.weight,
-            error.edit.kind or "-",
-            error.tokens or "(nothing)",
-            error.edit.replacement or "(nothing)",
-            _context(found, error),
-            ", ".join(error.corrected_by),
-        ]
-        if intervals is not None:
-            row.insert(2, Interval(*intervals[k].tolist()))
-        rows.append(tuple(row))
-    return Table(
-        tuple(columns),
-        tuple(rows),
+    """Errors with their sentence around them; ``intervals`` belong to the weights."""
+    bounds = [] if intervals is None else [Interval(*ends) for ends in intervals.tolist()]
+    return Table.of(
+        [
+            Column("sentence", [found.corpus.number(error.sentence) for error in several]),
+            Column("weight", [error.weight for error in several], ".3f"),
+            *([] if intervals is None else [Column("interval", bounds, ".2f")]),
+            Column("kind", [error.edit.kind or "-" for error in several]),
+            Column("error", [error.tokens or "(nothing)" for error in several]),
+            Column("correction", [error.edit.replacement or "(nothing)" for error in several]),
+            Column("in context", [_context(found, error) for error in several]),
+            Column("corrected by", [", ".join(error.corrected_by) for error in several]),
+        ],
         title=title,
         name=name,
         signature=signature,
-        formats={"weight": ".3f", "interval": ".2f"},
     )
 
 
@@ -398,14 +389,16 @@ def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
     every = errors(found)
     by = Counter(error.corrected_by for error in every)  # the systems, in their order
-    rows: list[tuple[Cell, ...]] = []
-    for s in found.systems:
-        others = tuple(name for name in found.systems if name != s)
-        corrected = sum(many for who, many in by.items() if s in who)
-        rows.append((s, corrected, by[(s,)], by[others] if others else 0))
-    return Table(
-        ("system", "corrected", "only you", "everyone but you"),
-        tuple(rows),
+    systems = found.systems
+    others = [tuple(name for name in systems if name != system) for system in systems]
+    corrected = [sum(many for who, many in by.items() if s in who) for s in systems]
+    return Table.of(
+        [
+            Column("system", systems),
+            Column("corrected", corrected),
+            Column("only you", [by[(system,)] for system in systems]),
+            Column("everyone but you", [by[names] if names else 0 for names in others]),
+        ],
         title=f"Who corrects what ({len(every)} errors)",
         name="uniqueness",
         signature=signature,
@@ -440,16 +433,17 @@ def agreement_table(
     require("measure", which, Literal["kappa", "jaccard"])
     kappa, jaccard = correction_agreement(found)
     values = kappa if which == "kappa" else jaccard
-    rows = tuple(
-        (a, *(None if i == j else float(values[i, j]) for j in range(len(found.systems))))
-        for i, a in enumerate(found.systems)
-    )
-    return Table(
-        ("system", *found.systems),
-        rows,
+    systems = range(len(found.systems))
+    return Table.of(
+        [
+            Column("system", found.systems),
+            *(
+                Column(name, [None if i == j else float(values[i, j]) for i in systems], ".2f")
+                for j, name in enumerate(found.systems)
+            ),
+        ],
         name=f"agreement_{which}",
         signature=signature,
         title="Agreement on which errors are corrected "
         f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
-        formats=dict.fromkeys(found.systems, ".2f"),
     )

@@ -7,7 +7,8 @@ path. All give the same `errata.data.Edit`, typed ``M:``, ``U:`` or ``R:`` and a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal
 
@@ -92,8 +93,8 @@ def with_edits(
 ) -> Corpus:
     """The corpus with edits for every reference; kept with the corpus.
 
-    ``gold="as_is"`` keeps the edits that are there and finds those of references that come as
-    text. ``"reextracted"`` finds all anew, so that gold spans and kinds become comparable with a
+    ``gold="as_is"`` keeps given edits and finds the edits of references that come as
+    text. ``"reextracted"`` extracts all again: gold spans and kinds become comparable with a
     system's and a perfect system gets full marks. Edits that only detect an error (``UNK``) are
     kept then and not carried out, as in ERRANT's ``errant_m2 -auto``; of the others the first
     alternatives are (also of NUCLE's ``Um``, which ``errant_m2`` leaves out: reference texts have
@@ -322,8 +323,8 @@ def edits_of(
 ) -> list[Hypotheses]:
     """The outputs with their edits, of one origin.
 
-    ``"alike"`` takes the edits of outputs that came with them (M2) and finds those of texts, and
-    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` finds all anew.
+    ``"alike"`` takes the edits of outputs that came with them (M2) or finds the edits of texts, and
+    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` extracts all again.
 
     >>> corpus = Corpus.from_texts(["He go home ."])
     >>> own = Hypotheses("A", ("He goes home .",), ((Edit(1, 3, "goes home", "SVA"),),))
@@ -336,38 +337,61 @@ def edits_of(
     bare = [h.system for h in systems if h.edits is None]
     if outputs == "alike" and given and bare:
         raise InputError(
-            f"the edits of {_listed(given)} came with the file (M2), those of {_listed(bare)} "
-            "have to be found in the text: scores would not be comparable",
+            f"the edits of {_join_names(given)} came with the file (M2), the edits of "
+            f"{_join_names(bare)} must be found in the text: scores would not be comparable",
             remedy="find all of them alike with outputs='reextracted' (or --extract NAME on the "
             "command line), or ask for both with outputs='mixed'",
         )
     return extract_systems(corpus, systems, extractor=extractor, progress=progress)
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def origins(
-    systems: Sequence[Hypotheses], outputs: OutputEditing, extractor: str, *, gold: bool
-) -> tuple[str, ...]:
+def origin_facts(
+    systems: Sequence[Hypotheses], outputs: OutputEditing
+) -> dict[str, frozenset[str]]:
+    """Return for each system whether its edits were ``given`` or ``extracted``.
+
+    >>> texts, own = Hypotheses("A", ("a",)), Hypotheses("B", ("a",), ((),))
+    >>> origin_facts([texts, own], "mixed")
+    {'edits of A': frozenset({'extracted'}), 'edits of B': frozenset({'given'})}
+    """
+    found = {h.system: h.edits is None or outputs == "reextracted" for h in systems}
+    return {
+        f"edits of {name}": frozenset({"extracted" if extracted else "given"})
+        for name, extracted in found.items()
+    }
+
+
+def origins(facts: Mapping[str, object]) -> dict[str, bool]:
+    """Return whether the edits of each system were given, from `origin_facts`."""
+    return {
+        name.removeprefix("edits of "): origin == {"given"}
+        for name, origin in facts.items()
+        if name.startswith("edits of ")
+    }
+
+
+def describe_origins(facts: Mapping[str, object], extractor: str, *, gold: bool) -> tuple[str, ...]:
     """What a signature says of the edits of systems, and of the extractor where it was asked.
 
     ``gold`` says whether it also found gold edits.
 
     >>> texts, own = Hypotheses("A", ("a",)), Hypotheses("B", ("a",), ((),))
-    >>> origins([texts, own], "mixed", "aligned", gold=False)
+    >>> describe_origins(origin_facts([texts, own], "mixed"), "aligned", gold=False)
     ('edits:extracted (A), given (B)',)
     """
-    bare = [h.system for h in systems if h.edits is None or outputs == "reextracted"]
-    given = [h.system for h in systems if h.system not in bare]
-    said = f"extracted ({', '.join(bare)}), given ({', '.join(given)})"
-    if not (bare and given):
-        said = "given" if given else "extracted"
-    ran = gold or bool(bare)
-    named = ran and split_extractor(extractor)[0] == "errant"
+    systems = origins(facts)
+    extracted = [name for name, given in systems.items() if not given]
+    given = [name for name, given in systems.items() if given]
+    words = f"extracted ({', '.join(extracted)}), given ({', '.join(given)})"
+    if not (extracted and given):
+        words = "given" if given else "extracted"
+    named = (gold or bool(extracted)) and split_extractor(extractor)[0] == "errant"
     return (
-        *((f"edits:{said}",) if systems else ()),
+        *((f"edits:{words}",) if systems else ()),
         *((f"extractor:{extractor_version(extractor)}",) if named else ()),
     )
 
@@ -377,7 +401,9 @@ def kinds_of(edits: Iterable[Sequence[Edit]]) -> set[str]:
     return {edit.kind for several in edits for edit in several} - set(DETECTED)
 
 
-def has_comparable_types(gold: set[str], proposed: set[str] | None, extractor: str) -> bool:
+def has_comparable_types(
+    gold: AbstractSet[str], proposed: AbstractSet[str] | None, extractor: str
+) -> bool:
     """Whether kinds of the gold and of a system can be compared.
 
     ``proposed`` are the system's where they were given; None where the extractor named them.
@@ -398,7 +424,7 @@ def has_comparable_types(gold: set[str], proposed: set[str] | None, extractor: s
     return not any(_within(gold, i) or _within(proposed, i) for i in known)
 
 
-def _within(kinds: set[str], inventory: frozenset[str]) -> bool:
+def _within(kinds: AbstractSet[str], inventory: frozenset[str]) -> bool:
     return all(kind[:2] in OPERATIONS and kind[2:] in inventory for kind in kinds)
 
 

@@ -117,7 +117,7 @@ def aligned_kinds(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) ->
     ['R:INFL', 'R:SPACE', 'M:PUNCT']
     """
     return [
-        _named(_kind(steps, a, b) if steps else "OTHER", a, b)
+        _with_operation(_kind(steps, a, b) if steps else "OTHER", a, b)
         for steps, a, b in zip(_steps(old, new), old, new, strict=True)
     ]
 
@@ -255,10 +255,12 @@ def _new_sentence(part: Sequence[Step], source: Sequence[str], target: Sequence[
 
 def _edit(run: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Edit:
     old, new = _sides(run, source, target)
-    return Edit(run[0].start, run[-1].end, " ".join(new), _named(_kind(run, old, new), old, new))
+    return Edit(
+        run[0].start, run[-1].end, " ".join(new), _with_operation(_kind(run, old, new), old, new)
+    )
 
 
-def _named(kind: str, old: Sequence[str], new: Sequence[str]) -> str:
+def _with_operation(kind: str, old: Sequence[str], new: Sequence[str]) -> str:
     return f"{'M' if not old else 'U' if not new else 'R'}:{kind}"
 
 

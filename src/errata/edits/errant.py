@@ -2,7 +2,7 @@
 
 ERRANT (Bryant, Felice & Briscoe 2017) aligns with a spaCy parse, merges by rules and names error
 types by rules, for English. Edits and kinds are kept on disk under the versions of ERRANT and
-spaCy and a digest of the pipeline's files, so a second run works on what is new only. Sentences
+spaCy and a digest of the pipeline's files, so a second run extracts only new pairs. Sentences
 are kept as digests, and corrections as positions in the target: no word can be read there.
 """
 
@@ -212,7 +212,7 @@ def _answers(
     keyed = {json.dumps(job): job for job in sorted(jobs)}
     known: dict[str, Any] = {}
     for key, stored in cache.get(revision, keyed).items():
-        answer = _read(stored)
+        answer = _read_row(stored)
         if check(answer, keyed[key]) is not None:
             known[key] = answer
     missing = [key for key in keyed if key not in known]
@@ -314,7 +314,7 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _read(stored: object) -> Any:
+def _read_row(stored: object) -> Any:
     try:
         return json.loads(stored) if isinstance(stored, bytes) else None
     except ValueError:

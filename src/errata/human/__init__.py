@@ -1,4 +1,4 @@
-"""What people said of systems: comparisons, rankers, ranges, agreement and planning.
+"""Human judgments of systems: comparisons, rankers, ranges, agreement and planning.
 
 Rankers are known by name and imported when they are asked for; other packages add theirs with an
 entry point in the group ``errata.rankers``.

@@ -87,7 +87,7 @@ def within_table(tallies: Floats) -> Floats:
 
 
 def pooled_kappa(pairs: OutputPairs, *, weights: KappaWeights = "none") -> Kappa:
-    """κ over all pairs of decisions on the same outputs, whoever made them.
+    """Return κ over all pairs of decisions on the same outputs, by any two judges.
 
     This is how Sakaguchi et al. (2016, Table 7) pool a group of judges. A pair has no first and
     second judge, so the margins are those of both ways round.
@@ -169,7 +169,7 @@ def judge_agreement(
     ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
     outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni); that
     is asked of the symmetric κ always, since names should brand nobody. ``pairs`` are those of
-    `output_pairs` of the judgments, for who has them already.
+    `output_pairs` of the judgments, if they are already there.
     """
     require("chance", chance, ChanceModel)
     require("weights", weights, KappaWeights)
@@ -237,7 +237,7 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
         met, besides = np.zeros(9 * some * n), np.zeros(3 * some * n)
         again, alike = np.zeros(3 * some), np.zeros(3 * some)
         for first in range(0, len(pairs.codes), KEYS):  # for the memory
-            key, judge, outcome, often, new, several = _said(pairs, number, first)
+            key, judge, outcome, often, new, several = _key_outcomes(pairs, number, first)
             own = (judge >= start) & (judge < start + some)
             left, right = (judge - start) * 9 * n + outcome * 3, judge * 9 + outcome
             for a, b in _later(key, np.flatnonzero(own)):
@@ -260,10 +260,10 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
         yield slice(start, start + some), tables, pooled
 
 
-def _said(
+def _key_outcomes(
     pairs: OutputPairs, number: NDArray[np.int64], first: int
 ) -> tuple[NDArray[np.int64], ...]:
-    """What judges said of `KEYS` keys from ``first`` on, sorted by key, judge and outcome.
+    """Return the judgments of `KEYS` keys from ``first`` on, sorted by key, judge and outcome.
 
     Of each that stands there once: key, judge (by ``number``), outcome from 0, how often it was
     said, whether it is the judge's first of that key, and whether the judge decided several times.
@@ -438,7 +438,7 @@ NAMED = 8  # judges of a group that a signature names; of more it has the number
 
 
 def resolve_groups(groups: JudgeGroups, judges: Sequence[str]) -> JudgeGroups:
-    """The groups with every judge by name: `OTHERS` is whoever is in no other group.
+    """Return the groups with all judges by name: `OTHERS` holds judges of no other group.
 
     >>> resolve_groups({"experts": ("ann",), "crowd": ("*",)}, ["ann", "bob", "cyd"])
     {'experts': ('ann',), 'crowd': ('bob', 'cyd')}
@@ -584,7 +584,7 @@ def group_scores(found: GroupAgreement) -> dict[str, Scores]:
 
 
 def _together(several: Sequence[Tallies]) -> Tallies:
-    """The decisions of several judges as those of one."""
+    """Return the decisions of several judges as if one judge had made them."""
     if not several:
         return np.zeros(0, np.int64), np.zeros((0, 3))
     keys, place = np.unique(np.concatenate([keys for keys, _ in several]), return_inverse=True)

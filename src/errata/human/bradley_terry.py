@@ -55,7 +55,7 @@ class BradleyTerry(Ranker):
     def score(self, counts: Counts) -> Floats:
         return self.solve(counts)[0]
 
-    def parts(self, counts: Counts) -> dict[str, Floats]:
+    def figures(self, counts: Counts) -> dict[str, Floats]:
         """The strengths themselves, as shares that sum to one."""
         strength = np.exp(self.score(counts))
         return {"share": strength / strength.sum(-1, keepdims=True)}

@@ -26,7 +26,7 @@ from errata.human.output_pairs import Column, RankingColumns, pairs_in_blocks
 
 # ---- Numbers for rankings by what they say, so that no draw depends on the order of a file.
 
-WEIGHED = 2**20  # parts of a comparison that are told apart
+WEIGHED = 2**20  # resolution of the weight of a comparison
 Mixed = NDArray[np.uint64]
 
 
@@ -190,7 +190,7 @@ class Comparisons(Rows):
     """Pairwise comparisons with the names behind their numbers.
 
     ``first`` and ``second`` index ``systems`` (sorted by name), ``judge`` indexes ``judges``,
-    ``sentence`` is 0-based, ``ranking`` numbers the rankings as they stand in the file.
+    ``sentence`` is 0-based, ``ranking`` numbers the rankings in the order of the file.
     ``weight`` is 1 but for expected members and merged rows. A column that was not kept is None.
     """
 
@@ -267,11 +267,11 @@ class Comparisons(Rows):
         return number, len(kinds)
 
     def without(self, *systems: str) -> Comparisons:
-        """The comparisons among the other systems, for what is ranked without these."""
+        """Return the comparisons among the other systems, to rank without these."""
         return self._fewer("without", systems)
 
     def hide(self, *systems: str) -> Comparisons:
-        """The comparisons among the other systems, for what is looked at without these."""
+        """Return the comparisons among the other systems, to show without these."""
         return self._fewer("hide", systems)
 
     def _fewer(self, word: str, systems: Sequence[str]) -> Comparisons:
@@ -454,7 +454,7 @@ class _Expansion:
         """The numbers of the systems compared, the outputs they wrote, and their weights."""
         # Who is compared repeats from ranking to ranking; ranks do not.
         if self.members == "sample" or None in judgment.ranks:
-            return self._listed(judgment)
+            return self._entry_columns(judgment)
         groups, order = judgment.groups, list(range(len(judgment.groups)))
         if self.order == "name":  # nor does the order in which outputs were shown, which is drawn
             order.sort(key=groups.__getitem__)
@@ -464,11 +464,11 @@ class _Expansion:
             if len(self._known) >= KNOWN:
                 self._known.clear()
             one = replace(judgment, groups=groups, ranks=(1,) * len(groups))
-            known = self._known[groups] = self._listed(one)
+            known = self._known[groups] = self._entry_columns(one)
         number, group, weight = known
         return number, [order[g] for g in group], weight
 
-    def _listed(self, judgment: Judgment) -> Speakers:
+    def _entry_columns(self, judgment: Judgment) -> Speakers:
         self.shared = self.shared or any(len(group) > 1 for group in judgment.groups)
         entries = judgment.entries(self.members, self.order, self.draw)
         number = self.systems

@@ -97,11 +97,11 @@ def ranking_columns(judgments: Iterable[Judgment]) -> RankingColumns:
         np.array([np.nan if each is None else each for each in seconds], np.float64),
         np.array(sizes, np.int64),
         np.array(shown, np.int32),
-        _whole(ranks),
+        _integer_ranks(ranks),
     )
 
 
-def _whole(ranks: Sequence[int]) -> NDArray[np.int64]:
+def _integer_ranks(ranks: Sequence[int]) -> NDArray[np.int64]:
     """Ranks as numbers that can be subtracted; such as no computer word holds, by their order."""
     try:
         return np.array(ranks, np.int64)
@@ -182,7 +182,7 @@ def output_pairs(
 ) -> OutputPairs:
     """Every pair of ranked outputs in every judgment, in the order of time (`RankingColumns`).
 
-    The two outputs of a key stand in alphabetical order of their systems. With
+    The two outputs of a key are in alphabetical order of their systems. With
     ``orientation="presented"`` the outcome refers to the order in which they were shown although
     the key does not, a slip of computeIAA.py (Sakaguchi et al. 2016) that its published figures
     need.
@@ -200,7 +200,7 @@ def output_pairs(
     many = max(1, len(names))
     ends = np.concatenate(([0], np.cumsum(given.size)))
     parts = []
-    for start in range(0, len(given), BATCH):  # few at a time: what is kept of a pair is small
+    for start in range(0, len(given), BATCH):  # few at a time: a stored pair is small
         stop = min(len(given), start + BATCH)
         entries = slice(ends[start], ends[stop])
         row, left, right = pairs_in_blocks(given.size[start:stop])

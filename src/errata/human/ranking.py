@@ -186,7 +186,7 @@ class Ranker(Parameterised, ABC):
     def score(self, counts: Counts) -> Floats:
         """The scores of counts, ``[..., n, n] -> [..., n]``; higher is better."""
 
-    def parts(self, counts: Counts) -> dict[str, Floats]:
+    def figures(self, counts: Counts) -> dict[str, Floats]:
         """Further figures of one data set, in the order to be shown."""
         return {}
 
@@ -282,7 +282,7 @@ def rank(
         systems=comparisons.systems,
         values=values,
         resampled=resampled,
-        parts={**ranker.parts(counts), "wins": wins, "ties": ties, "losses": losses},
+        parts={**ranker.figures(counts), "wins": wins, "ties": ties, "losses": losses},
         headline=ranker.headline,
         notes=ranker.notes(counts),
         context=(
@@ -352,7 +352,7 @@ def _check(comparisons: Comparisons, counts: Counts) -> None:
         raise InputError(
             f"{len(groups)} groups of systems were never compared with each other: "
             + " | ".join(names),
-            remedy="rank each by itself (--without NAME), or judge pairs from both",
+            remedy="rank each group alone (--without NAME), or judge pairs from both",
         )
 
 

@@ -5,58 +5,40 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from errata.core.errors import escape_controls
-from errata.core.stats import Interval, as_integers_if_whole, merge_ties
+from errata.core.stats import Estimate, Interval, as_integers_if_whole, merge_ties
 from errata.data import Scores
 from errata.human.agreement import Agreement, GroupAgreement, JudgeCorrelations, group_scores
 from errata.human.bootstrap import HeadToHead
 from errata.human.plan import NextPairs, Plan
 from errata.human.ranking import SOLVED, Ranking
-from errata.plots.mpl import FAINT, INK, new_figure, with_style
+from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.tables import score_table
-from errata.tables.cells import Cell, PValue, Ranks
-from errata.tables.table import Table, signed
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from errata.tables.cells import Cell, PValue, Ranks, score_format
+from errata.tables.table import Column, Table, signed
 
 
-# ---- The plot of ranked systems.
-
-
-@with_style
-def ranking_plot(ranking: Ranking) -> Figure:
+def ranking_plot(scores: Scores, ranking: Ranking | None, confidence: float) -> Panels[Forest]:
     """Scores with intervals, best on top; rank ranges at the right, lines between clusters."""
-    n = len(ranking.order)
-    scores = ranking.scores
-    intervals = scores.interval(ranking.confidence)[list(ranking.order)]
-    figure = new_figure(6.4, 0.8 + 0.28 * n)
-    panel = figure.subplots()
-    places = list(range(n))
-    panel.hlines(places, intervals[:, 0], intervals[:, 1], color=INK, linewidth=1.5)
-    panel.scatter(ranking.values, places, s=24, color=INK, zorder=3)
-    for position in places[:-1]:
-        if ranking.cluster[position] != ranking.cluster[position + 1]:
-            panel.axhline(position + 0.5, color=FAINT, linewidth=0.8, linestyle="--")
-    names = [escape_controls(name) for name in ranking.systems]
-    panel.set_yticks(places, names, parse_math=False)  # a name with $ is no formula
-    panel.set_ylim(n - 0.5, -0.5)
-    level = f"{ranking.confidence * 100:g} % intervals"
-    panel.set_xlabel(escape_controls(f"{scores.headline} ({level})"), parse_math=False)
-    panel.grid(axis="x")
-    right = panel.twinx()
-    right.set_ylim(panel.get_ylim())
-    right.set_yticks(places, ranking.ranges)
-    right.set_ylabel("rank range")
-    for side in (panel, right):
-        side.tick_params(axis="y", length=0)
-        for edge in ("top", "right", "left"):
-            side.spines[edge].set_visible(False)
-    return figure
+    spec = score_format(scores, scores.headline)
+    by = 100 if spec.endswith("p") else 1  # drawn as the tables show it
+    ends = scores.interval(confidence)
+    order = scores.order if ranking is None else ranking.order
+    rows = [
+        ForestRow(
+            scores.systems[s],
+            Estimate(*(by * np.array([scores.values[s], *ends[s]])).tolist()),
+            group=0 if ranking is None else int(ranking.cluster[place]),
+            note="" if ranking is None else ranking.ranges[place],
+        )
+        for place, s in enumerate(order)
+    ]
+    axis = f"{scores.headline}, percent" if by == 100 else scores.headline
+    level = f" ({confidence * 100:g} % intervals)" if scores.resampled is not None else ""
+    forest = Forest(rows, axis + level, notes="rank range", spec=spec.replace("p", "f"))
+    return Panels([forest], width=6.4, height=0.8 + 0.28 * len(rows))
 
 
 COUNTS = ("wins", "ties", "losses")
@@ -82,41 +64,33 @@ def plain_ranking_table(scores: Scores) -> Table:
 def ranking_table(ranking: Ranking) -> Table:
     """Cluster, score, rank range and interval of each system, lines between clusters."""
     scores = ranking.scores
-    level = f"{ranking.confidence * 100:g} %"
-    intervals = scores.interval(ranking.confidence)
-    rows: list[tuple[Cell, ...]] = []
-    for position, s in enumerate(ranking.order):
-        rows.append(
-            (
-                int(ranking.cluster[position]),
-                Ranks(int(ranking.low[position]), int(ranking.high[position])),
-                scores.systems[s],
-                float(scores.values[s]),
-                Interval(*intervals[s].tolist()),
-                float(ranking.mean_rank[position]),
-                *(part[s].item() for part in scores.parts.values()),
-            )
-        )
-    ends = np.flatnonzero(np.diff(ranking.cluster))
-    return Table(
-        (
-            "cluster",
-            "range",
-            "system",
-            scores.headline,
-            f"{level} interval",
-            "mean rank",
-            *scores.parts,
-        ),
-        tuple(rows),
+    order = list(ranking.order)
+    level = f"{ranking.confidence * 100:g} % interval"
+    intervals = scores.interval(ranking.confidence)[order].tolist()
+    formats = _formats(scores)
+    ranges = [
+        Ranks(*ends) for ends in zip(ranking.low.tolist(), ranking.high.tolist(), strict=True)
+    ]
+    return Table.of(
+        [
+            Column("cluster", ranking.cluster.tolist()),
+            Column("range", [Ranks(*ends) for ends in ranges]),
+            Column("system", ranking.systems),
+            Column(scores.headline, ranking.values.tolist(), formats[scores.headline]),
+            Column(level, [Interval(*ends) for ends in intervals], ".3f"),
+            Column("mean rank", ranking.mean_rank.tolist(), ".2f"),
+            *(
+                Column(name, part[order].tolist(), formats.get(name, ""))
+                for name, part in scores.parts.items()
+            ),
+        ],
         title=scores.name,
         name="ranking",
         caption="\n".join(
             [*(f"note: {note}" for note in scores.notes), f"signature: {scores.signature}"]
         ),
         signature=scores.signature,
-        formats={f"{level} interval": ".3f", "mean rank": ".2f", **_formats(scores)},
-        rules=frozenset(ends.tolist()),
+        rules=np.flatnonzero(np.diff(ranking.cluster)).tolist(),
     )
 
 
@@ -127,17 +101,19 @@ def head_to_head_table(
 
     ``context`` is what of the comparisons decided the numbers.
     """
-    rows: list[tuple[Cell, ...]] = []
-    for a in order:
-        cells: list[Cell] = [head.systems[a]]
-        for b in order:
-            share, p = float(head.fraction[b, a]), float(head.p[b, a])
-            cells.append(None if a == b or np.isnan(share) else PValue(share, p))
-        rows.append(tuple(cells))
-    return Table(
-        ("row", *(head.systems[b] for b in order)),
-        tuple(rows),
-        formats=dict.fromkeys(head.systems, ".2f"),
+
+    def cells(b: int) -> list[Cell]:
+        pairs = [(float(head.fraction[b, a]), float(head.p[b, a])) for a in order]
+        return [
+            None if a == b or np.isnan(share) else PValue(share, p)
+            for a, (share, p) in zip(order, pairs, strict=True)
+        ]
+
+    return Table.of(
+        [
+            Column("row", [head.systems[a] for a in order]),
+            *(Column(head.systems[b], cells(b), ".2f") for b in order),
+        ],
         signature=signed("head_to_head(test='sign')", *context),
         name="head_to_head",
         title="Head to head: share of decided comparisons in which the column wins",
@@ -148,9 +124,9 @@ def head_to_head_table(
 def agreement_tables(
     found: Agreement, *, context: Sequence[str] = (), matrix_of: float = math.inf
 ) -> list[Table]:
-    """The summary, the matrix of κ, and what is known of each judge.
+    """The summary, the matrix of κ, and the figures of each judge.
 
-    Of more judges than ``matrix_of`` the matrix has no rows, for who would not show it.
+    With more judges than ``matrix_of`` the matrix is empty.
     """
     summary: list[tuple[Cell, ...]] = [
         ("κ between judges", found.between, _pairs(found, same=False)),
@@ -312,18 +288,16 @@ def group_tables(found: GroupAgreement) -> list[Table]:
 def _group_rankings(found: GroupAgreement, ranked: JudgeCorrelations, signature: str) -> Table:
     sides = group_scores(found)
     first = next(iter(sides.values()))
-    rows: list[tuple[Cell, ...]] = []
-    for s in first.order:
-        cells = [(float(side.values[s]), side.ranks[s]) for side in sides.values()]
-        rows.append((first.systems[s], *(cell for pair in cells for cell in pair)))
-    return Table(
-        ("system", *(column for name in sides for column in (name, f"rank by {name}"))),
-        tuple(rows),
+    columns = [Column("system", [first.systems[s] for s in first.order])]
+    for name, side in sides.items():
+        columns.append(Column(name, [float(side.values[s]) for s in first.order], ".3f"))
+        columns.append(Column(f"rank by {name}", [side.ranks[s] for s in first.order]))
+    return Table.of(
+        columns,
         title="The systems as each group ranks them",
         name="group_rankings",
         caption=f"scores: {ranked.ranker}",
         signature=signature,
-        formats=dict.fromkeys(sides, ".3f"),
     )
 
 
@@ -379,21 +353,17 @@ def _needed(found: Plan) -> Cell:
 
 def next_pairs_table(found: NextPairs, most: int = 10, *, signature: str = "") -> Table:
     """The pairs most worth judging next; ``signature`` is that of the scores they follow from."""
-    rows = tuple(
-        (a, b, float(gain), float(doubt), games)
-        for (a, b), gain, doubt, games in zip(
-            found.pairs,
-            found.gain,
-            found.doubt,
-            as_integers_if_whole(found.compared).tolist(),
-            strict=True,
-        )
-    )
-    return Table(
-        ("ahead", "behind", "gain", "doubt", "compared"),
-        rows[:most],
+    pairs = found.pairs[:most]
+    compared = as_integers_if_whole(found.compared).tolist()
+    return Table.of(
+        [
+            Column("ahead", [ahead for ahead, _ in pairs]),
+            Column("behind", [behind for _, behind in pairs]),
+            Column("gain", np.asarray(found.gain).tolist()[:most], ".5f"),
+            Column("doubt", np.asarray(found.doubt).tolist()[:most], ".3f"),
+            Column("compared", compared[:most], ".10g"),
+        ],
         title=f"Pairs to judge next, in batches of {found.batch} comparisons",
         name="next_pairs",
-        formats={"gain": ".5f", "doubt": ".3f", "compared": ".10g"},
         signature=signature,
     )

@@ -79,12 +79,9 @@ def mturk_columns(
 
 
 def _missing(title: str, name: str) -> InputError:
-    return InputError(
-        f"no column {title}",
-        path=name,
-        line=1,
-        remedy="is this an MTurk result file of a ranking task?",
-    )
+    problem = f"no column {title}"
+    remedy = "is this an MTurk result file of a ranking task?"
+    return InputError(problem, path=name, line=1, remedy=remedy)
 
 
 def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) -> None:
@@ -102,12 +99,13 @@ def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) 
     )
 
 
-# What a column is for, and how people call it.
+# ---- What a column is for, and how people title it, in scores, judgments and ratings.
+
 ROLES: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "judgeid", "annotator", "annotatorid", "user", "userid", "worker",
-              "workerid", "rater", "evaluator", "assessor"),
+              "workerid", "rater", "raterid", "evaluator", "evaluatorid", "assessor"),
     "sentence": ("sentence", "sentenceid", "sentid", "segment", "segmentid", "srcid", "srcindex",
-                 "sentencenumber", "line", "id"),
+                 "sentencenumber", "line", "id", "index"),
     "system": ("system", "systems", "systemid", "systemname", "model", "team"),
     "rank": ("rank", "ranking", "place"),
     "score": ("score", "rating", "grade", "points", "value"),
@@ -115,9 +113,38 @@ ROLES: dict[str, tuple[str, ...]] = {
     "worse": ("worse", "loser", "rejected"),
     "item": ("item", "itemid", "hit", "hitid", "task", "rankingid", "docid"),
     "seconds": ("seconds", "duration", "worktimeinseconds"),
+    # Of scores only: a judge has a name too.
+    "name": ("name",),
+    "metric": ("metric", "metrics", "metricname", "scorer", "measure"),
+    # Of outputs rated by criterion.
+    "source": ("source", "input", "original"),
+    "output": ("output", "hypothesis", "correction"),
+    "grammer": ("grammer", "grammar", "grammaticality"),
+    "fluency": ("fluency",),
+    "meaning": ("meaning", "meaningpreservation", "adequacy"),
 }  # fmt: skip
+JUDGMENTS = tuple(ROLES)[: tuple(ROLES).index("name")]  # the roles in tables of judgments
 OPTIONAL = ("judge", "item", "seconds")
 ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
+
+
+def titled(head: Sequence[str], role: str) -> list[int]:
+    """The columns whose titles name a role, in any case and with any marks.
+
+    >>> titled(["Judge ID", "index", "A", "evaluator"], "judge"), titled(["Index"], "sentence")
+    ([0, 3], [0])
+    """
+    return [c for c, title in enumerate(head) if column_key(title) in ROLES[role]]
+
+
+def holds_numbers(cells: Iterable[str], *, comma: bool) -> bool:
+    """Whether at least half of the cells are numbers, so that an odd one is refused by name.
+
+    A blank cell is a missing number.
+    """
+    filled = [cell for cell in cells if cell]
+    numbers = sum(read_number(cell, comma=comma) is not None for cell in filled)
+    return numbers > 0 and 2 * numbers >= len(filled)
 
 
 SUMMARIES = ("mean", "average", "avg", "median", "total", "sum", "std", "stdev", "sd")
@@ -142,10 +169,10 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         for part in re.split(r",(?=\s*\w+=)", text):
             role, equals, title = (piece.strip() for piece in part.partition("="))
-            if not equals or not title or role not in ROLES:
+            if not equals or not title or role not in JUDGMENTS:
                 raise InputError(
                     f"--columns {part[:60]!r} is not ROLE=TITLE",
-                    remedy=f"roles are {', '.join(ROLES)}",
+                    remedy=f"roles are {', '.join(JUDGMENTS)}",
                 )
             if role in found:
                 raise InputError(f"--columns names two columns for {role}", remedy="give one")
@@ -161,7 +188,7 @@ def find_columns(rows: list[Row], name: str, comma: bool, named: dict[str, str])
 def missing_column_error(what: str, name: str, head: Iterable[str]) -> InputError:
     """The error for a table that lacks a column, with the one of ``head`` that may be meant."""
     words = [word for role in what.split(" or ") for word in ROLES[role]]
-    taken = {word for names in ROLES.values() for word in names}
+    taken = {word for role in JUDGMENTS for word in ROLES[role]}
     for title in head:
         key = column_key(title)[:60]
         if key not in taken and difflib.get_close_matches(key, words, 1, CLOSE):
@@ -186,26 +213,22 @@ class _Titles:
         keys = [column_key(title) for title in self.head]
         for key in keys:
             if key and keys.count(key) > 1:
-                raise InputError(
-                    f"two columns {self.head[keys.index(key)]}",
-                    path=self.name,
-                    line=1,
-                    remedy="remove one of them",
-                )
+                problem = f"two columns {self.head[keys.index(key)]}"
+                remedy = "remove one of them"
+                raise InputError(problem, path=self.name, line=1, remedy=remedy)
         at: dict[str, int] = {}
         for role, title in named.items():
             if title != ALL:
                 at[role] = self._titled(title, keys)
-        for role, names in ROLES.items():
-            free = [c for c, key in enumerate(keys) if key in names and c not in at.values()]
+        for role in JUDGMENTS:
+            free = [c for c in titled(self.head, role) if c not in at.values()]
+            if len(free) > 1:  # a column that only numbers the rows gives way
+                free = [c for c in free if not self._counts_rows(c)] or free
             if free and role not in named:
                 if len(free) > 1:
-                    raise InputError(
-                        f"{' and '.join(self.head[c] for c in free)} may both be the {role}",
-                        path=self.name,
-                        line=1,
-                        remedy=f"say which (--columns {role}=TITLE)",
-                    )
+                    problem = f"{' and '.join(self.head[c] for c in free)} may both be the {role}"
+                    remedy = f"say which (--columns {role}=TITLE)"
+                    raise InputError(problem, path=self.name, line=1, remedy=remedy)
                 at[role] = free[0]
         return self._checked(at, named)
 
@@ -213,12 +236,9 @@ class _Titles:
         exact = [c for c, own in enumerate(self.head) if own == title.strip()]
         alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
         if not alike:
-            raise InputError(
-                f"no column {title[:60]!r}",
-                path=self.name,
-                line=1,
-                remedy=f"there are: {', '.join(self.head)[:200]}",
-            )
+            problem = f"no column {title[:60]!r}"
+            remedy = f"there are: {', '.join(self.head)[:200]}"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)
         return alike[0]
 
     def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
@@ -240,9 +260,7 @@ class _Titles:
             (missing,) = {"better", "worse"} - halves
             raise missing_column_error(missing, self.name, self.head)
         ratings = tuple(
-            c
-            for c, title in enumerate(self.head)
-            if title and c not in used and self._numeric(c) and not self._counts_rows(c)
+            c for c, title in enumerate(self.head) if title and c not in used and self._is_rating(c)
         )
         if len(ratings) < 2:
             raise missing_column_error("system", self.name, self.head)
@@ -260,14 +278,15 @@ class _Titles:
         self._warn_of_unread(at, ratings)
         return JudgmentColumns(at, ratings, ranked)
 
-    def _counts_rows(self, column: int) -> bool:
-        return counts_rows(self.head[column], [row.cells[column] for row in self.rows])
+    def _cells(self, column: int) -> list[str]:
+        return [row.cells[column] for row in self.rows]
 
-    def _numeric(self, column: int) -> bool:
-        """Whether a column holds ratings: most of its cells are numbers; an odd one is refused."""
-        cells = [cell for row in self.rows if (cell := row.cells[column])]
-        numbers = sum(read_number(cell, comma=self.comma) is not None for cell in cells)
-        return numbers > 0 and 2 * numbers >= len(cells)
+    def _counts_rows(self, column: int) -> bool:
+        return counts_rows(self.head[column], self._cells(column))
+
+    def _is_rating(self, column: int) -> bool:
+        numbers = holds_numbers(self._cells(column), comma=self.comma)
+        return numbers and not self._counts_rows(column)
 
     def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
         """Small whole numbers from 1 may be ranks or ratings, which are opposites."""
@@ -276,12 +295,9 @@ class _Titles:
             known = [rank for rank in ranks if rank is not None]
             if len(known) < len(ranks) or not known or min(known) != 1 or max(known) > len(ratings):
                 return
-        raise InputError(
-            "the numbers may be ranks (1 is best) or ratings (higher is better)",
-            path=self.name,
-            line=self.rows[0].line,
-            remedy="say which: --columns 'rank=*' or --columns 'score=*'",
-        )
+        problem = "the numbers may be ranks (1 is best) or ratings (higher is better)"
+        remedy = "say which: --columns 'rank=*' or --columns 'score=*'"
+        raise InputError(problem, path=self.name, line=self.rows[0].line, remedy=remedy)
 
     def _warn_of_unread(self, at: Mapping[str, int], ratings: Iterable[int] = ()) -> None:
         used = {*at.values(), *ratings}
@@ -302,9 +318,6 @@ class _Titles:
         words = [name for role in missing for name in ROLES[role]]
         close = difflib.get_close_matches(column_key(title)[:60], words, 1, CLOSE)
         if close:
-            raise InputError(
-                f"unknown column {title[:60]!r}",
-                path=self.name,
-                line=1,
-                remedy=f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)",
-            )
+            problem = f"unknown column {title[:60]!r}"
+            remedy = f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)

@@ -6,17 +6,19 @@ import os
 import warnings
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
 
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import plural
-from errata.data import Corpus, Hypotheses, Reference
+from errata.data import Corpus, Hypotheses, Reference, duplicate_name_errors
 from errata.io.atomic import write_lines
-from errata.io.checks import Finding, Severity, raise_or_warn, sort_by_severity
+from errata.io.checks import Finding, FindingSink, Severity, raise_or_warn, sort_by_severity
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
 from errata.io.checks.text import (
     check_characters,
-    check_corpus,
+    check_edits,
     check_gold_characters,
     check_segmentation,
     source_letters,
@@ -27,6 +29,181 @@ from errata.io.m2 import M2File, corpus_name, scan_m2
 from errata.io.outputs import files_in, is_m2, read_hypotheses_with_findings, split_name
 from errata.io.slices import SkippedSentences
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokeniser
+
+# A path, a pattern or a URL; several where files are read in parts, in that order.
+Pattern = str | tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CorpusFiles:
+    """Where a corpus and the outputs on it are, and how they are read.
+
+    Everything that changes a number when files are read is a field. The gold standard is M2
+    (``gold``), or ``source`` and ``references``, one pattern per reference set; ``outputs`` are
+    pairs of a system's name ("" for that of its file) and its pattern. ``parquet`` (files, or a
+    folder of them) stands for all of them; outputs beside it are Parquet files too. ``storage``
+    are options for fsspec (``endpoint_url``, ``anon``...), which are neither shown nor written;
+    ``place`` is where the files were listed.
+
+    >>> files = CorpusFiles(gold="gold-*.m2", outputs=(("ours", "ours-*.txt"),))
+    >>> list(files.roles), files.title
+    (['gold', 'output:ours'], 'gold-*')
+    """
+
+    gold: Pattern | None = None
+    source: Pattern | None = None
+    references: tuple[Pattern, ...] = ()
+    outputs: tuple[tuple[str, Pattern], ...] = ()
+    parquet: Pattern | None = None
+    missing: str | None = None
+    compatible: bool = False
+    annotators: tuple[int, ...] = ()
+    tokens: str = AS_IS
+    guard: bool = True
+    name: str | None = None
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    skipped: SkippedSentences | None = None
+    place: str = ""
+
+    def check(self) -> None:
+        """Refuse files that contradict each other, and no files at all."""
+        if self.parquet is not None and (self.gold or self.source or self.references):
+            raise InputError(
+                "both Parquet files and texts are given",
+                remedy="leave out the Parquet files, or gold, source and references",
+            )
+        if self.gold is not None and self.references:
+            raise InputError(
+                "both an M2 gold file and reference texts are given",
+                remedy="leave out --gold or --refs",
+            )
+        if self.gold is None and self.source is None and self.parquet is None:
+            raise InputError(
+                "no corpus given",
+                remedy="name an M2 gold file (--gold), or a source "
+                "and its references (--source, --refs)",
+            )
+        named = [(name, " ".join(patterns_of(pattern))) for name, pattern in self.outputs if name]
+        for error in duplicate_name_errors([name for name, _ in named], [at for _, at in named]):
+            raise error
+
+    @property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """The patterns of each role: ``gold``, ``source``, ``refs:0``..., ``output:NAME``."""
+        self.check()
+        named = {"parquet": self.parquet, "gold": self.gold, "source": self.source}
+        named |= {f"refs:{k}": pattern for k, pattern in enumerate(self.references)}
+        named |= {f"output:{name}": pattern for name, pattern in self.outputs}
+        return MappingProxyType(
+            {role: patterns_of(each) for role, each in named.items() if each is not None}
+        )
+
+    @property
+    def title(self) -> str:
+        """The name of the corpus: as given, or that of its file or pattern."""
+        return corpus_name(next(iter(self.roles.values()))[0]) if self.name is None else self.name
+
+    @property
+    def output_paths(self) -> tuple[str, ...]:
+        """The outputs as a user names them: FILE, NAME=FILE, or a folder."""
+        return tuple(
+            f"{name}={path}" if name else path
+            for name, pattern in self.outputs
+            for path in patterns_of(pattern)
+        )
+
+    def read(self, *, threads: int | None = None) -> Corpus:
+        """Read the corpus; errors are raised, warnings warned of (see `read_corpus`)."""
+        self.check()
+        cut = tokeniser(self.tokens)
+        sink = FindingSink(guard=self.guard)
+        if self.gold is not None:
+            corpus = tokenise_corpus(self.read_gold(sink, cut, threads).corpus, cut)
+        else:
+            corpus = self.read_parallel(sink, cut)[0]
+        if self.annotators:
+            corpus = keep_annotators(corpus, self.annotators)
+        if self.skipped is None:
+            return corpus
+        return corpus.without_sentences(*self.skipped.positions(len(corpus)))
+
+    def read_gold(self, sink: FindingSink, cut: Tokeniser, threads: int | None = None) -> M2File:
+        """The gold edits, compared with a second copy of the sources if there is one."""
+        path = _only(self.gold)
+        file = scan_m2(
+            path, name=self.name, compatible=self.compatible, collect=sink.collect, threads=threads
+        )
+        sink.add(gold_findings(file, cut))
+        if self.source is not None and not sink.collect:
+            source = _only(self.source)
+            others = read_text(source)
+            found = check_sources(file.corpus.sources, others, shown_name(source), than=file.path)
+            sink.add(found)
+        return file
+
+    def read_parallel(
+        self, sink: FindingSink, cut: Tokeniser
+    ) -> tuple[Corpus, list[tuple[str, list[str]]]]:
+        """The corpus of texts, and each text with its file, the source first."""
+        source = _only(self.source)
+        path = shown_name(source)
+        sources, found = read_lines(source)
+        if not sources:
+            raise InputError(
+                "the file is empty", path=path, remedy="give one source sentence per line"
+            )
+        sink.add(found)
+        texts, paths, sets = [(path, sources)], [path], []
+        for reference in map(_only, self.references):
+            path = shown_name(reference)
+            with sink.reading(path):
+                lines, found = read_lines(reference)
+                sink.add(found)
+                texts.append((path, lines))
+                if len(lines) == len(sources):
+                    paths.append(path)
+                    sets.append(lines)
+                else:
+                    sink.add(check_lines(sources, lines, path, reference=True))
+        name = self.name or corpus_name(source)
+        corpus, by_text = parallel_corpus(
+            sources, sets, paths, missing=self.missing, name=name, cut=cut
+        )
+        for found in by_text:
+            sink.add(found)
+        return corpus, texts
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields of files read in parts; not ``storage``, which may hold secrets."""
+        left_out = ("storage", "skipped", "place")
+        return {
+            one.name: getattr(self, one.name) for one in fields(self) if one.name not in left_out
+        }
+
+    @classmethod
+    def from_json(
+        cls, data: Mapping[str, Any], *, storage: Mapping[str, Any] | None = None
+    ) -> CorpusFiles:
+        """What `to_json` gave, also after it was written and read."""
+        return cls(**{key: _tuples(value) for key, value in data.items()}, storage=storage or {})
+
+
+def patterns_of(pattern: Pattern) -> tuple[str, ...]:
+    """The patterns of a role, one or several."""
+    return (pattern,) if isinstance(pattern, str) else tuple(pattern)
+
+
+def _only(pattern: Pattern | None) -> str:
+    names = patterns_of(pattern or ())
+    if len(names) != 1:
+        raise InputError(f"{len(names)} files where one is read", remedy="join them, or name one")
+    return names[0]
+
+
+def _tuples(value: Any) -> Any:
+    """Lists, as JSON has them, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
 
 # ---- Plain text, one sentence per line.
 
@@ -47,19 +224,13 @@ def write_text(sentences: Iterable[str], path: PathLike) -> None:
     sentences = list(sentences)
     for number, sentence in enumerate(sentences, 1):
         if "\n" in sentence or sentence.endswith("\r"):
-            raise InputError(
-                "the sentence holds a line end",
-                path=os.fspath(path),
-                line=number,
-                remedy="a text file has one sentence per line",
-            )
+            problem = "the sentence holds a line end"
+            remedy = "a text file has one sentence per line"
+            raise InputError(problem, path=os.fspath(path), line=number, remedy=remedy)
     if sentences and sentences[0].startswith("\ufeff"):
-        raise InputError(
-            "the first sentence starts with a byte order mark",
-            line=1,
-            path=os.fspath(path),
-            remedy="remove U+FEFF",
-        )
+        problem = "the first sentence starts with a byte order mark"
+        remedy = "remove U+FEFF"
+        raise InputError(problem, line=1, path=os.fspath(path), remedy=remedy)
     write_lines(sentences, path)
 
 
@@ -87,32 +258,17 @@ def read_corpus(
     texts into tokens (`errata.io.tokenisers.tokeniser`); outputs read for the corpus are cut alike.
     ``threads`` defaults to the number of cores.
     """
-    cut = tokeniser(tokens)
-    if gold is not None:
-        if references:
-            raise InputError(
-                "both an M2 gold file and reference texts are given",
-                remedy="leave out --gold or --refs",
-            )
-        file = scan_m2(gold, name=name, compatible=compatible, threads=threads)
-        corpus = file.corpus
-        raise_or_warn(gold_findings(file, cut))
-        if source is not None:
-            raise_or_warn(
-                check_sources(
-                    corpus.sources, read_text(source), shown_name(source), than=shown_name(gold)
-                )
-            )
-        corpus = tokenise_corpus(corpus, cut)
-    elif source is None:
-        raise InputError(
-            "no corpus given",
-            remedy="name an M2 gold file (--gold), or a source "
-            "and its references (--source, --refs)",
-        )
-    else:
-        corpus = _read_parallel(source, references, missing, name, guard, cut)
-    return corpus if annotators is None else keep_annotators(corpus, tuple(annotators))
+    return CorpusFiles(
+        None if gold is None else os.fspath(gold),
+        None if source is None else os.fspath(source),
+        tuple(os.fspath(path) for path in references),
+        missing=missing,
+        compatible=compatible,
+        annotators=tuple(annotators or ()),
+        tokens=tokens,
+        guard=guard,
+        name=name,
+    ).read(threads=threads)
 
 
 def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
@@ -122,41 +278,6 @@ def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
         shown = source_letters(file.corpus)
         found += check_segmentation(file.corpus.sources, file.path, shown=shown)
     return found
-
-
-def _read_parallel(
-    source: PathLike,
-    references: Sequence[PathLike],
-    missing: str | None,
-    name: str | None,
-    guard: bool,
-    cut: Tokeniser,
-) -> Corpus:
-    sources = read_text(source)
-    if not sources:
-        raise InputError(
-            "the file is empty", path=shown_name(source), remedy="give one source sentence per line"
-        )
-    sets = [read_text(path) for path in references]
-    for path, texts in zip(references, sets, strict=True):
-        if len(texts) != len(sources):
-            raise InputError(
-                f"{len(texts)} lines, but the source {shown_name(source)} has {len(sources)}",
-                path=shown_name(path),
-                line=min(len(texts), len(sources)) + 1,
-                remedy="a reference file has one line per source sentence, empty ones included",
-            )
-    corpus, found = parallel_corpus(
-        sources,
-        sets,
-        [shown_name(path) for path in (source, *references)],
-        missing=missing,
-        name=name or corpus_name(source),
-        cut=cut,
-    )
-    for findings in found:
-        raise_or_warn(findings, guard=guard, stacklevel=4)
-    return corpus
 
 
 def parallel_corpus(
@@ -253,23 +374,18 @@ def corrected_text(
     """
     corpus = file.corpus
     if annotator not in corpus.annotators:
-        raise InputError(
-            f"no annotator {annotator}",
-            path=file.path,
-            remedy=f"there are: {', '.join(map(str, corpus.annotators))}",
-        )
+        problem = f"no annotator {annotator}"
+        remedy = f"there are: {', '.join(map(str, corpus.annotators))}"
+        raise InputError(problem, path=file.path, remedy=remedy)
     lines = []
     for number, source, references in zip(
         file.lines, corpus.sources, corpus.references, strict=True
     ):
         reference = next((r for r in references if r.annotator == annotator), None)
         if reference is None and not copy_missing and missing is None:
-            raise InputError(
-                f"annotator {annotator} has no reference for this sentence",
-                path=file.path,
-                line=number,
-                remedy="say what to write there: --missing MARK, or --copy-missing for the source",
-            )
+            problem = f"annotator {annotator} has no reference for this sentence"
+            remedy = "say what to write there: --missing MARK, or --copy-missing for the source"
+            raise InputError(problem, path=file.path, line=number, remedy=remedy)
         text = source if reference is None and copy_missing else missing or ""
         if reference is not None:
             try:
@@ -279,12 +395,9 @@ def corrected_text(
                     error.problem, path=file.path, line=number, remedy=error.remedy
                 ) from None
             if text == missing:
-                raise InputError(
-                    f"the correction is {text!r}, the mark of a missing reference",
-                    path=file.path,
-                    line=number,
-                    remedy="choose another --missing",
-                )
+                problem = f"the correction is {text!r}, the mark of a missing reference"
+                remedy = "choose another --missing"
+                raise InputError(problem, path=file.path, line=number, remedy=remedy)
         lines.append(text)
     return tuple(lines)
 
@@ -318,62 +431,178 @@ class CheckReport:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def check_files(
-    outputs: Sequence[PathLike] = (),
-    *,
-    gold: PathLike | None = None,
-    source: PathLike | None = None,
-    references: Sequence[PathLike] = (),
-    missing: str | None = None,
-    compatible: bool = False,
-    skipped: SkippedSentences | None = None,
-) -> CheckReport:
+def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = None) -> CheckReport:
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
-    Without ``gold`` and ``source`` the only M2 file among the outputs is the gold set; without
-    one, texts are checked by themselves and against each other. Files of judgments (JSON lines,
-    Appraise) are read as `errata rank` reads them. ``compatible`` reads the gold
-    set as the official scorer does (see `read_m2`). Of sentences to be ``skipped`` nothing is
-    counted, and nothing said but what makes a file unreadable.
+    Without a corpus the only M2 file among the outputs is the gold set; without one, texts are
+    checked alone and against each other. Files of judgments (JSON lines, Appraise) are read as
+    `errata rank` reads them. Of sentences that ``files`` skips nothing is counted, and nothing
+    reported but what makes a file unreadable.
     """
-    outputs = files_in(outputs)
+    outputs, files = files_in(outputs), files or CorpusFiles()
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
-    if gold is None and source is None and len(gold_like) == 1:
-        gold = gold_like[0]
-        outputs.remove(gold)
-    findings: list[Finding] = []
-    statistics: list[FileStatistics] = []
-    corpus = None
-    if gold is not None:
-        corpus = _gold(gold, compatible, skipped, findings, statistics)
-    elif source is not None:
-        corpus = _lint_parallel(source, references, missing, skipped, findings, statistics)
+    if files.gold is None and files.source is None and len(gold_like) == 1:
+        outputs.remove(gold_like[0])
+        files = replace(files, gold=split_name(gold_like[0])[1])
+    check = _Check(files)
+    check.read_corpus()
     from errata.io.judgments import holds_judgments
 
     for path in [path for path in outputs if holds_judgments(split_name(path)[1])]:
         outputs.remove(path)
-        _judgments(split_name(path)[1], findings, statistics)
-    systems = [
-        pair for path in outputs for pair in _output(path, corpus, skipped, findings, statistics)
-    ]
-    findings += check_systems(systems)
-    if gold is not None and source is not None and corpus is not None:
-        findings += _other_source(corpus, source, shown_name(gold), systems)
-    if skipped is not None:
-        files = {shown_name(p): p for p in (gold, *(split_name(o)[1] for o in outputs)) if p}
-        findings = _on_others(findings, skipped, files)
-    return CheckReport(tuple(sort_by_severity(findings)), tuple(statistics))
+        check.read_judgments(split_name(path)[1])
+    systems = [pair for path in outputs for pair in check.read_output(path)]
+    check.sink.add(check_systems(systems))
+    check.compare_source(systems)
+    findings = check.sink.findings
+    if files.skipped is not None:
+        paths = [*patterns_of(files.gold or ()), *(split_name(o)[1] for o in outputs)]
+        findings = _without_skipped(findings, files.skipped, paths)
+    return CheckReport(tuple(sort_by_severity(findings)), tuple(check.statistics))
 
 
-def _on_others(
-    findings: list[Finding], skipped: SkippedSentences, files: Mapping[str, PathLike]
+class _Check:
+    """Reads files one after the other, and collects findings and statistics."""
+
+    def __init__(self, files: CorpusFiles) -> None:
+        self.files, self.skipped = files, files.skipped
+        self.sink = FindingSink(collect=True)
+        self.statistics: list[FileStatistics] = []
+        self.corpus: Corpus | None = None
+
+    def left(self, sentences: Sequence[str]) -> Sequence[str]:
+        """The sentences that are not to be skipped."""
+        if self.skipped is None:
+            return sentences
+        self.skipped.positions(len(sentences))  # which refuses numbers that are too large
+        return [text for i, text in enumerate(sentences) if not self.skipped.holds(i)]
+
+    def read_corpus(self) -> None:
+        """Read the corpus, if files name one."""
+        cut, files = tokeniser(AS_IS), self.files
+        path = shown_name(_only(files.gold or files.source or "-"))
+        if files.gold is not None:
+            with self.sink.reading(path):
+                file = files.read_gold(self.sink, cut)
+                self.sink.add(check_edits(file.corpus, file.path, file.lines))
+                self.corpus = file.corpus
+            if self.corpus is not None:
+                self._add_gold(file)
+        elif files.source is not None:
+            with self.sink.reading(path):
+                self.corpus, texts = files.read_parallel(self.sink, cut)
+                bare = replace(self.corpus, references=((),) * len(self.corpus))
+                self.sink.add(check_edits(bare, path))
+            if self.corpus is not None:
+                self._add_texts(texts)
+
+    def _add_gold(self, file: M2File) -> None:
+        corpus = file.corpus
+        if self.skipped is not None:
+            corpus = corpus.without_sentences(*self.skipped.positions(len(corpus)))
+        references = [r for refs in corpus.references for r in refs]
+        self.statistics.append(
+            FileStatistics(
+                file.path,
+                "gold",
+                len(corpus),
+                _tokens(corpus.sources),
+                len({r.annotator for r in references}),
+                sum(len(r.edits or ()) for r in references),
+                sum(bool(r.edits) for r in references) / len(references),
+            )
+        )
+
+    def _add_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> None:
+        (name, sources), *references = texts
+        left = self.left(sources)
+        self.statistics.append(FileStatistics(name, "source", len(left), _tokens(left)))
+        for path, lines in references:
+            changed = None
+            if len(lines) == len(sources):
+                lines, mark = self.left(lines), self.files.missing
+                pairs = zip(left, lines, strict=True)
+                changed = _changed(left, [s if text == mark else text for s, text in pairs])
+            entry = FileStatistics(path, "reference", len(lines), _tokens(lines), changed=changed)
+            self.statistics.append(entry)
+
+    def read_judgments(self, path: PathLike) -> None:
+        """Collect what reading judgments says; annotators are the judges."""
+        from errata.io.judgments import read_judgments
+
+        name = shown_name(path)
+        read = []
+        with warnings.catch_warnings(record=True) as caught, self.sink.reading(name):
+            warnings.simplefilter("always", DataWarning)
+            read = list(read_judgments(path))
+        for each in caught:
+            if issubclass(each.category, DataWarning):
+                problem = str(each.message).removeprefix(f"{name}: ")
+                found = Finding("warning", name, None, problem, "look at the file", "odd-judgments")
+                self.sink.add([found])
+        sentences = len({judgment.sentence for judgment in read})
+        judges = len({judgment.judge for judgment in read})
+        role = f"{len(read)} {plural('judgment', len(read))}"
+        self.statistics.append(FileStatistics(name, role, sentences, None, judges))
+
+    def read_output(self, path: PathLike) -> list[tuple[str, Hypotheses]]:
+        """Read the systems of a file, each with the name of the file."""
+        shown, corpus = shown_name(split_name(path)[1]), self.corpus
+        systems: list[Hypotheses] = []
+        with self.sink.reading(shown):
+            systems, found = read_hypotheses_with_findings(path, corpus=corpus)
+            self.sink.add(found)
+        for system in systems:
+            if corpus is None:
+                self.sink.add(check_characters(system.sentences, shown))
+                if not len(system):
+                    words = "the file is empty", "give one sentence a line", "empty-file"
+                    self.sink.add([Finding("error", shown, None, *words)])
+            left, sources = system, None
+            if corpus is not None and len(corpus) == len(system):
+                sources = self.left(corpus.sources)
+            if self.skipped is not None and (sources is not None or corpus is None):
+                left = system.without_sentences(*self.skipped.positions(len(system)))
+            entry = FileStatistics(
+                shown,
+                f"output of {left.system}",
+                len(left),
+                _tokens(left.sentences),
+                edits=None if left.edits is None else sum(map(len, left.edits)),
+                changed=None if sources is None else _changed(sources, left.sentences),
+            )
+            self.statistics.append(entry)
+        return [(shown, system) for system in systems]
+
+    def compare_source(self, systems: Sequence[tuple[str, Hypotheses]]) -> None:
+        """Compare a source beside the gold set, and see whether an output is in its place."""
+        files, corpus = self.files, self.corpus
+        if files.gold is None or files.source is None or corpus is None:
+            return
+        source, gold = shown_name(_only(files.source)), shown_name(_only(files.gold))
+        with self.sink.reading(source):
+            lines, found = read_lines(_only(files.source))
+            self.sink.add(found)
+            differences = check_sources(corpus.sources, lines, source, than=gold)
+            equal = (p for p, s in systems if not check_sources(corpus.sources, s.sentences, p))
+            if differences and (path := next(equal, None)) is not None:
+                problem = f"this is not the source of {gold}, but {path} is"
+                remedy, line = "source and output are swapped: exchange them", differences[0].line
+                differences = [Finding("error", source, line, problem, remedy, "swapped")]
+            self.sink.add(differences)
+
+
+def _without_skipped(
+    findings: Sequence[Finding], skipped: SkippedSentences, paths: Iterable[PathLike]
 ) -> list[Finding]:
-    """What was found but in sentences to be skipped; errors stay, since they do for all readers."""
+    """The findings outside sentences to be skipped; errors stay, since they do for all readers."""
     starts: dict[str, list[int]] = {}
-    for shown, path in files.items():
+    for path in paths:
         if is_m2(path) and shown_name(path) != shown_name("-"):
             lines = read_lines(path)[0]
-            starts[shown] = [n for n, line in enumerate(lines, 1) if line.split(" ")[0] == "S"]
+            starts[shown_name(path)] = [
+                n for n, line in enumerate(lines, 1) if line.split(" ")[0] == "S"
+            ]
 
     def skips(finding: Finding) -> bool:
         if finding.severity == "error" or finding.line is None:
@@ -383,208 +612,6 @@ def _on_others(
         return skipped.holds(place - 1)
 
     return [finding for finding in findings if not skips(finding)]
-
-
-def _left(sentences: Sequence[str], skipped: SkippedSentences | None) -> Sequence[str]:
-    """The sentences that are not to be skipped."""
-    if skipped is None:
-        return sentences
-    skipped.positions(len(sentences))  # which refuses numbers that are too large
-    return [text for i, text in enumerate(sentences) if not skipped.holds(i)]
-
-
-def _failed(error: InputError, path: PathLike) -> Finding:
-    return Finding(
-        "error",
-        error.path or shown_name(path),
-        error.line,
-        error.problem,
-        error.remedy or "",
-        "unreadable",
-    )
-
-
-def _judgments(path: PathLike, findings: list[Finding], statistics: list[FileStatistics]) -> None:
-    """What reading judgments says; annotators are the judges."""
-    from errata.io.judgments import read_judgments
-
-    name = shown_name(path)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", DataWarning)
-        try:
-            read = list(read_judgments(path))
-        except InputError as error:
-            findings.append(_failed(error, path))
-            read = []
-    for each in said:
-        if issubclass(each.category, DataWarning):
-            problem = str(each.message).removeprefix(f"{name}: ")
-            findings.append(
-                Finding("warning", name, None, problem, "look at the file", "odd-judgments")
-            )
-    sentences = len({judgment.sentence for judgment in read})
-    judges = len({judgment.judge for judgment in read})
-    role = f"{len(read)} {plural('judgment', len(read))}"
-    statistics.append(FileStatistics(name, role, sentences, None, judges))
-
-
-def _gold(
-    path: PathLike,
-    compatible: bool,
-    skipped: SkippedSentences | None,
-    findings: list[Finding],
-    statistics: list[FileStatistics],
-) -> Corpus | None:
-    try:
-        file = scan_m2(path, compatible=compatible, collect=True)
-    except InputError as error:
-        findings.append(_failed(error, path))
-        return None
-    findings += file.findings
-    findings += check_corpus(file.corpus, file.path, file.lines)
-    left = file.corpus
-    if skipped is not None:
-        left = left.without_sentences(*skipped.positions(len(left)))
-    references = [r for refs in left.references for r in refs]
-    edits = sum(len(r.edits or ()) for r in references)
-    statistics.append(
-        FileStatistics(
-            file.path,
-            "gold",
-            len(left),
-            _tokens(left.sources),
-            len({r.annotator for r in references}),
-            edits,
-            sum(bool(r.edits) for r in references) / len(references),
-        )
-    )
-    return file.corpus
-
-
-def _lint_parallel(
-    source: PathLike,
-    references: Sequence[PathLike],
-    missing: str | None,
-    skipped: SkippedSentences | None,
-    findings: list[Finding],
-    statistics: list[FileStatistics],
-) -> Corpus | None:
-    try:
-        sources, found = read_lines(source)
-    except InputError as error:
-        findings.append(_failed(error, source))
-        return None
-    name = shown_name(source)
-    corpus = Corpus(tuple(sources), ((),) * len(sources), corpus_name(source))
-    findings += found + check_corpus(corpus, name)
-    left = _left(sources, skipped)
-    statistics.append(FileStatistics(name, "source", len(left), _tokens(left)))
-    sets: list[list[str]] = []
-    for path in references:
-        try:
-            lines, found = read_lines(path)
-        except InputError as error:
-            findings.append(_failed(error, path))
-            continue
-        findings += found
-        if len(lines) == len(sources):
-            there = [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
-            look = source_shapes(corpus)
-            name = shown_name(path)
-            findings += check_lines(sources, there, name, reference=True, look=look)
-            sets.append(lines)
-            changed = _changed(left, _left(there, skipped))
-            lines = [*_left(lines, skipped)]
-        else:
-            findings += check_lines(sources, lines, shown_name(path), reference=True)
-            changed = None
-        statistics.append(
-            FileStatistics(
-                shown_name(path), "reference", len(lines), _tokens(lines), changed=changed
-            )
-        )
-    return Corpus(
-        tuple(sources),
-        tuple(
-            tuple(
-                Reference(k, text=texts[i]) for k, texts in enumerate(sets) if texts[i] != missing
-            )
-            for i in range(len(sources))
-        ),
-        corpus.name,
-    )
-
-
-def _output(
-    path: PathLike,
-    corpus: Corpus | None,
-    skipped: SkippedSentences | None,
-    findings: list[Finding],
-    statistics: list[FileStatistics],
-) -> list[tuple[str, Hypotheses]]:
-    shown = shown_name(split_name(path)[1])
-    try:
-        systems, found = read_hypotheses_with_findings(path, corpus=corpus)
-    except InputError as error:
-        findings.append(_failed(error, path))
-        return []
-    findings += found
-    for system in systems:
-        if corpus is None:
-            findings += check_characters(system.sentences, shown)
-            if not len(system):
-                findings.append(
-                    Finding(
-                        "error",
-                        shown,
-                        None,
-                        "the file is empty",
-                        "give one sentence a line",
-                        "empty-file",
-                    )
-                )
-        known = corpus is not None and len(corpus) == len(system)
-        left, sources = system, corpus.sources if corpus and known else None
-        if skipped is not None and (known or corpus is None):
-            left = system.without_sentences(*skipped.positions(len(system)))
-            sources = None if sources is None else tuple(_left(sources, skipped))
-        statistics.append(
-            FileStatistics(
-                shown,
-                f"output of {left.system}",
-                len(left),
-                _tokens(left.sentences),
-                edits=None if left.edits is None else sum(map(len, left.edits)),
-                changed=None if sources is None else _changed(sources, left.sentences),
-            )
-        )
-    return [(shown, system) for system in systems]
-
-
-def _other_source(
-    corpus: Corpus, source: PathLike, gold: str, systems: Sequence[tuple[str, Hypotheses]]
-) -> list[Finding]:
-    """Compare ``source`` with the gold set, and say if an output is the source in its place."""
-    try:
-        lines, findings = read_lines(source)
-    except InputError as error:
-        return [_failed(error, source)]
-    differences = check_sources(corpus.sources, lines, shown_name(source), than=gold)
-    if differences:
-        for path, system in systems:
-            if not check_sources(corpus.sources, system.sentences, path):
-                return [
-                    *findings,
-                    Finding(
-                        "error",
-                        shown_name(source),
-                        differences[0].line,
-                        f"this is not the source of {gold}, but {path} is",
-                        "source and output are swapped: exchange the two files",
-                        "swapped",
-                    ),
-                ]
-    return findings + differences
 
 
 def _tokens(sentences: Sequence[str]) -> int:
@@ -599,78 +626,45 @@ def _changed(sources: Sequence[str], lines: Sequence[str]) -> float:
 # ---- Reference sets from files of their own: texts, or M2, that correct the sentences of a
 # corpus.
 
-SingleAnnotatorSet = list[
-    Reference | None
-]  # of one annotator, a sentence each; None where there is none
 
-
-def read_reference_set(
-    paths: Sequence[PathLike],
-    corpus: Corpus,
-    *,
-    name: str,
-    missing: str | None = None,
-    compatible: bool = False,
-) -> Corpus:
-    """The sentences of a corpus with the references of these files instead of its own.
+def read_reference_set(files: CorpusFiles, corpus: Corpus) -> Corpus:
+    """Return the sentences of a corpus with the references of ``files`` instead of its own.
 
     A text is one annotator, an M2 file (``.m2``) as many as it has; they are numbered from 0 in the
-    order of the files. ``missing`` and ``compatible`` as in `errata.io.read_corpus`.
+    order of the files.
     """
-    columns: list[SingleAnnotatorSet] = []
-    for path in paths:
+    columns: list[list[Reference | None]] = []
+    for path in map(_only, files.references):
         if is_m2(path):
-            columns += _edits(path, corpus, compatible)
+            columns += _references_in_m2(path, corpus, files.compatible)
         else:
-            columns.append(_texts(path, corpus, missing))
-    return replace(
-        corpus,
-        references=tuple(
-            tuple(
-                replace(reference, annotator=k)
-                for k, reference in enumerate(row)
-                if reference is not None
-            )
-            for row in zip(*columns, strict=True)
-        ),
-        name=name,
-        kept=(),
+            columns.append(_references_in_text(path, corpus, files.missing))
+    references = tuple(
+        tuple(replace(r, annotator=k) for k, r in enumerate(row) if r is not None)
+        for row in zip(*columns, strict=True)
     )
+    return replace(corpus, references=references, name=files.title, kept=())
 
 
-def _edits(path: PathLike, corpus: Corpus, compatible: bool) -> list[SingleAnnotatorSet]:
+def _references_in_m2(path: str, corpus: Corpus, compatible: bool) -> list[list[Reference | None]]:
+    """The references of each annotator of a file, None where there is none."""
     file = scan_m2(path, compatible=compatible)
-    shown = shown_name(path)
-    raise_or_warn(
-        [*file.findings, *check_sources(corpus.sources, file.corpus.sources, shown, file.lines)],
-        stacklevel=4,
-    )
-    columns: list[SingleAnnotatorSet] = []
-    for annotator in file.corpus.annotators:
-        columns.append(
-            [
-                next((r for r in refs if r.annotator == annotator), None)
-                for refs in file.corpus.references
-            ]
-        )
-    return columns
-
-
-def _texts(path: PathLike, corpus: Corpus, missing: str | None) -> SingleAnnotatorSet:
-    lines = read_text(path)
-    shown = shown_name(path)
-    if len(lines) != len(corpus):
-        raise InputError(
-            f"{len(lines)} lines, but the corpus has {len(corpus)} sentences",
-            path=shown,
-            line=min(len(lines), len(corpus)) + 1,
-            remedy="a reference file has one line per source sentence, empty ones included",
-        )
-    there = [
-        source if text == missing else text
-        for source, text in zip(corpus.sources, lines, strict=True)
+    found = check_sources(corpus.sources, file.corpus.sources, file.path, file.lines)
+    raise_or_warn([*file.findings, *found], stacklevel=4)
+    return [
+        [next((r for r in refs if r.annotator == k), None) for refs in file.corpus.references]
+        for k in file.corpus.annotators
     ]
+
+
+def _references_in_text(path: str, corpus: Corpus, missing: str | None) -> list[Reference | None]:
+    lines, shown = read_text(path), shown_name(path)
+    there = lines
+    if len(lines) == len(corpus):
+        pairs = zip(corpus.sources, lines, strict=True)
+        there = tuple(source if text == missing else text for source, text in pairs)
     look = source_shapes(corpus)
-    found = check_lines(corpus.sources, there, shown, reference=True, look=look)
-    raise_or_warn(found, stacklevel=4)
+    raise_or_warn(
+        check_lines(corpus.sources, there, shown, reference=True, look=look), stacklevel=4
+    )
     return [None if text == missing else Reference(0, text=text) for text in lines]

@@ -120,11 +120,9 @@ def _told(url: str) -> Iterator[None]:
     except Exception as error:
         said = str(error).strip() or type(error).__name__
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else said
-        raise InputError(
-            f"cannot read the URL: {reason}",
-            path=url,
-            remedy="check the address, the credentials and the options of the store",
-        ) from None
+        problem = f"cannot read the URL: {reason}"
+        remedy = "check the address, the credentials and the options of the store"
+        raise InputError(problem, path=url, remedy=remedy) from None
 
 
 # ---- zstd: bytes compressed with it, undone as they are read.
@@ -370,11 +368,9 @@ class _Bounded(RawIOBase):
 
 def too_large(name: str, limit: int) -> InputError:
     """The error for an input beyond the limit."""
-    return InputError(
-        f"the input holds more than {limit:,} bytes",
-        path=name,
-        remedy="if it really is that large, set ERRATA_MAX_BYTES (as in 8G)",
-    )
+    problem = f"the input holds more than {limit:,} bytes"
+    remedy = "if it really is that large, set ERRATA_MAX_BYTES (as in 8G)"
+    return InputError(problem, path=name, remedy=remedy)
 
 
 def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
@@ -430,11 +426,9 @@ def open_bytes(
                     yield BufferedReader(_Bounded(plain, name, limit), 1 << 16)
                 return
             if name.endswith(ending):
-                raise InputError(
-                    f"the file is named {ending} but is not {kind}-compressed",
-                    path=name,
-                    remedy=f"rename it, or compress it with {kind}",
-                )
+                problem = f"the file is named {ending} but is not {kind}-compressed"
+                remedy = f"rename it, or compress it with {kind}"
+                raise InputError(problem, path=name, remedy=remedy)
         yield BufferedReader(_Bounded(buffered, name, limit), 1 << 16)
 
 
@@ -522,12 +516,9 @@ def decode(data: bytes, name: str, *, first_line: int = 1) -> str:
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
         _refuse_foreign(data, name)
         coding = "UTF-16" if data.startswith(_UTF16_MARKS) else "WINDOWS-1252"
-        raise InputError(
-            f"byte {column} of the line (0x{data[error.start]:02x}) is not UTF-8",
-            path=name,
-            line=line,
-            remedy=f"convert the file, for instance with iconv -f {coding} -t UTF-8",
-        ) from None
+        problem = f"byte {column} of the line (0x{data[error.start]:02x}) is not UTF-8"
+        remedy = f"convert the file, for instance with iconv -f {coding} -t UTF-8"
+        raise InputError(problem, path=name, line=line, remedy=remedy) from None
 
 
 def _refuse_foreign(start: bytes, name: str) -> None:
@@ -622,15 +613,10 @@ def unusual_line_breaks(lines: Iterable[str], name: str, *, first_line: int = 1)
     for number, line in enumerate(lines, first_line):
         match = ODD_BREAKS.search(line)
         if match:
-            found.append(
-                Finding(
-                    "warning",
-                    name,
-                    number,
-                    f"U+{ord(match[0]):04X} inside the line; some programs break lines there, "
-                    "Errata does not",
-                    "replace it by a space, or by a line feed if a line ends there",
-                    "odd-line-break",
-                )
+            problem = (
+                f"U+{ord(match[0]):04X} inside the line; some programs break lines there, "
+                "Errata does not"
             )
+            remedy = "replace it by a space, or by a line feed if a line ends there"
+            found.append(Finding("warning", name, number, problem, remedy, "odd-line-break"))
     return found

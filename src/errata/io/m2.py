@@ -465,23 +465,18 @@ def parse_m2(
     if not any(line.startswith("S ") or line == "S" for line in lines):
         first = next((n for n, line in enumerate(lines, first_line) if line.strip()), None)
         if first is not None:
-            raise InputError(
-                "no line starts with 'S ': this is not an M2 file",
-                path=path,
-                line=first,
-                remedy="give an M2 file, or texts as source and references (--source, --refs)",
-            )
+            problem = "no line starts with 'S ': this is not an M2 file"
+            remedy = "give an M2 file, or texts as source and references (--source, --refs)"
+            raise InputError(problem, path=path, line=first, remedy=remedy)
     for paragraph in _paragraphs(lines, first_line, reading):
         for number, source, refs in _read_or_record(paragraph, reading, collect):
             numbers.append(number)
             sources.append(source)
             references.append(refs)
     if not sources:
-        raise InputError(
-            "the file holds no sentence",
-            path=path,
-            remedy="an M2 file has an 'S ' line for each sentence",
-        )
+        problem = "the file holds no sentence"
+        remedy = "an M2 file has an 'S ' line for each sentence"
+        raise InputError(problem, path=path, remedy=remedy)
     corpus = Corpus(tuple(sources), tuple(references), name)
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 

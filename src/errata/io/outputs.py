@@ -26,10 +26,12 @@ def split_name(argument: PathLike) -> tuple[str | None, str]:
 
     >>> split_name("ours=out/run3.txt"), split_name("out/run3.txt")
     (('ours', 'out/run3.txt'), (None, 'out/run3.txt'))
+    >>> split_name("ours=" + 300 * "x")[0]  # too long for a file name
+    'ours'
     """
     text = os.fspath(argument)
     name, equals, path = text.partition("=")
-    if not equals or not name or os.sep in name or not path or Path(text).exists():
+    if not equals or not name or os.sep in name or not path or os.path.exists(text):
         return None, text
     return name, path
 
@@ -249,11 +251,9 @@ def systems_of(
         stem = names[0] if names else system_name(path)
         names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
     if len(names) != len(annotators):
-        raise InputError(
-            f"{len(names)} names for the edits of {len(annotators)} systems",
-            path=file.path,
-            remedy="give one name per annotator number",
-        )
+        problem = f"{len(names)} names for the edits of {len(annotators)} systems"
+        remedy = "give one name per annotator number"
+        raise InputError(problem, path=file.path, remedy=remedy)
     edits: list[dict[int, tuple[Edit, ...]]] = [
         {r.annotator: r.edits for r in refs if r.edits} for refs in file.corpus.references
     ]
@@ -293,12 +293,9 @@ def _system(
         try:
             sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)
         except InputError as error:
-            raise InputError(
-                f"the edits of annotator {annotator} cannot be carried out: {error.problem}",
-                path=file.path,
-                line=line,
-                remedy=error.remedy,
-            ) from None
+            problem = f"the edits of annotator {annotator} cannot be carried out: {error.problem}"
+            remedy = error.remedy
+            raise InputError(problem, path=file.path, line=line, remedy=remedy) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))
 
 

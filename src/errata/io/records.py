@@ -487,12 +487,9 @@ class XmlParser:
         try:
             self._expat.Parse(text, last)
         except expat.ExpatError as error:
-            raise InputError(
-                f"not well-formed XML: {expat.ErrorString(error.code)}",
-                path=self.path,
-                line=error.lineno,
-                remedy="the file is damaged or cut off",
-            ) from None
+            problem = f"not well-formed XML: {expat.ErrorString(error.code)}"
+            remedy = "the file is damaged or cut off"
+            raise InputError(problem, path=self.path, line=error.lineno, remedy=remedy) from None
 
     def _doctype(self, *_: object) -> None:
         raise InputError(

@@ -179,11 +179,9 @@ def _cells(sheet: Any, name: str) -> list[list[str]]:
     for values in sheet.iter_rows(values_only=True):
         spanned += len(values)
         if spanned > MOST_CELLS:
-            raise InputError(
-                f"the sheet {sheet.title!r} spans more than {MOST_CELLS:,} cells",
-                path=name,
-                remedy="delete what stands far below or beside the table, or save it as CSV",
-            )
+            problem = f"the sheet {sheet.title!r} spans more than {MOST_CELLS:,} cells"
+            remedy = "delete what stands far below or beside the table, or save it as CSV"
+            raise InputError(problem, path=name, remedy=remedy)
         rows.append([_cell(value) for value in values])
         while rows[-1] and not rows[-1][-1]:
             rows[-1].pop()
@@ -213,12 +211,9 @@ def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Row]
         try:
             cells = next(rows, None)
         except csv.Error as error:
-            raise InputError(
-                f"not CSV: {error}",
-                path=name,
-                line=rows.line_num,
-                remedy="look for a quotation mark that is not closed",
-            ) from None
+            problem = f"not CSV: {error}"
+            remedy = "look for a quotation mark that is not closed"
+            raise InputError(problem, path=name, line=rows.line_num, remedy=remedy) from None
         if cells is None:
             return
         stripped = tuple([cell.strip() for cell in cells])
@@ -237,9 +232,6 @@ def check_width(rows: Sequence[Row], name: str) -> None:
     """Refuse rows of another length than the first: they are cut off or have a stray mark."""
     for row in rows[1:]:
         if len(row.cells) != len(rows[0].cells):
-            raise InputError(
-                f"{len(row.cells)} cells under {len(rows[0].cells)} columns",
-                path=name,
-                line=row.line,
-                remedy="the row is cut off or has a stray separator",
-            )
+            problem = f"{len(row.cells)} cells under {len(rows[0].cells)} columns"
+            remedy = "the row is cut off or has a stray separator"
+            raise InputError(problem, path=name, line=row.line, remedy=remedy)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +18,7 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Floats
 from errata.data import Scores
 from errata.io.checks import Finding, raise_or_warn
+from errata.io.columns import holds_numbers, titled
 from errata.io.files import PathLike, peek, plain_name, read_lines, shown_name
 from errata.io.judgments.checks import similar_names
 from errata.io.outputs import split_name
@@ -26,7 +26,6 @@ from errata.io.records import decode_json
 from errata.io.rows import (
     Row,
     check_width,
-    column_key,
     counts_rows,
     delimiter_of,
     read_number,
@@ -38,67 +37,24 @@ from errata.io.stored_scores import (
     RUN_RESULT,
     SENTENCE_TABLE,
     STORED,
-    add_sentence,
-    duplicate_score_error,
+    ScoreRow,
+    assemble_scores,
     from_printed_json,
     from_printed_tsv,
+    from_run_result,
     from_stored_json,
     from_stored_tsv,
     from_tables,
     is_printed_tsv,
+    one_scorer,
     parse_score,
+    parse_sentence,
+    prefix_names,
     read_sentence_tables,
-    scores_in_run,
-    sentence_table,
 )
-
-# ---- Ratings by several judges in one table: a row for each of them and each sentence.
-
-JUDGE = {"judge", "judgeid", "annotator", "annotatorid", "user", "worker", "workerid", "rater"}
-
-
-def average_judges(
-    rows: Sequence[Row], judge: int, sentence: int, number: Callable[[Row, int], float], path: str
-) -> tuple[list[Row], tuple[str, ...]]:
-    """The rows of one sentence as one, with the mean of its ratings, and a note that says so.
-
-    Every judge weighs the same in a cell; a blank cell is no rating. The column of judges is gone.
-    """
-    by_sentence: dict[str, dict[str, Row]] = {}
-    for row in rows:
-        said = by_sentence.setdefault(row.cells[sentence], {})
-        if row.cells[judge] in said:
-            raise InputError(
-                f"{row.cells[judge]} has rated sentence {row.cells[sentence]} before",
-                path=path,
-                line=row.line,
-                remedy="keep one of the two rows",
-            )
-        said[row.cells[judge]] = row
-    judges = {name for said in by_sentence.values() for name in said}
-    merged = []
-    for said in by_sentence.values():
-        first = next(iter(said.values()))
-        cells = []
-        for column in range(len(first.cells)):
-            given = (
-                [number(row, column) for row in said.values() if row.cells[column]]
-                if (column not in (judge, sentence))
-                else []
-            )
-            cells.append(repr(sum(given) / len(given)) if given else first.cells[column])
-        merged.append(Row(first.line, tuple(c for k, c in enumerate(cells) if k != judge)))
-    if len(judges) < 2:
-        return merged, ()
-    return merged, (f"ratings are means over {len(judges)} judges, each weighing the same",)
-
 
 # ---- Scores in columns, as people keep them: with or without a heading, long or as a matrix.
 
-SYSTEM = {"system", "systems", "systemid", "systemname", "model", "team", "name"}
-SENTENCE = {"sentence", "sentenceid", "sentid", "segment", "segmentid", "line", "id", "index"}
-METRIC = {"metric", "metrics", "metricname", "scorer", "measure"}
-RANK = {"rank", "ranking", "place"}
 # What stands for a number that is none (nan, n/a, -, 0.3.5, 35 %, 1e400), and is no title.
 MEANT_AS_NUMBER = re.compile(
     r"[+-]?(?:nan|inf|infinity)|n/?a|none|null|missing|[\W_]+"
@@ -108,14 +64,23 @@ MEANT_AS_NUMBER = re.compile(
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """The columns of a file, what each is by title and content."""
+class _ScoreTable:
+    """The columns of a file, what each is by title and content.
 
-    name: str
+    ``scorer`` is how the scores are called where the file has one metric, ``names`` are the
+    systems of bare numbers; ``comma`` allows decimal commas.
+    """
+
+    path: str
     scorer: str
-    head: tuple[str, ...] | None
-    rows: Sequence[Row]
+    names: Sequence[str]
     comma: bool
+    rows: Sequence[Row]
+    head: tuple[str, ...] | None = None
+
+    @property
+    def columns(self) -> range:
+        return range(len(self.rows[0].cells))
 
     def cells(self, column: int) -> list[str]:
         return [row.cells[column] for row in self.rows]
@@ -123,22 +88,14 @@ class _Columns:
     def title(self, column: int) -> str:
         return self.head[column] if self.head is not None else ""
 
+    def titled(self, role: str) -> int | None:
+        """The first column of a role; one that only numbers the rows if there is no other."""
+        found = titled(self.head or (), role)
+        return next((c for c in found if c != self.counter), next(iter(found), None))
+
     @cached_property
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers: half of the cells at least, so that an odd one is named.
-
-        A blank cell is a missing number.
-        """
-        found = []
-        for column in range(len(self.rows[0].cells)):
-            filled = [cell for cell in self.cells(column) if cell]
-            numbers = sum(read_number(cell, comma=self.comma) is not None for cell in filled)
-            found.append(numbers > 0 and 2 * numbers >= len(filled))
-        return found
-
-    def titled(self, keys: set[str]) -> int | None:
-        found = [c for c, title in enumerate(self.head or ()) if column_key(title) in keys]
-        return found[0] if found else None
+        return [holds_numbers(self.cells(column), comma=self.comma) for column in self.columns]
 
     @cached_property
     def counter(self) -> int | None:
@@ -147,340 +104,236 @@ class _Columns:
         return next(found, None)
 
     def number(self, row: Row, column: int) -> float:
-        return parse_score(row.cells[column], self.name, row.line, comma=self.comma)
+        return parse_score(row.cells[column], self.path, row.line, comma=self.comma)
+
+    def error(self, problem: str, remedy: str, line: int | None = None) -> InputError:
+        return InputError(problem, path=self.path, line=line, remedy=remedy)
+
+    def score(self, row: Row, column: int, system: str, sentence: int | None) -> ScoreRow:
+        """The score in a cell; a blank one of a sentence is none."""
+        blank = sentence is not None and not row.cells[column]
+        value = None if blank else self.number(row, column)
+        return ScoreRow(self.scorer, system, sentence, "score", value, row.line)
+
+    def sentences(self, column: int) -> list[int]:
+        """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
+        numbers = [parse_sentence(row.cells[column], self.path, row.line) for row in self.rows]
+        first = min(1, *numbers)
+        return [number - first for number in numbers]
 
 
-def rows_from_columns(
-    rows: Sequence[Row], name: str, *, scorer: str, comma: bool, names: Sequence[str] = ()
-) -> list[Scores]:
-    """The scores of a table, one `Scores` per metric; ``names`` names the systems of bare numbers.
-
-    ``scorer`` is how the scores are called where the file has one metric; ``comma`` allows
-    decimal commas.
-    """
-    table = _split_head(rows, name, scorer, comma)
-    if not any(any(row.cells) for row in table.rows):
-        where = "" if table.head is None else " below the heading"
-        raise InputError(f"no scores{where}", path=name, remedy="give a row per system")
-    texts = [c for c, numeric in enumerate(table.numeric) if not numeric]
-    system, metric = table.titled(SYSTEM), table.titled(METRIC)
-    judge, sentence = table.titled(JUDGE), table.titled(SENTENCE)
-    if not (judge is None or sentence is None) and system is None and {*texts} <= {judge}:
-        return [_average_ratings(table, judge, sentence)]
-    if system is None and metric is None and table.head is not None and len(table.numeric) > 2:
-        _refuse_half_tables(table, texts, judge, rows[0].line)
-    if not texts and system is None:
-        return [_bare(table, names)]
-    if metric is None and len(texts) == 2 and system is None and len(table.numeric) == 3:
-        metric, system = texts
-    if system is None:
-        system = texts[0] if metric is None else next((c for c in texts if c != metric), texts[0])
-    found = _by_system(table, system, table.titled(SENTENCE), metric)
-    # Beside bare columns that need the names, a file may name the same systems itself.
-    if names and {s for scores in found for s in scores.systems} - set(names):
-        raise InputError(
-            "the file names its systems itself, and others than --names does",
-            path=name,
-            remedy="give it the same names, or leave out --names",
-        )
-    return found
-
-
-def _refuse_half_tables(
-    table: _Columns, texts: Sequence[int], judge: int | None, line: int
-) -> None:
-    """Refuse ratings of which nobody knows the sentence, and systems without any number.
-
-    Either column would be taken for the names of systems.
-    """
-    if [*texts] == [judge]:
-        raise InputError(
-            f"no column says which sentence was rated, beside {table.title(texts[0])!r}",
-            path=table.name,
-            line=line,
-            remedy="add a column called sentence",
-        )
-    if len(texts) < len(table.numeric) and not any(cell for c in texts for cell in table.cells(c)):
-        empty = [table.title(c) for c in texts if table.title(c)]
-        if empty:
-            raise InputError(
-                f"no rating or score of {', '.join(empty)}",
-                path=table.name,
-                line=line,
-                remedy="leave out a column that is empty",
-            )
-
-
-def _split_head(rows: Sequence[Row], name: str, scorer: str, comma: bool) -> _Columns:
+def _split_head(table: _ScoreTable) -> _ScoreTable:
     """The first row is a heading where it has a title, or a word over a column of numbers.
 
     A number that is none is no such word: its row is a system, to be refused and not overlooked.
     """
-    table = _Columns(name, scorer, None, rows[1:] or rows, comma)
-    first = rows[0].cells
-    titled = {column_key(cell) for cell in first} & (SYSTEM | SENTENCE | METRIC)
-    headed = (len(rows) > 1 and bool(titled)) or any(
-        len(rows) > 1 and numeric and cell and _is_title(cell, comma)
-        for numeric, cell in zip(table.numeric, first, strict=True)
-    )
-    return _Columns(name, scorer, first if headed else None, rows[1:] if headed else rows, comma)
+    first, rest = table.rows[0].cells, table.rows[1:]
+    if not rest:
+        return table
+
+    def is_title(cell: str) -> bool:
+        number = read_number(cell, comma=table.comma)
+        return bool(cell) and number is None and MEANT_AS_NUMBER.fullmatch(cell) is None
+
+    below = replace(table, rows=rest)
+    roles = ("system", "name", "sentence", "metric", "judge")
+    if any(titled(first, role) for role in roles) or any(
+        numeric and is_title(cell) for cell, numeric in zip(first, below.numeric, strict=True)
+    ):
+        return replace(below, head=first)
+    return table
 
 
-def _is_title(cell: str, comma: bool) -> bool:
-    return read_number(cell, comma=comma) is None and MEANT_AS_NUMBER.fullmatch(cell) is None
+def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
+    """Return the scores of a table, one `Scores` per metric."""
+    line = table.rows[0].line
+    table = _split_head(table)
+    if not any(any(row.cells) for row in table.rows):
+        where = "" if table.head is None else " below the heading"
+        raise table.error(f"no scores{where}", "give a row per system")
+    texts = [c for c in table.columns if not table.numeric[c]]
+    metric, judge, sentence = map(table.titled, ("metric", "judge", "sentence"))
+    system = table.titled("system") if table.titled("system") is not None else table.titled("name")
+    if system is None and judge is not None and sentence is None:
+        problem = f"no column says which sentence was rated, beside {table.title(judge)!r}"
+        raise table.error(problem, "add a column called sentence, or one called system", line)
+    if system is None and not {*texts} - {judge}:
+        return _by_column(table, judge, table.counter if sentence is None else sentence)
+    if system is None and metric is None and table.head is not None and len(table.columns) > 2:
+        _refuse_empty(table, texts, line)
+    if metric is None and len(texts) == 2 and system is None and len(table.columns) == 3:
+        metric, system = texts
+    if system is None:
+        system = next((c for c in texts if c != metric), texts[0])
+    rows = _by_row(table, system, sentence, metric)
+    # Beside bare columns that need the names, a file may name the same systems itself.
+    if table.names and {row.system for row in rows} - {*table.names}:
+        raise table.error(
+            "the file names its systems itself, and others than --names does",
+            "give it the same names, or leave out --names",
+        )
+    return assemble_scores(rows, table.path)
 
 
-def _bare(table: _Columns, names: Sequence[str]) -> Scores:
-    """Numbers only: a column of systems, or rows of sentences under the names of systems."""
-    sentence = table.titled(SENTENCE)
-    if sentence is None:
-        sentence = table.counter
-    used = [c for c in range(len(table.numeric)) if c != sentence]
-    titles = tuple(table.title(c) for c in used)
-    if len(used) == 1 and (table.head is None or names):
-        return _one_column(table, used[0], names)
-    if table.head is None:
-        if len(names) != len(used):
-            raise InputError(
-                f"{len(used)} columns of numbers without a heading, and {len(names)} names",
-                path=table.name,
-                remedy="name the systems in a heading or with --names",
-            )
-        titles = tuple(names)
-    values = np.full((len(used), len(table.rows)), np.nan)
-    for i, row in enumerate(table.rows):
-        for s, column in enumerate(used):
-            if row.cells[column]:
-                values[s, i] = table.number(row, column)
-    if len(table.rows) == 1 and sentence is None:
-        return _scores(table, titles, values[:, 0])
+def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
+    """Refuse systems without any number: their columns would be taken for the names of systems."""
+    empty = ", ".join(table.title(c) for c in texts if table.title(c))
+    if (
+        empty
+        and len(texts) < len(table.columns)
+        and not any("".join(table.cells(c)) for c in texts)
+    ):
+        problem = f"no rating or score of {empty}"
+        raise table.error(problem, "leave out a column that is empty", line)
+
+
+def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> list[Scores]:
+    """A column of numbers for each system, with a row for each sentence, or one for all."""
+    columns, names = [c for c in table.columns if c not in (judge, sentence)], table.names
+    notes: tuple[str, ...] = ()
+    if len(columns) == 1 and (table.head is None or names):
+        return _one_column(table, columns[0])
+    if table.head is not None:
+        names = [table.title(column) for column in columns]
+    elif len(names) != len(columns):
+        raise table.error(
+            f"{len(columns)} columns of numbers without a heading, and {len(names)} names",
+            "name the systems in a heading or with --names",
+        )
+    if judge is not None and sentence is not None:
+        judges = len({*table.cells(judge)})
+        table = _mean_ratings(table, judge, sentence)
+        if judges > 1:
+            notes = (f"ratings are means over {judges} judges, each weighing the same",)
+    places: Sequence[int | None] = range(len(table.rows))
     if sentence is not None:
-        numbers = _sentence_numbers(table, sentence)
-        ordered = np.full((len(used), max(numbers) + 1), np.nan)
-        ordered[:, numbers] = values
-        values = ordered
-    _warn_of_gaps(table, titles, values)
-    return _scores(table, titles, np.full(len(used), np.nan), values)
-
-
-def _average_ratings(table: _Columns, judge: int, sentence: int) -> Scores:
-    """Ratings by several judges: the mean of each sentence and system."""
-    assert table.head is not None
-    rows, notes = average_judges(table.rows, judge, sentence, table.number, table.name)
-    head = tuple(title for c, title in enumerate(table.head) if c != judge)
-    found = _bare(replace(table, head=head, rows=rows), ())
-    return replace(found, notes=(*found.notes, *notes))
-
-
-def _one_column(table: _Columns, column: int, names: Sequence[str]) -> Scores:
-    if len(names) != len(table.rows):
-        raise InputError(
-            f"{len(table.rows)} scores without the systems they belong to"
-            if not names
-            else f"{len(table.rows)} scores for {len(names)} names",
-            path=table.name,
-            remedy="name the systems in their order with --names A,B,...",
-        )
-    values = np.array([table.number(row, column) for row in table.rows])
-    return _scores(table, tuple(names), values)
-
-
-def _by_system(
-    table: _Columns, system: int, sentence: int | None, metric: int | None
-) -> list[Scores]:
-    table = replace(table, rows=[row for row in table.rows if any(row.cells)])
-    if sentence == table.counter and len(set(table.cells(system))) == len(table.rows):
-        sentence = None  # it numbers the systems
-    figures = [
-        c for c, numeric in enumerate(table.numeric) if numeric and c not in (system, table.counter)
+        places = table.sentences(sentence)
+    elif len(table.rows) == 1:
+        places = [None]
+    rows = [
+        table.score(row, column, system, place)
+        for row, place in zip(table.rows, places, strict=True)
+        for column, system in zip(columns, names, strict=True)
     ]
-    if sentence is None and table.head is None and len(figures) == 2 and metric is None:
-        sentence = _sentence_column(table, system, figures)
-    figures = [c for c in figures if c not in (sentence, metric)]
-    ranks = [c for c in figures if column_key(table.title(c)) in RANK]
-    if len(figures) > len(ranks):
-        figures = [c for c in figures if c not in ranks]
-    if not figures:
-        raise no_scores_error(table)
-    if table.head is None and len(figures) > 1:
-        raise InputError(
-            f"{len(figures)} columns of numbers without a heading",
-            path=table.name,
-            line=table.rows[0].line,
-            remedy="say in a heading what they are: system,sentence,score, or system,METRIC,"
-            "METRIC..., or system,1,2,3...",
+    return [replace(scores, notes=notes) for scores in assemble_scores(rows, table.path)]
+
+
+def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
+    """Nothing but numbers: those of the systems that the user names."""
+    many, names = len(table.rows), table.names
+    if len(names) != many:
+        raise table.error(
+            f"{many} scores for {len(names)} names"
+            if names
+            else f"{many} scores without the systems they belong to",
+            "name the systems in their order with --names A,B,...",
         )
-    _warn_of_unread(table, {system, sentence, metric, *figures})
-    if metric is not None:
-        return _by_metric(table, system, metric, sentence, figures)
-    if sentence is None and len(figures) > 1 and _are_sentences(table, figures):
-        return [_wide_sentences(table, system, figures)]
-    alone = len(figures) == 1
-    return [
-        _long(table, table.rows, system, sentence, column, "" if alone else table.title(column))
-        for column in figures
-    ]
+    pairs = zip(table.rows, names, strict=True)
+    rows = [table.score(row, column, system, None) for row, system in pairs]
+    return assemble_scores(rows, table.path)
 
 
-def no_scores_error(table: _Columns) -> InputError:
-    remedy = "write a column with a number for every system"
-    for cell in table.rows[0].cells:
-        if "," in cell and read_number(cell, comma=True) is not None:
-            remedy = f"write {cell.replace(',', '.')[:40]}, or put semicolons between the cells"
-    return InputError(
-        "no column of scores", path=table.name, line=table.rows[0].line, remedy=remedy
-    )
+def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
+    """The table with one row for each sentence: the means of its ratings.
 
-
-def _by_metric(
-    table: _Columns, system: int, metric: int, sentence: int | None, figures: list[int]
-) -> list[Scores]:
-    if len(figures) > 1:
-        raise InputError(
-            f"several columns of scores beside {table.title(metric)!r}",
-            path=table.name,
-            remedy="keep one, or give a column per metric",
-        )
-    parts: dict[str, list[Row]] = {}
-    for row in table.rows:
-        parts.setdefault(row.cells[metric], []).append(row)
-    return [
-        _long(table, rows, system, sentence, figures[0], label) for label, rows in parts.items()
-    ]
-
-
-def _sentence_column(table: _Columns, system: int, figures: list[int]) -> int | None:
-    """Of two columns of numbers without a heading, the one that counts the sentences.
-
-    It holds whole numbers, and each system has every one of them once.
+    Every judge weighs the same in a cell; a blank cell is no rating.
     """
-    for column in figures:
-        cells = table.cells(column)
-        pairs = set(zip(table.cells(system), cells, strict=True))
-        if (
-            all(cell.isascii() and cell.isdecimal() for cell in cells)
-            and len(pairs) == len(cells) == len(set(cells)) * len(set(table.cells(system)))
-            and len(set(table.cells(system))) < len(cells)
-        ):
-            return column
-    return None
-
-
-def _are_sentences(table: _Columns, figures: list[int]) -> bool:
-    """Whether the titles count sentences: 0, 1, 2... or 1, 2, 3..."""
-    titles = [table.title(c) for c in figures]
-    return any(titles == [str(k + first) for k in range(len(titles))] for first in (0, 1))
-
-
-def _wide_sentences(table: _Columns, system: int, figures: list[int]) -> Scores:
-    systems = tuple(table.cells(system))
-    values = np.array([[table.number(row, c) for c in figures] for row in table.rows])
-    return _scores(table, systems, np.full(len(systems), np.nan), values)
-
-
-def _long(
-    table: _Columns, rows: Sequence[Row], system: int, sentence: int | None, column: int, label: str
-) -> Scores:
-    sign = -1.0 if column_key(table.title(column)) in RANK else 1.0  # the first is the best
-    if sentence is None:
-        values: dict[str, float] = {}
-        for row in rows:
-            if row.cells[system] in values:
-                raise duplicate_score_error(row.cells[system], table.name, row.line)
-            values[row.cells[system]] = sign * table.number(row, column)
-        return _scores(table, tuple(values), np.array(list(values.values())), label=label)
-    first = min(_sentence_numbers(table, sentence, base=0))
-    singles: dict[str, dict[int, float]] = {}
-    for row in rows:
-        # Published tables count from 0; where nobody has a sentence 0, the file counts from 1.
-        number = int(row.cells[sentence]) - min(first, 1)
-        score = sign * table.number(row, column)
-        add_sentence(singles, row.cells[system], str(number), score, table.name, row.line)
-    systems = tuple(singles)
-    return _scores(
-        table,
-        systems,
-        np.full(len(systems), np.nan),
-        sentence_table(systems, singles, table.name),
-        label=label,
-    )
-
-
-def _sentence_numbers(table: _Columns, column: int, base: int | None = None) -> list[int]:
-    """The sentence numbers of all rows, from 0; files count from 0 or from 1."""
-    numbers = []
+    ratings: dict[str, dict[str, Row]] = {}
     for row in table.rows:
-        cell = row.cells[column]
-        if not (cell.isascii() and cell.isdecimal() and len(cell) < 9):
-            raise InputError(
-                f"{cell[:40]!r} is not a sentence number",
-                path=table.name,
-                line=row.line,
-                remedy="sentences are counted from 0 or from 1",
-            )
-        numbers.append(int(cell))
-    if base is not None:
-        return numbers
-    first = min(min(numbers), 1)
-    if len(set(numbers)) < len(numbers) or max(numbers) > 100 * len(numbers):
-        raise InputError(
-            "a sentence stands there twice, or far from the others",
-            path=table.name,
-            remedy="give every sentence one row",
+        name, place = row.cells[judge], row.cells[sentence]
+        if ratings.setdefault(place, {}).setdefault(name, row) is not row:
+            problem = f"{name} has rated sentence {place} before"
+            raise table.error(problem, "keep one of the two rows", row.line)
+    merged = []
+    for several in ratings.values():
+        first = next(iter(several.values()))
+        cells = list(first.cells)
+        for column in {*table.columns} - {judge, sentence}:
+            values = [table.number(r, column) for r in several.values() if r.cells[column]]
+            cells[column] = repr(sum(values) / len(values)) if values else ""
+        merged.append(Row(first.line, tuple(cells)))
+    return replace(table, rows=merged)
+
+
+def _by_row(
+    table: _ScoreTable, system: int, sentence: int | None, metric: int | None
+) -> list[ScoreRow]:
+    """A row for each system, or for each sentence of each system."""
+    if not all(any(row.cells) for row in table.rows):
+        table = replace(table, rows=[row for row in table.rows if any(row.cells)])
+    systems = table.cells(system)
+    if sentence == table.counter and len({*systems}) == len(systems):
+        sentence = None  # it numbers the systems
+    numbers = [c for c in table.columns if table.numeric[c] and c not in (system, table.counter)]
+    if sentence is None and table.head is None and len(numbers) == 2 and metric is None:
+        sentence = next((c for c in numbers if _counts_sentences(table.cells(c), systems)), None)
+    numbers = [c for c in numbers if c not in (sentence, metric)]
+    ranks = titled(table.head or (), "rank")
+    figures = [c for c in numbers if c not in ranks] or numbers
+    _check_figures(table, figures, metric)
+    _warn_of_unread(table, {system, sentence, metric, *figures})
+    titles = [table.title(c) for c in figures]
+    counted = [str(k + first) for first in (0, 1) for k in range(len(titles))]
+    wide = (
+        sentence is None
+        and metric is None
+        and len(titles) > 1
+        and (titles in (counted[: len(titles)], counted[len(titles) :]))
+    )  # the titles count sentences: 0, 1, 2... or 1, 2, 3...
+    places: Sequence[int | None] = [None] * len(systems)
+    if sentence is not None:
+        places = table.sentences(sentence)
+    found = []
+    for k, column in enumerate(figures):
+        for row, name, place in zip(table.rows, systems, places, strict=True):
+            scorer = "" if wide or len(figures) == 1 else titles[k]
+            if metric is not None:
+                scorer = row.cells[metric]
+            sign = -1.0 if column in ranks else 1.0  # the first is the best
+            score = sign * table.number(row, column)
+            where = k if wide else place
+            found.append(ScoreRow(scorer or table.scorer, name, where, "score", score, row.line))
+    return found
+
+
+def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | None) -> None:
+    """Refuse a table without scores, and several columns of which nobody knows what they are."""
+    line = table.rows[0].line
+    if not figures:
+        remedy = "write a column with a number for every system"
+        for cell in table.rows[0].cells:
+            if "," in cell and read_number(cell, comma=True) is not None:
+                remedy = f"write {cell.replace(',', '.')[:40]}, or put semicolons between the cells"
+        raise table.error("no column of scores", remedy, line)
+    if table.head is None and len(figures) > 1:
+        raise table.error(
+            f"{len(figures)} columns of numbers without a heading",
+            "say in a heading what they are: system,sentence,score, or system,METRIC,"
+            "METRIC..., or system,1,2,3...",
+            line,
         )
-    return [number - first for number in numbers]
+    if metric is not None and len(figures) > 1:
+        problem = f"several columns of scores beside {table.title(metric)!r}"
+        raise table.error(problem, "keep one, or give a column per metric")
 
 
-def _scores(
-    table: _Columns,
-    systems: tuple[str, ...],
-    values: np.ndarray,
-    sentences: np.ndarray | None = None,
-    label: str = "",
-) -> Scores:
-    if not all(systems):
-        raise InputError("a system without a name", path=table.name, remedy="fill in its name")
-    try:
-        return Scores(label or table.scorer, systems, values, sentences)
-    except InputError as error:
-        raise InputError(error.problem, path=table.name, remedy="name them apart") from None
-
-
-def _warn_of_gaps(table: _Columns, systems: tuple[str, ...], values: np.ndarray) -> None:
-    gaps = np.isnan(values)
-    if not gaps.any():
-        return
-    who = [system for system, row in zip(systems, gaps, strict=True) if row.any()]
-    finding = Finding(
-        "warning",
-        table.name,
-        table.rows[int(gaps.any(axis=0).argmax())].line if len(table.rows) > 1 else None,
-        f"{gaps.any(axis=0).sum()} of {values.shape[1]} sentences have no score of "
-        f"{'any system' if gaps[:, gaps.any(axis=0)].all() else ', '.join(who)}",
-        "they are left out where these systems are compared",
-        "missing-score",
+def _counts_sentences(cells: Sequence[str], systems: Sequence[str]) -> bool:
+    """Whether a column without a heading holds whole numbers, each once for every system."""
+    pairs, named = {*zip(systems, cells, strict=True)}, {*systems}
+    return (
+        all(cell.isascii() and cell.isdecimal() for cell in cells)
+        and len(pairs) == len(cells) == len({*cells}) * len(named)
+        and len(named) < len(cells)
     )
-    raise_or_warn([finding], stacklevel=5)
 
 
-def _warn_of_unread(table: _Columns, used: set[int | None]) -> None:
-    unread = [
-        table.title(c) or f"column {c + 1}" for c in range(len(table.numeric)) if c not in used
-    ]
+def _warn_of_unread(table: _ScoreTable, used: set[int | None]) -> None:
+    unread = [table.title(c) or f"column {c + 1}" for c in table.columns if c not in used]
     if unread:
-        raise_or_warn(
-            [
-                Finding(
-                    "warning",
-                    table.name,
-                    table.rows[0].line,
-                    f"not read: {', '.join(unread)}",
-                    "remove it, or give it in a file of its own",
-                    "unread-column",
-                )
-            ],
-            stacklevel=5,
-        )
+        problem, remedy = f"not read: {', '.join(unread)}", "remove it, or give it in another file"
+        line = table.rows[0].line
+        finding = Finding("warning", table.path, line, problem, remedy, "unread-column")
+        raise_or_warn([finding], stacklevel=5)
 
 
 # ---- The tables of scores that others publish.
@@ -497,42 +350,21 @@ def read_published_scores(
     """
     if system_path is None and sentence_path is None:
         raise InputError("no table given", remedy="name a table of system or sentence scores")
-    names: set[str] = set()
-    overall: dict[str, float] = {}
-    sentences: dict[str, dict[int, float]] = {}
-    if system_path is not None:
-        for number, cells in _published_rows(system_path, 5):
-            names.add(cells[0])
-            if cells[3] in overall:
-                raise duplicate_score_error(cells[3], shown_name(system_path), number)
-            overall[cells[3]] = parse_score(cells[4], shown_name(system_path), number)
-    if sentence_path is not None:
-        for number, cells in _published_rows(sentence_path, 6):
-            names.add(cells[0])
-            name = shown_name(sentence_path)
-            score = parse_score(cells[5], name, number)
-            add_sentence(sentences, cells[3], cells[4], score, name, number)
-    if len(names) != 1:
-        raise InputError(
-            f"scores of {len(names)} metrics: {', '.join(sorted(names))}",
-            path=shown_name(sentence_path or system_path or ""),
-            remedy="give tables of one metric",
-        )
-    systems = tuple(overall or sentences)
-    table = None
-    if sentence_path is not None:
-        table = sentence_table(systems, sentences, shown_name(sentence_path))
-    return Scores(
-        names.pop(), systems, np.array([overall.get(s, math.nan) for s in systems]), table
-    )
+    rows = [] if system_path is None else _published_rows(system_path, 5)
+    rows += [] if sentence_path is None else _published_rows(sentence_path, 6)
+    path = shown_name(sentence_path or system_path or "")
+    return one_scorer(assemble_scores(rows, path), path)
 
 
-def _published_rows(path: PathLike, columns: int) -> list[tuple[int, list[str]]]:
+def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
     name = shown_name(path)
     lines, findings = read_lines(path)
     raise_or_warn(findings, stacklevel=4)
-    rows = [(number, line.split("\t")) for number, line in enumerate(lines, 1)]
-    for number, cells in rows:
+    if not lines:
+        raise InputError("the file is empty", path=name, remedy="fetch it again")
+    found = []
+    for number, line in enumerate(lines, 1):
+        cells = line.split("\t")
         if len(cells) != columns:
             kind = "system" if columns == 5 else "sentence"
             raise InputError(
@@ -542,10 +374,13 @@ def _published_rows(path: PathLike, columns: int) -> list[tuple[int, list[str]]]
                 remedy="columns are apart by tabs: metric, "
                 "language pair, test set, system, [sentence,] score",
             )
-    if not rows:
-        raise InputError("the file is empty", path=name, remedy="fetch it again")
-    return rows
+        place = parse_sentence(cells[4], name, number) if columns == 6 else None
+        value = parse_score(cells[-1], name, number)
+        found.append(ScoreRow(cells[0], cells[3], place, "score", value, number))
+    return found
 
+
+# ---- Files in any known form.
 
 MEAN = "total:mean"  # what is said of system scores that are means of sentence scores
 
@@ -569,11 +404,9 @@ def read_score_files(
     for argument in arguments:
         for scores in read_score_file(argument, names=names):
             if scores.scorer in found:
-                raise InputError(
-                    f"two inputs hold scores called {scores.label!r}",
-                    path=shown_name(split_name(argument)[1]),
-                    remedy="name them apart with NAME=FILE",
-                )
+                problem = f"two inputs hold scores called {scores.label!r}"
+                remedy = "name them apart with NAME=FILE"
+                raise InputError(problem, path=shown_name(split_name(argument)[1]), remedy=remedy)
             found[scores.scorer] = replace(scores, context=(*scores.context, _digest(scores)))
     for name in lower:
         if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
@@ -605,15 +438,10 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
     else:
         found = _read(text, names)
     if name is not None:
-        found = [
-            replace(
-                scores,
-                scorer=name if len(found) == 1 else f"{name} {scores.scorer}",
-                name=name if len(found) == 1 else f"{name} {scores.name}",
-                label=name if len(found) == 1 else f"{name} {scores.label}",
-            )
-            for scores in found
-        ]
+        if len(found) == 1:
+            found = [replace(found[0], scorer=name, name=name, label=name)]
+        else:
+            found = [prefix_names(scores, name) for scores in found]
     return [_checked(_with_means(scores), shown_name(text)) for scores in found]
 
 
@@ -632,11 +460,9 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
         return from_printed_tsv(rest, shown)
     cells = start.rstrip("\r\n").split("\t")
     if len(cells) > 1 and cells[-1] == "signature":
-        raise InputError(
-            "the file holds no table of scores",
-            path=shown,
-            remedy="give what errata score or errata rank printed",
-        )
+        problem = "the file holds no table of scores"
+        remedy = "give what errata score or errata rank printed"
+        raise InputError(problem, path=shown, remedy=remedy)
     if cells[:3] == ["scorer", "system", "sentence"]:
         return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
     if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
@@ -645,18 +471,17 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
         if all(read_number(cell) is None for cell in cells[:4]):
             return [read_published_scores(path)]
     if any(map(FOR_READERS.match, rest)):
-        raise InputError(
-            "the file holds a table for readers",
-            path=shown,
-            remedy="write scores for other commands with --json or --format tsv",
-        )
+        problem = "the file holds a table for readers"
+        remedy = "write scores for other commands with --json or --format tsv"
+        raise InputError(problem, path=shown, remedy=remedy)
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
-    rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
+    if remarks:
+        rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
     check_width(rows, shown)
     if mark == ",":
         _refuse_glued(rows, shown)
-    return rows_from_columns(rows, shown, scorer=_stem(path), comma=mark == ";", names=names)
+    return _scores_in_columns(_ScoreTable(shown, _stem(path), names, mark == ";", rows))
 
 
 def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
@@ -685,12 +510,9 @@ def _refuse_glued(rows: Sequence[Row], name: str) -> None:
     found = [_GLUED.fullmatch(",".join(row.cells)) for row in rows]
     words = {match[1] for match in found if match}
     if rows and len(words) == len(rows):  # else the word is one of several systems: team 1, team 2
-        raise InputError(
-            f"{','.join(rows[0].cells)[:40]!r} may be one score or two cells",
-            path=name,
-            line=rows[0].line,
-            remedy="write 0.35 for 0,35, or add a heading (system,score) if it is two",
-        )
+        problem = f"{','.join(rows[0].cells)[:40]!r} may be one score or two cells"
+        remedy = "write 0.35 for 0,35, or add a heading (system,score) if it is two"
+        raise InputError(problem, path=name, line=rows[0].line, remedy=remedy)
 
 
 def _by_blanks(lines: list[str]) -> list[Row]:
@@ -709,11 +531,11 @@ def _from_json(text: str, name: str) -> list[Scores]:
         raise InputError(
             f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=remedy
         ) from None
-    if isinstance(data, dict) and data.get("format") == STORED:
-        return [_in_place(from_stored_json(data, name))]
-    if isinstance(data, dict) and data.get("format") == RUN_RESULT:
-        return [_in_place(scores) for scores in scores_in_run(data, name)]
-    return from_printed_json(data, name)
+    form = data.get("format") if isinstance(data, dict) else None
+    if form not in (STORED, RUN_RESULT):
+        return from_printed_json(data, name)
+    found = [from_stored_json(data, name)] if form == STORED else from_run_result(data, name)
+    return [_in_place(scores) for scores in found]
 
 
 def _stem(path: str) -> str:
@@ -736,11 +558,9 @@ def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores
     overall, single = systems[0], sentences[0]
     if {*overall.systems} != {*single.systems}:
         odd = ", ".join(sorted({*overall.systems} ^ {*single.systems}))
-        raise InputError(
-            f"overall scores and sentence scores are not of the same systems: {odd}",
-            path=name,
-            remedy="give tables that belong together",
-        )
+        problem = f"overall scores and sentence scores are not of the same systems: {odd}"
+        remedy = "give tables that belong together"
+        raise InputError(problem, path=name, remedy=remedy)
     return replace(overall, sentences=single.select(overall.systems).sentences)
 
 

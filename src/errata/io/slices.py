@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from errata.core.errors import InputError
@@ -30,21 +30,16 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
     rows, _ = read_rows(path)
     name = shown_name(path)
     if len(rows) < 2:
-        raise InputError(
-            "a table of slices has a header and a row per sentence",
-            path=name,
-            remedy="write the names of the columns in the first line",
-        )
+        problem = "a table of slices has a header and a row per sentence"
+        remedy = "write the names of the columns in the first line"
+        raise InputError(problem, path=name, remedy=remedy)
     check_width(rows, name)
     titles = rows[0].cells
     odd = next((t for t in titles if not t or titles.count(t) > 1), None)
     if odd is not None:
-        raise InputError(
-            f"two columns are called {odd!r}" if odd else "a column has no name",
-            path=name,
-            line=rows[0].line,
-            remedy="give every column a name of its own",
-        )
+        problem = f"two columns are called {odd!r}" if odd else "a column has no name"
+        remedy = "give every column a name of its own"
+        raise InputError(problem, path=name, line=rows[0].line, remedy=remedy)
     body = rows[1:]
     whole = corpus.whole or corpus
     if len(body) == len(whole):
@@ -82,12 +77,9 @@ def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
         places.setdefault(source, []).append(i)
     for number, line in enumerate(wanted, 1):
         if line not in places:
-            raise InputError(
-                "the line is no source sentence of the corpus",
-                path=shown_name(path),
-                line=number,
-                remedy="copy the lines from the sources, spaces and all",
-            )
+            problem = "the line is no source sentence of the corpus"
+            remedy = "copy the lines from the sources, spaces and all"
+            raise InputError(problem, path=shown_name(path), line=number, remedy=remedy)
     return tuple(sorted({i for line in wanted for i in places[line]}))
 
 
@@ -105,20 +97,14 @@ class LogColumns:
         self._lines = _lines(path, self.path)
         self.titles = next(self._lines, [])
         if len({*self.titles}) < len(self.titles) or "" in self.titles:
-            raise InputError(
-                "a column has no name, or the name of another",
-                path=self.path,
-                line=1,
-                remedy="write the names of the columns in the first line, apart by tabs",
-            )
+            problem = "a column has no name, or the name of another"
+            remedy = "write the names of the columns in the first line, apart by tabs"
+            raise InputError(problem, path=self.path, line=1, remedy=remedy)
         for name in slices:
             if name not in self.titles:
-                raise InputError(
-                    f"there is no column {name!r} to slice by",
-                    path=self.path,
-                    line=1,
-                    remedy=f"{suggest_name(name, self.titles)}there are: {', '.join(self.titles)}",
-                )
+                problem = f"there is no column {name!r} to slice by"
+                remedy = f"{suggest_name(name, self.titles)}there are: {', '.join(self.titles)}"
+                raise InputError(problem, path=self.path, line=1, remedy=remedy)
 
     def take(self, n: int) -> dict[str, Any]:
         """What the next ``n`` rows say: ``accepted``, ``clean`` and ``slices``."""
@@ -127,12 +113,9 @@ class LogColumns:
         self.row += len(rows)
         for k, cells in enumerate(rows):
             if len(cells) != len(self.titles):
-                raise InputError(
-                    f"{len(cells)} cells below {len(self.titles)} names of columns",
-                    path=self.path,
-                    line=first + k,
-                    remedy="cells are apart by tabs, and empty where nothing is known",
-                )
+                problem = f"{len(cells)} cells below {len(self.titles)} names of columns"
+                remedy = "cells are apart by tabs, and empty where nothing is known"
+                raise InputError(problem, path=self.path, line=first + k, remedy=remedy)
         if len(rows) < n:
             self._refuse(f"{self.row - 1} rows below the names of columns, and more sentences")
         by_title = {title: [row[c] for row in rows] for c, title in enumerate(self.titles)}
@@ -163,12 +146,9 @@ class LogColumns:
         word = cell.strip().lower()
         if word in _YES or word in _NO or not word:
             return word in _YES if word else None
-        raise InputError(
-            f"{name} is {cell[:40]!r}, neither yes nor no",
-            path=self.path,
-            line=line,
-            remedy="write true or false, yes or no, 1 or 0, or nothing where it is not known",
-        )
+        problem = f"{name} is {cell[:40]!r}, neither yes nor no"
+        remedy = "write true or false, yes or no, 1 or 0, or nothing where it is not known"
+        raise InputError(problem, path=self.path, line=line, remedy=remedy)
 
 
 def _lines(path: PathLike, name: str) -> Iterator[list[str]]:
@@ -208,13 +188,11 @@ class SkippedSentences:
         """The places, from 0, of the sentences in a text of ``size``; others are refused."""
         for first, last, line in self.ranges:
             if last > size:
-                raise InputError(
-                    f"there is no sentence {max(first, size + 1)} to leave out: "
-                    f"the text has {size}",
-                    path=self.path,
-                    line=line,
-                    remedy=f"sentences count from 1 to {size}",
+                problem = (
+                    f"there is no sentence {max(first, size + 1)} to leave out: the text has {size}"
                 )
+                remedy = f"sentences count from 1 to {size}"
+                raise InputError(problem, path=self.path, line=line, remedy=remedy)
         return tuple(i for first, last in _merged(self.ranges) for i in range(first - 1, last))
 
     def holds(self, position: int) -> bool:
@@ -233,6 +211,15 @@ class SkippedSentences:
     def fact(self) -> str:
         """What a signature says of them."""
         return _fact(_merged(self.ranges))
+
+
+def join_skipped(*several: SkippedSentences | None) -> SkippedSentences | None:
+    """Return the sentences that are left out by any of these; None where there are none."""
+    given = [each for each in several if each is not None]
+    if len(given) < 2:
+        return next(iter(given), None)
+    path = next((each.path for each in given if each.path is not None), None)
+    return SkippedSentences(tuple(chain.from_iterable(each.ranges for each in given)), path)
 
 
 def read_skipped(given: PathLike) -> SkippedSentences:
@@ -262,12 +249,9 @@ def _ranges(text: str, path: str | None, line: int | None) -> Iterator[NumberRan
         low = parse_integer(first, 1)
         high = parse_integer(last, 1) if dash else low
         if low is None or high is None or low > high:
-            raise InputError(
-                f"cannot read {word.strip()[:40]!r} as sentences to leave out",
-                path=path,
-                line=line,
-                remedy="write numbers and ranges as in 3,7-9, counting from 1",
-            )
+            problem = f"cannot read {word.strip()[:40]!r} as sentences to leave out"
+            remedy = "write numbers and ranges as in 3,7-9, counting from 1"
+            raise InputError(problem, path=path, line=line, remedy=remedy)
         yield NumberRange(low, high, line)
 
 

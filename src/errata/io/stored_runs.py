@@ -258,9 +258,7 @@ def read_runs(folder: PathLike) -> tuple[StoredRun, ...]:
     """All runs of a folder (``*.json``), the oldest first."""
     found = sorted(Path(os.fspath(folder)).glob("*.json"))
     if not found:
-        raise InputError(
-            "there is no stored run here (*.json)",
-            path=shown_name(folder),
-            remedy="errata compare --update-baseline FOLDER/NAME.json stores one",
-        )
+        problem = "there is no stored run here (*.json)"
+        remedy = "errata compare --update-baseline FOLDER/NAME.json stores one"
+        raise InputError(problem, path=shown_name(folder), remedy=remedy)
     return tuple(sorted((read_run(path) for path in found), key=lambda run: (run.when, run.path)))

@@ -1,4 +1,4 @@
-"""Errata's own score files: JSON, TSV, printed tables, run results, Parquet."""
+"""Rows of scores, their assembler, and Errata's own files: JSON, TSV, printed tables, Parquet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,12 +24,148 @@ from errata.io.records import Count, RecordReader, read_json
 from errata.io.rows import read_number
 from errata.io.shards.parquet import check_parquet, require_pyarrow
 
-# ---- What readers of score files share: numbers that are numbers, one score a system and
-# sentence.
+# ---- Rows, which every form of a score file becomes, and the scores that they make.
+
+
+class ScoreRow(NamedTuple):
+    """A figure of a system: of one sentence, from 0, or of the whole text (``sentence`` is None).
+
+    None is the value of a sentence without a score.
+    """
+
+    scorer: str
+    system: str
+    sentence: int | None
+    figure: str
+    value: float | None
+    line: int | None = None
+
+
+@dataclass
+class _Figure:
+    """The values of one figure, by system."""
+
+    path: str
+    whole: dict[str, float] = field(default_factory=dict)
+    sentences: dict[str, dict[int, float]] = field(default_factory=dict)
+    size: int = 0  # the number of sentences
+    gap_line: int | None = None
+
+    def add(self, row: ScoreRow) -> None:
+        if row.sentence is None:
+            known, key, where = self.whole, row.system, ""
+        else:
+            known = self.sentences.setdefault(row.system, {})  # type: ignore[assignment]
+            key, where = row.sentence, f" for sentence {row.sentence}"  # type: ignore[assignment]
+            self.size = max(self.size, row.sentence + 1)
+        if row.value is None:
+            self.gap_line = self.gap_line or row.line
+        elif key in known:
+            problem = f"the system {row.system} has two scores{where}"
+            remedy = "keep one"
+            raise InputError(problem, path=self.path, line=row.line, remedy=remedy)
+        else:
+            known[key] = row.value
+
+    def values(self, systems: Sequence[str]) -> Floats:
+        """The values of the whole text, NaN where there is none."""
+        return np.array([self.whole.get(system, math.nan) for system in systems], np.float64)
+
+    def table(self, systems: Sequence[str]) -> Floats | None:
+        """The values ``[system, sentence]``, NaN where there is none, which is warned of."""
+        if not self.sentences:
+            return None
+        if odd := {*systems} ^ self.sentences.keys():
+            raise InputError(
+                "overall scores and sentence scores are not of the same systems: "
+                + ", ".join(sorted(odd)),
+                path=self.path,
+                remedy="give tables that belong together",
+            )
+        known = max(map(len, self.sentences.values()))
+        if self.size > 100 * max(known, 1):
+            problem = f"sentence {self.size - 1}, but there are scores of {known}"
+            remedy = "sentences are counted from 0 without large gaps"
+            raise InputError(problem, path=self.path, remedy=remedy)
+        table, gaps = (
+            np.full((len(systems), self.size), math.nan),
+            np.ones((len(systems), self.size), bool),
+        )
+        for s, system in enumerate(systems):
+            places = list(self.sentences[system])
+            table[s, places] = list(self.sentences[system].values())
+            gaps[s, places] = False
+        if gaps.any():
+            self._warn_of_gaps(systems, gaps)
+        return table
+
+    def _warn_of_gaps(self, systems: Sequence[str], gaps: np.ndarray) -> None:
+        counts = dict(zip(systems, gaps.sum(axis=1).tolist(), strict=True))
+        if len(systems) > 1 and gaps[:, gaps.any(axis=0)].all():
+            counts = {"any system": int(gaps[0].sum())}
+        findings = [
+            Finding(
+                "warning",
+                self.path,
+                self.gap_line,
+                f"{count} of {self.size} sentences have no score of {system}",
+                "they are left out where this system is compared",
+                "missing-score",
+            )
+            for system, count in counts.items()
+            if count
+        ]
+        raise_or_warn(findings, stacklevel=6)
+
+
+def assemble_scores(
+    rows: Iterable[ScoreRow], path: str, *, signatures: bool = False
+) -> list[Scores]:
+    """Return the scores of every scorer in rows; its first figure is the headline.
+
+    With ``signatures`` a scorer is the signature of a metric, perhaps with its context.
+    """
+    found: dict[str, dict[str, _Figure]] = {}
+    for row in rows:
+        figures = found.setdefault(row.scorer, {})
+        if row.figure not in figures:
+            figures[row.figure] = _Figure(path)
+        figures[row.figure].add(row)
+    return [_scores(*each, path, signatures) for each in found.items()]
+
+
+def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool) -> Scores:
+    headline, *parts = figures
+    systems = tuple(figures[headline].whole or figures[headline].sentences)
+    if not all(systems):
+        raise InputError("a system without a name", path=path, remedy="fill in its name")
+    scorer, *context = scorer.split(" | ") if signature else [scorer]
+    tables = {name: figure.table(systems) for name, figure in figures.items()}
+    return Scores(
+        scorer,
+        systems,
+        figures[headline].values(systems),
+        tables.pop(headline),
+        {name: figures[name].values(systems) for name in parts if figures[name].whole},
+        sentence_parts={name: table for name, table in tables.items() if table is not None},
+        headline=headline,
+        context=tuple(context),
+        name=name_in(scorer) if signature else "",
+    )
+
+
+def one_scorer(found: Sequence[Scores], path: str) -> Scores:
+    """Return the scores of the only scorer of a file."""
+    if len(found) != 1:
+        names = ", ".join(sorted(scores.scorer for scores in found))
+        problem = f"the scores of {len(found)} scorers, and not of one: {names}"
+        remedy = "keep one scorer per file"
+        raise InputError(problem, path=path, remedy=remedy)
+    return found[0]
 
 
 def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> float:
-    """The score a cell holds, which must be a finite number."""
+    """Return the score that a cell holds, which must be a finite number."""
     number = read_number(text, comma=comma)
     if number is None:
         raise InputError(
@@ -41,277 +178,26 @@ def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> floa
     return number
 
 
-def cells_under(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
+def parse_sentence(text: str, path: str, line: int | None, *, first: int = 0) -> int:
+    """Return the number of a sentence, from 0, where a file counts from ``first``."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) >= first):
+        problem = f"{text[:40]!r} is not a sentence number"
+        remedy = f"sentences are counted from {first}"
+        raise InputError(problem, path=path, line=line, remedy=remedy)
+    return int(text) - first
+
+
+def _cells_under(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
     """The cells of a line of TSV, one under each heading."""
     cells = line.rstrip("\r\n").split("\t")
     if len(cells) != len(head):
-        raise InputError(
-            f"{len(cells)} cells under {len(head)} headings",
-            path=path,
-            line=number,
-            remedy="cells are apart by tabs",
-        )
+        problem = f"{len(cells)} cells under {len(head)} headings"
+        remedy = "cells are apart by tabs"
+        raise InputError(problem, path=path, line=number, remedy=remedy)
     return cells
 
 
-def duplicate_score_error(
-    system: str, path: str, line: int, sentence: int | None = None
-) -> InputError:
-    """The error for a second score of a system."""
-    where = "" if sentence is None else f" for sentence {sentence}"
-    return InputError(
-        f"the system {system} has two scores{where}", path=path, line=line, remedy="keep one"
-    )
-
-
-def add_sentence(
-    sentences: dict[str, dict[int, float]],
-    system: str,
-    sentence: str,
-    score: float,
-    path: str,
-    line: int,
-) -> None:
-    """Note the score of a system on a sentence, once."""
-    if not (sentence.isascii() and sentence.isdecimal() and len(sentence) < 9):
-        raise InputError(
-            f"{sentence[:40]!r} is not a sentence number",
-            path=path,
-            line=line,
-            remedy="sentences are counted from 0",
-        )
-    mine = sentences.setdefault(system, {})
-    if int(sentence) in mine:
-        raise duplicate_score_error(system, path, line, int(sentence))
-    mine[int(sentence)] = score
-
-
-def sentence_table(
-    systems: Sequence[str], sentences: Mapping[str, Mapping[int, float]], path: str
-) -> Floats:
-    """Scores ``[system, sentence]``, NaN where there is none, which is warned of."""
-    if set(systems) != set(sentences):
-        odd = ", ".join(sorted(set(systems) ^ set(sentences)))
-        raise InputError(
-            f"overall scores and sentence scores are not of the same systems: {odd}",
-            path=path,
-            remedy="give tables that belong together",
-        )
-    n = max(max(mine) for mine in sentences.values()) + 1
-    scores = sum(map(len, sentences.values()))
-    if n > 100 * scores:
-        raise InputError(
-            f"sentence {n - 1}, but there are {scores} scores",
-            path=path,
-            remedy="sentences are counted from 0 without large gaps",
-        )
-    table = np.full((len(systems), n), math.nan)
-    for s, system in enumerate(systems):
-        for sentence, score in sentences[system].items():
-            table[s, sentence] = score
-    raise_or_warn(
-        [
-            Finding(
-                "warning",
-                path,
-                None,
-                f"{n - len(sentences[system])} of {n} sentences have no score of {system}",
-                "they are left out where this system is compared",
-                "missing-score",
-            )
-            for system in systems
-            if len(sentences[system]) < n
-        ],
-        stacklevel=5,
-    )
-    return table
-
-
-# ---- Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
-
-PrintedTable = dict[str, Any]
-
-
-def from_printed_json(data: Any, name: str) -> list[Scores]:
-    """The scores among the tables of one JSON output."""
-    tables = data.get("tables") if isinstance(data, dict) else None
-    if not isinstance(tables, list) or not all(map(_is_table, tables)):
-        raise InputError(
-            "not a file of scores", path=name, remedy="give what errata score or rank printed"
-        )
-    return from_tables(tables, name)
-
-
-def _is_table(table: Any) -> bool:
-    return (
-        isinstance(table, dict)
-        and isinstance(columns := table.get("columns"), list)
-        and all(isinstance(column, str) for column in columns)
-        and isinstance(rows := table.get("rows"), list)
-        and all(isinstance(row, dict) and row.keys() == set(columns) for row in rows)
-        and isinstance(table.get("signature", ""), str)
-        and isinstance(table.get("name", ""), str)
-    )
-
-
-def is_printed_tsv(line: str) -> bool:
-    """Whether a line is the heading of a table that a command printed."""
-    head = line.rstrip("\r\n").split("\t")
-    return "system" in head[:5] and head[-1] == "signature"
-
-
-def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
-    """The scores among the tables of one TSV output."""
-    tables: list[PrintedTable] = []
-    head: list[str] | None = None
-    for number, line in enumerate(lines, 1):
-        if not line.rstrip("\r\n"):
-            head = None
-        elif head is None:
-            head = [*map(_unsafe, line.rstrip("\r\n").split("\t"))]
-            kept = [c for c in head if c != "signature" and not c.endswith((" low", " high"))]
-            tables.append({"columns": kept, "rows": [], "lines": []})
-        else:
-            cells = map(_unsafe, cells_under(head, line, name, number))
-            row = dict(zip(head, cells, strict=True))
-            tables[-1].setdefault("signature", row.get("signature", ""))
-            tables[-1]["rows"].append(row)
-            tables[-1]["lines"].append(number)
-    return from_tables([part for table in tables for part in _parts(table)], name)
-
-
-def _parts(table: PrintedTable) -> list[PrintedTable]:
-    """The tables that share one, by the name in the first column; each with its own columns."""
-    by = table["columns"][0]
-    if by == "table":
-        return [own for part in _split(table) for own in _parts(part)]
-    if by != "metric" or "figure" not in table["columns"]:
-        return [table]
-    parts = _split(table)
-    for part in parts:
-        headline = part["rows"][0]["figure"] or "score"
-        kept = (c for c in part["columns"] if c != "figure")
-        part["columns"] = [headline if c == "score" else c for c in kept]
-        part["rows"] = [{**row, headline: row["score"]} for row in part["rows"]]
-    return parts
-
-
-def _split(table: PrintedTable) -> list[PrintedTable]:
-    """A table by what stands in its first column, each part with the columns it has values in."""
-    by, *columns = table["columns"]
-    parts: dict[str, PrintedTable] = {}
-    for row, line in zip(table["rows"], table["lines"], strict=True):
-        new: PrintedTable = {"rows": [], "lines": [], "signature": row.get("signature", "")}
-        part = parts.setdefault(row[by], new)
-        part["rows"].append(row)
-        part["lines"].append(line)
-    for part in parts.values():
-        part["columns"] = [c for c in columns if any(row[c] for row in part["rows"])]
-    return [part for part in parts.values() if part["columns"]]
-
-
-def _unsafe(cell: str) -> str:
-    """A cell as it was before quotation marks, or --safe-cells, kept others from misreading it."""
-    if len(cell) > 1 and cell[0] == cell[-1] == '"':
-        return cell[1:-1].replace('""', '"')
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
-
-
-def from_tables(tables: list[PrintedTable], name: str) -> list[Scores]:
-    """The scores in tables, each with its ``columns``, ``rows`` and ``signature``."""
-    found = []
-    for table in tables:
-        columns = table["columns"]
-        if columns[:2] == ["system", "sentence"] and len(columns) > 2:
-            found.append(_by_sentence(table, name))
-        elif columns[0] == "cluster" and columns[-1] == "date":
-            continue  # a board: several metrics side by side, as an overview has them
-        elif "system" in columns[1:-1] and columns[0] in ("rank", "cluster"):
-            found.append(_of_systems(table, name))
-    if not found:
-        raise InputError(
-            "no table of scores in the file",
-            path=name,
-            remedy="give what errata score or errata rank printed",
-        )
-    return found
-
-
-def _number(row: PrintedTable, column: str, name: str, line: int | None) -> float:
-    cell = row[column]
-    if isinstance(cell, dict):  # a score with its interval
-        cell = cell.get("value")
-    if isinstance(cell, str) and line is not None:
-        return parse_score(cell, name, line)
-    if type(cell) not in (int, float):
-        raise InputError(
-            f"the {column} of {str(row['system'])[:40]!r} is no number",
-            path=name,
-            remedy="leave out systems without a score",
-        )
-    return float(cell)
-
-
-def _system(row: PrintedTable, name: str) -> str:
-    system = row["system"]
-    if not isinstance(system, str) or not system:
-        raise InputError("a row without the name of a system", path=name)
-    return system
-
-
-def _numbered(table: PrintedTable) -> list[tuple[PrintedTable, int | None]]:
-    lines = table.get("lines", [None] * len(table["rows"]))
-    return list(zip(table["rows"], lines, strict=True))
-
-
-def _made(
-    table: PrintedTable,
-    systems: tuple[str, ...],
-    headline: str,
-    values: Any,
-    sentences: Any,
-    name: str,
-) -> Scores:
-    scorer, *context = (table.get("signature") or headline).split("\n")[0].split(" | ")
-    try:
-        return Scores(
-            scorer,
-            systems,
-            values,
-            sentences,
-            headline=headline,
-            context=tuple(context),
-            name=name_in(scorer),
-        )
-    except InputError as error:
-        raise InputError(error.problem, path=name, remedy=error.remedy) from None
-
-
-def _of_systems(table: PrintedTable, name: str) -> Scores:
-    columns = table["columns"]
-    headline = columns[columns.index("system") + 1]
-    rows = _numbered(table)
-    systems = tuple(_system(row, name) for row, _ in rows)
-    values = np.array([_number(row, headline, name, line) for row, line in rows], np.float64)
-    return _made(table, systems, headline, values, None, name)
-
-
-def _by_sentence(table: PrintedTable, name: str) -> Scores:
-    headline = table["columns"][2]
-    scores: dict[str, dict[int, float]] = {}
-    for row, line in _numbered(table):
-        number = _number(row, "sentence", name, line)
-        if not 1 <= number < 10**8 or number % 1:
-            raise InputError(f"{row['sentence']!r} is not a sentence number", path=name, line=line)
-        mine = scores.setdefault(_system(row, name), {})
-        if row[headline] not in (None, ""):  # a sentence without a score
-            mine[int(number) - 1] = _number(row, headline, name, line)
-    systems = tuple(scores)
-    if not any(scores.values()):
-        raise InputError("no sentence has a score", path=name)
-    values = np.full(len(systems), np.nan)
-    return _made(table, systems, headline, values, sentence_table(systems, scores, name), name)
-
+# ---- What `write_scores` writes: JSON with every figure, or TSV.
 
 STORED = "errata scores 1"
 _REMEDY = "give a file written by errata (write_scores)"
@@ -328,12 +214,19 @@ def write_scores(scores: Scores, path: PathLike) -> None:
     form = _form(path)
     if not scores.systems:
         raise InputError("there are no systems to write scores of", path=os.fspath(path))
-    write_lines(_as_json(scores) if form == "json" else _as_tsv(scores, os.fspath(path)), path)
+    write_lines(
+        _json_lines(scores) if form == "json" else _tsv_lines(scores, os.fspath(path)), path
+    )
 
 
 def read_scores(path: PathLike) -> Scores:
     """Read what `write_scores` wrote."""
-    return _from_json(path) if _form(path) == "json" else _from_tsv(path)
+    name = shown_name(path)
+    if _form(path) == "json":
+        return from_stored_json(read_json(path, "not JSON", _REMEDY), name)
+    lines, findings = read_lines(path)
+    raise_or_warn(findings)
+    return from_stored_tsv(lines, name)
 
 
 def _form(path: PathLike) -> Literal["json", "tsv"]:
@@ -342,11 +235,9 @@ def _form(path: PathLike) -> Literal["json", "tsv"]:
         return "json"
     if name.endswith(".tsv"):
         return "tsv"
-    raise InputError(
-        "scores are stored as .json or .tsv",
-        path=os.fspath(path),
-        remedy="give the file one of these endings",
-    )
+    problem = "scores are stored as .json or .tsv"
+    remedy = "give the file one of these endings"
+    raise InputError(problem, path=os.fspath(path), remedy=remedy)
 
 
 def _plain(values: Floats | Ints | None) -> Any:
@@ -364,7 +255,7 @@ def _plain(values: Floats | Ints | None) -> Any:
 
 
 def stored_json(scores: Scores) -> dict[str, Any]:
-    """Scores as JSON keeps them; `from_stored_json` gives them back."""
+    """Return scores as JSON keeps them; `from_stored_json` gives them back."""
     data = {
         "format": STORED,
         "scorer": scores.scorer,
@@ -387,17 +278,12 @@ def stored_json(scores: Scores) -> dict[str, Any]:
     return data
 
 
-def _as_json(scores: Scores) -> list[str]:
-    data = stored_json(scores)
-    return [
-        "{",
-        *(
-            f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
-            + "," * (i + 1 < len(data))
-            for i, (key, value) in enumerate(data.items())
-        ),
-        "}",
+def _json_lines(scores: Scores) -> list[str]:
+    entries = [
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in stored_json(scores).items()
     ]
+    return ["{", *(f"{entry}," for entry in entries[:-1]), entries[-1], "}"]
 
 
 @dataclass(frozen=True)
@@ -420,17 +306,13 @@ class _StoredScores:
     shares: tuple[str, ...] = ()
 
 
-def _from_json(path: PathLike) -> Scores:
-    return from_stored_json(read_json(path, "not JSON", _REMEDY), shown_name(path))
-
-
 def from_stored_json(data: Any, name: str) -> Scores:
     """Return the scores of a JSON file that `write_scores` wrote."""
     reader = RecordReader(name, remedy=_REMEDY)
     if not isinstance(data, dict) or data.get("format") != STORED:
         raise reader.error("not a file of scores")
-    kept = reader.decode(_StoredScores, {k: v for k, v in data.items() if k != "format"})
-    n = len(kept.systems)
+    stored = reader.decode(_StoredScores, {k: v for k, v in data.items() if k != "format"})
+    n = len(stored.systems)
 
     def array(key: str, values: Any, *shape: int) -> Floats:
         try:
@@ -438,25 +320,20 @@ def from_stored_json(data: Any, name: str) -> Scores:
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise reader.error(str(error)[:100], key) from None
 
+    def parts(given: Mapping[str, Any], *shape: int) -> dict[str, Floats | Ints]:
+        return {key: _part(values, array(key, values, *shape)) for key, values in given.items()}
+
+    plain = ("scorer", "systems", "headline", "context", "notes", "name", "label", "shares")
+    sentences, resampled = stored.sentences, stored.resampled
     try:
         return Scores(
-            scorer=kept.scorer,
-            systems=kept.systems,
-            values=array("values", kept.values, n),
-            sentences=None if kept.sentences is None else array("sentences", kept.sentences, n, -1),
-            parts={key: _part(part, array(key, part, n)) for key, part in kept.parts.items()},
-            resampled=None if kept.resampled is None else array("resampled", kept.resampled, -1, n),
-            sentence_parts={
-                key: _part(part, array(key, part, n, -1))
-                for key, part in kept.sentence_parts.items()
-            },
-            headline=kept.headline,
-            context=kept.context,
-            notes=kept.notes,
-            name=kept.name,
-            label=kept.label,
-            skipped=tuple(sorted({*kept.skipped})),
-            shares=kept.shares,
+            values=array("values", stored.values, n),
+            sentences=None if sentences is None else array("sentences", sentences, n, -1),
+            parts=parts(stored.parts, n),
+            resampled=None if resampled is None else array("resampled", resampled, -1, n),
+            sentence_parts=parts(stored.sentence_parts, n, -1),
+            skipped=tuple(sorted({*stored.skipped})),
+            **{key: getattr(stored, key) for key in plain},
         )
     except InputError as error:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
@@ -492,62 +369,35 @@ def _part(values: Any, array: Floats) -> Floats | Ints:
     return array.astype(np.int64) if whole else array
 
 
-def _as_tsv(scores: Scores, path: str) -> list[str]:
-    parts = list(dict.fromkeys((*scores.parts, *scores.sentence_parts)))
-    rows = [["scorer", "system", "sentence", scores.headline, *parts]]
+def _tsv_lines(scores: Scores, path: str) -> list[str]:
+    columns = [scores.headline, *dict.fromkeys((*scores.parts, *scores.sentence_parts))]
+    rows = [["scorer", "system", "sentence", *columns]]
     if len(set(rows[0])) < len(rows[0]):
-        raise InputError(
-            f"two columns would have one name: {', '.join(rows[0])}",
-            path=path,
-            remedy="rename the part, or write JSON",
-        )
+        problem = f"two columns would have one name: {', '.join(rows[0])}"
+        remedy = "rename the part, or write JSON"
+        raise InputError(problem, path=path, remedy=remedy)
+    whole = {scores.headline: scores.values, **scores.parts}
+    single = {**scores.sentence_parts}
+    if scores.sentences is not None:
+        single[scores.headline] = scores.sentences
     for s, system in enumerate(scores.systems):
-        rows.append(
-            [
-                scores.scorer,
-                system,
-                "",
-                repr(float(scores.values[s])),
-                *(
-                    repr(float(scores.parts[part][s])) if part in scores.parts else ""
-                    for part in parts
-                ),
-            ]
-        )
-        if scores.sentences is not None:
-            more = [
-                scores.sentence_parts[part][s].tolist() if part in scores.sentence_parts else None
-                for part in parts
-            ]
-            rows += [
-                [
-                    scores.scorer,
-                    system,
-                    str(original_number(scores.skipped, i) - 1),
-                    repr(value),
-                    *("" if column is None else repr(column[i]) for column in more),
-                ]
-                for i, value in enumerate(scores.sentences[s].tolist())
-            ]
-    for row in rows:
-        for cell in row:
-            if any(c in cell for c in "\t\r\n"):
-                raise InputError(
-                    f"{cell!r} holds a tab or a line end",
-                    path=path,
-                    remedy="rename it, or write JSON",
-                )
+        cells = (repr(float(whole[c][s])) if c in whole else "" for c in columns)
+        rows.append([scores.scorer, system, "", *cells])
+        values = {c: array[s].tolist() for c, array in single.items()}
+        for i in range(len(values.get(scores.headline, ()))):
+            number = str(original_number(scores.skipped, i) - 1)
+            cells = (repr(values[c][i]) if c in values else "" for c in columns)
+            rows.append([scores.scorer, system, number, *cells])
+    for cell in (cell for row in rows for cell in row):
+        if any(c in cell for c in "\t\r\n"):
+            raise InputError(
+                f"{cell!r} holds a tab or a line end", path=path, remedy="rename it, or write JSON"
+            )
     return ["\t".join(row) for row in rows]
 
 
-def _from_tsv(path: PathLike) -> Scores:
-    lines, findings = read_lines(path)
-    raise_or_warn(findings, stacklevel=4)
-    return from_stored_tsv(lines, shown_name(path))
-
-
 def from_stored_tsv(lines: list[str], name: str) -> Scores:
-    """The scores of a TSV file that `write_scores` wrote."""
+    """Return the scores of a TSV file that `write_scores` wrote."""
     head = lines[0].split("\t") if lines else []
     if head[:3] != ["scorer", "system", "sentence"] or len(head) < 4 or len(set(head)) < len(head):
         raise InputError(
@@ -557,61 +407,28 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
             remedy="give a file written by errata (write_scores); "
             "for published tables use read_published_scores",
         )
-    columns = head[3:]
-    overall: dict[str, dict[str, float]] = {column: {} for column in columns}
-    single: dict[str, dict[str, dict[int, float]]] = {column: {} for column in columns}
-    scorers: set[str] = set()
-    for number, line in enumerate(lines[1:], 2):
-        scorer, system, sentence, *figures = cells_under(head, line, name, number)
-        scorers.add(scorer)
-        for column, cell in zip(columns, figures, strict=True):
-            if not cell and column != columns[0]:
-                continue
-            value = _NO_NUMBERS.get(cell)
-            if value is None:
-                value = parse_score(cell, name, number)
-            if sentence:
-                add_sentence(single[column], system, sentence, value, name, number)
-            elif system in overall[column]:
-                raise duplicate_score_error(system, name, number)
-            else:
-                overall[column][system] = value
-    if len(scorers) != 1:
-        raise InputError(
-            f"the scores of {len(scorers)} scorers, and not of one",
-            path=name,
-            remedy="keep one scorer per file",
-        )
-    systems = tuple(overall[columns[0]])
 
-    def table(column: str) -> Floats:
-        return sentence_table(systems, single[column], name)
+    def rows() -> Iterator[ScoreRow]:
+        for number, line in enumerate(lines[1:], 2):
+            scorer, system, sentence, *figures = _cells_under(head, line, name, number)
+            place = parse_sentence(sentence, name, number) if sentence else None
+            for column, cell in zip(head[3:], figures, strict=True):
+                if cell or column == head[3]:
+                    value = _NO_NUMBERS.get(cell)
+                    if value is None:
+                        value = parse_score(cell, name, number)
+                    yield ScoreRow(scorer, system, place, column, value, number)
 
-    scorer = scorers.pop()
-    return Scores(
-        scorer,
-        systems,
-        np.array([overall[columns[0]][s] for s in systems]),
-        table(columns[0]) if single[columns[0]] else None,
-        headline=columns[0],
-        name=name_in(scorer),
-        parts={
-            c: np.array([overall[c].get(s, math.nan) for s in systems])
-            for c in columns[1:]
-            if overall[c]
-        },
-        sentence_parts={c: table(c) for c in columns[1:] if single[c]},
-    )
+    return one_scorer(assemble_scores(rows(), name, signatures=True), name)
 
 
 # ---- ``result.json`` of a run: the scores of every metric on every test set, in one file.
 
 RUN_RESULT = "errata result 1"
-_RUN_REMEDY = "give result.json of a run (errata scale)"
 
 
 class RunScores(NamedTuple):
-    """What every metric says of the systems on one test set."""
+    """The scores of every metric on one test set."""
 
     name: str
     scores: tuple[Scores, ...]
@@ -645,35 +462,153 @@ class _RunFile(NamedTuple):
     sets: tuple[_SetScores, ...]
 
 
-def from_run_result(data: Any, name: str) -> list[RunScores]:
-    """Return the scores of a run, by test set."""
-    run = RecordReader(name, remedy=_RUN_REMEDY, extra=True).decode(_RunFile, data)
-    return [
-        RunScores(each.name, tuple(from_stored_json(one, name) for one in each.scores))
-        for each in run.sets
-    ]
-
-
-def scores_in_run(data: Any, name: str) -> list[Scores]:
-    """All scores of a run as one list; of several test sets, scorers are named after theirs."""
-    sets = from_run_result(data, name)
+def from_run_result(data: Any, name: str) -> list[Scores]:
+    """Return all scores of a run; of several test sets, scorers are named after theirs."""
+    reader = RecordReader(name, remedy="give result.json of a run (errata scale)", extra=True)
+    sets = reader.decode(_RunFile, data).sets
+    found = [(each.name, from_stored_json(scores, name)) for each in sets for scores in each.scores]
     if len(sets) == 1:
-        return list(sets[0].scores)
-    return [
-        replace(
-            scores,
-            scorer=f"{each.name} {scores.scorer}",
-            name=f"{each.name} {scores.name}",
-            label=f"{each.name} {scores.label}",
+        return [scores for _, scores in found]
+    return [prefix_names(scores, name) for name, scores in found]
+
+
+def prefix_names(scores: Scores, prefix: str) -> Scores:
+    """Return scores with a word before the names of their scorer."""
+    scorer, name, label = (
+        f"{prefix} {text}" for text in (scores.scorer, scores.name, scores.label)
+    )
+    return replace(scores, scorer=scorer, name=name, label=label)
+
+
+# ---- Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
+
+_PRINTED = "give what errata score or errata rank printed"
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table that a command printed; ``lines`` are those of its rows in a TSV file."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    signature: str = ""
+    lines: tuple[int, ...] = ()
+
+    def score_rows(self, path: str) -> list[ScoreRow]:
+        """The scores of the table, which must have some."""
+        sentences = self.columns[1] == "sentence"
+        headline = self.columns[self.columns.index("system") + 1 + sentences]
+        signature = (self.signature or headline).split("\n")[0]
+        found = []
+        for k, row in enumerate(self.rows):
+            line = self.lines[k] if self.lines else None
+            system, place, value = row.get("system"), None, None
+            if not isinstance(system, str) or not system:
+                raise InputError("a row without the name of a system", path=path, line=line)
+            if sentences:
+                place = parse_sentence(str(row.get("sentence")), path, line, first=1)
+            if not sentences or row.get(headline) not in (None, ""):
+                value = _value(row.get(headline), f"the {headline} of {system[:40]!r}", path, line)
+            found.append(ScoreRow(signature, system, place, headline, value, line))
+        if all(row.value is None for row in found):
+            raise InputError("no sentence has a score", path=path)
+        return found
+
+
+def _value(cell: Any, what: str, path: str, line: int | None) -> float:
+    if isinstance(cell, dict):  # a score with its interval
+        cell = cell.get("value")
+    if isinstance(cell, str) and line is not None:
+        return parse_score(cell, path, line)
+    if type(cell) not in (int, float):
+        raise InputError(
+            f"{what} is no number", path=path, remedy="leave out systems without a score"
         )
-        for each in sets
-        for scores in each.scores
-    ]
+    return float(cell)
+
+
+class _Printed(NamedTuple):
+    """What a command printed as JSON."""
+
+    tables: tuple[PrintedTable, ...]
+
+
+def from_printed_json(data: Any, name: str) -> list[Scores]:
+    """Return the scores among the tables of one JSON output."""
+    return from_tables(
+        RecordReader(name, remedy=_PRINTED, extra=True).decode(_Printed, data).tables, name
+    )
+
+
+def is_printed_tsv(line: str) -> bool:
+    """Whether a line is the heading of a table that a command printed."""
+    head = line.rstrip("\r\n").split("\t")
+    return "system" in head[:5] and head[-1] == "signature"
+
+
+def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
+    """Return the scores among the tables of one TSV output."""
+    tables: list[PrintedTable] = []
+    for filled, block in groupby(enumerate(lines, 1), lambda each: bool(each[1].rstrip("\r\n"))):
+        if filled:
+            (_, first), *below = block
+            head = [_unquoted(cell) for cell in first.rstrip("\r\n").split("\t")]
+            cells = [map(_unquoted, _cells_under(head, line, name, k)) for k, line in below]
+            rows = tuple(dict(zip(head, row, strict=True)) for row in cells)
+            columns = (c for c in head if c != "signature" and not c.endswith((" low", " high")))
+            numbers = tuple(number for number, _ in below)
+            tables += _split_table(PrintedTable(tuple(columns), rows, _signature(rows), numbers))
+    return from_tables(tables, name)
+
+
+def _signature(rows: Sequence[Mapping[str, str]]) -> str:
+    return rows[0].get("signature", "") if rows else ""
+
+
+def _split_table(table: PrintedTable) -> list[PrintedTable]:
+    """The tables that share one, by the name in the first column; each with its own columns."""
+    by, *columns = table.columns
+    if by != "table" and (by != "metric" or "figure" not in columns):
+        return [table]
+    found: list[PrintedTable] = []
+    for name in dict.fromkeys(row[by] for row in table.rows):
+        numbered = [(r, n) for r, n in zip(table.rows, table.lines, strict=True) if r[by] == name]
+        rows, lines = tuple(row for row, _ in numbered), tuple(line for _, line in numbered)
+        filled = [c for c in columns if any(row[c] for row in rows)]
+        if by == "metric":  # the score of every metric stands under one title
+            headline = rows[0]["figure"] or "score"
+            filled = [headline if c == "score" else c for c in filled if c != "figure"]
+            rows = tuple({**row, headline: row["score"]} for row in rows)
+        if filled:
+            part = PrintedTable(tuple(filled), rows, _signature(rows), lines)
+            found += [part] if by == "metric" else _split_table(part)
+    return found
+
+
+def _unquoted(cell: str) -> str:
+    """A cell as it was before quotation marks, or --safe-cells, kept others from misreading it."""
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        return cell[1:-1].replace('""', '"')
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
+
+
+def from_tables(tables: Iterable[PrintedTable], name: str) -> list[Scores]:
+    """Return the scores in printed tables."""
+    found = []
+    for table in tables:
+        columns = table.columns
+        if columns[:1] == ("cluster",) and columns[-1] == "date":
+            continue  # a board: several metrics side by side, as an overview has them
+        by_sentence = columns[:2] == ("system", "sentence") and len(columns) > 2
+        if by_sentence or ("system" in columns[1:-1] and columns[0] in ("rank", "cluster")):
+            found += assemble_scores(table.score_rows(name), name, signatures=True)
+    if not found:
+        raise InputError("no table of scores in the file", path=name, remedy=_PRINTED)
+    return found
 
 
 # ---- Scores of single sentences as Parquet, one table for each system: written in pieces, read
 # whole.
-
 SENTENCE_TABLE = ".parquet"
 SIGNATURE = b"errata signature"
 GROUP = 65_536  # rows of a group
@@ -718,8 +653,8 @@ def write_sentence_table(
     return written
 
 
-def read_sentence_tables(path: str) -> dict[str, Any]:
-    """A table, or all tables of a folder, as what `errata.io.stored_scores` reads."""
+def read_sentence_tables(path: str) -> PrintedTable:
+    """Read a table, or all tables of a folder as one."""
     pyarrow = require_pyarrow()
     from errata.io.shards.inputs import natural_order
 
@@ -743,4 +678,4 @@ def read_sentence_tables(path: str) -> dict[str, Any]:
             path=path,
             remedy="give what errata scale sentences wrote for one metric: a file, or their folder",
         )
-    return {"columns": columns, "rows": rows, "signature": signatures.pop()}
+    return PrintedTable(tuple(columns), tuple(rows), signatures.pop())

@@ -55,7 +55,7 @@ class _Pair:
     classes: cython.int[::1]
     chars: cython.int[::1]
     starts: cython.int[::1]
-    # at which positions each character stands in the marked word; a row for long words
+    # positions of each character in the marked word; a row for long words
     masks: cython.longlong[::1]
     row: cython.int[::1]
     # the tokens of all pairs; where those of this one begin, and how many they are
@@ -77,7 +77,7 @@ class _Pair:
 @cython.nogil
 @cython.exceptval(check=False)
 def _mark(pair: _Pair, word: cython.int, on: cython.bint) -> cython.void:
-    """Set, or clear, the positions at which each character stands in a word."""
+    """Set, or clear, the positions of each character of a word."""
     start: cython.int = pair.starts[word]
     end: cython.int = pair.starts[word + 1]
     i: cython.int
@@ -96,7 +96,7 @@ def _mark(pair: _Pair, word: cython.int, on: cython.bint) -> cython.void:
 @cython.nogil
 @cython.exceptval(check=False)
 def _common(pair: _Pair, x: cython.int, y: cython.int) -> cython.int:
-    """Length of the longest common subsequence of two words, of which x is marked.
+    """Return the length of the longest common subsequence of two words; x is marked.
 
     Bit-parallel (Hyyrö 2004) up to 62 characters, the textbook table beyond.
     """

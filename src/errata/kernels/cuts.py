@@ -57,7 +57,7 @@ def _relax_inner(
     old: cython.int[::1],
     new: cython.int[::1],
 ) -> cython.void:
-    """Cells that have all their neighbours, of which nothing is asked.
+    """Cells with all their neighbours, which need no check.
 
     What comes from the left is added last: all else compilers do for several cells at once.
     """

@@ -27,7 +27,7 @@ LETTER = cython.declare(cython.const_int, 4)
 
 
 def _kinds():
-    """What each byte is by itself, ``[byte, (bits, what it shows of a line)]``."""
+    """Return the class of each byte, ``[byte, (bits, what it shows of a line)]``."""
     kinds = np.zeros((256, 2), np.uint8)
     for byte in range(128):
         character = chr(byte)

@@ -4,7 +4,7 @@ A paragraph is sound where there is nothing to say of it: one ``S`` line, then `
 fields with offsets inside the sentence, in order, without alternatives, and no white space beyond
 ASCII; one annotator may insert two different things at one place. Of these the numbers and the
 places of the texts are given. What any other paragraph says, or what is wrong with it, is for
-`errata.io.m2` to find out line by line: here it is only told apart.
+`errata.io.m2` to find out line by line: here it is only detected.
 """
 
 import cython
@@ -92,7 +92,7 @@ KINDS_OF_BYTES = _kinds()
 @cython.nogil
 @cython.exceptval(check=False)
 def _white(byte: cython.int) -> cython.bint:
-    """Whether a byte by itself is what Python calls white space."""
+    """Return whether Python calls a single byte white space."""
     return byte <= SPACE and (byte == SPACE or 9 <= byte <= 13 or byte >= 28)
 
 
@@ -179,7 +179,7 @@ def _held(
     end: cython.longlong,
     kinds: cython.const_uchar[::1],
 ) -> cython.int:
-    """What a line that is not empty holds: the kinds of its bytes, and what is odd about it."""
+    """Return the kinds of bytes in a line that is not empty, and what is unusual about it."""
     found: cython.int = 0
     k: cython.longlong
     for k in range(p, end):
@@ -249,7 +249,7 @@ def _required(
     end: cython.longlong,
     meaning: cython.const_uchar[::1],
 ) -> cython.bint:
-    """Whether a field is what stands in the fourth field of sound files."""
+    """Return whether a field has the usual fourth value (REQUIRED)."""
     return _says(text, begin, end, meaning, IS_REQUIRED, 8) or _says(
         text, begin, end, meaning, IS_OPTIONAL, 8
     )
@@ -279,7 +279,7 @@ def _number(
 def _correction(
     text: cython.const_uchar[::1], begin: cython.longlong, end: cython.longlong
 ) -> cython.bint:
-    """Whether a field is one correction, as it is to be taken."""
+    """Return whether a field holds exactly one correction."""
     p: cython.longlong = begin
     if begin < end and (_white(text[begin]) or _white(text[end - 1])):
         return False
@@ -384,7 +384,7 @@ def _in_order(
     seen: cython.int[:, ::1],
     known: cython.int,
 ) -> cython.int:
-    """How many annotators a paragraph has up to this line; -1 where something is to be said of it.
+    """Return the number of annotators up to this line; -1 where a message is needed.
 
     Of each are kept: the number, whether there was a noop, start and end of the last edit, its row,
     and how many insert something at the place of the last. Two may, if not the same.
@@ -501,7 +501,7 @@ class _Tables:
     @cython.nogil
     @cython.exceptval(check=False)
     def unsound(self) -> cython.void:
-        """Leave a paragraph to whoever reads line by line."""
+        """Leave a paragraph to the reader that goes line by line."""
         self.paragraphs[self.paragraph, _SOUND] = 0
         self.edit = self.paragraphs[self.paragraph, _EDITS]
 
@@ -560,7 +560,7 @@ class _Tables:
 def scan(text: cython.const_uchar[::1]):
     """The paragraphs of a text and the edits of those that are sound, as rows of the columns above.
 
-    Lines end with a line feed. Also given is what is odd about any line, as `BLANKS`, `BREAKS` and
+    Lines end with a line feed. Unusual lines are flagged as `BLANKS`, `BREAKS` and
     `BROKEN` (and more).
     """
     size: cython.longlong = len(text)

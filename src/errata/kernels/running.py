@@ -3,7 +3,7 @@
 A score is a sum of quotients of summed statistics. Totals are kept in two doubles each (a sum and
 what it lost), so a score is off by less than 2 ** -46 whatever the totals are. Options whose scores
 are further apart are told apart here; where two are nearer, or a score that is rounded lies near a
-half, the kernel stops, and whoever called it decides that sentence in exact fractions.
+half, the kernel stops, and the caller decides that sentence in exact fractions.
 """
 
 import cython
@@ -65,7 +65,7 @@ def decide(
     between equal scores; then the first. Scores are equal where they were rounded, where all
     statistics are equal, and, if the score is all there is (``all_is_said``), where those that it
     is made of are equal, or all its numerators 0. ``totals`` are ``[statistic, (sum, rest)]``
-    before ``start``; what is chosen goes into ``choice``.
+    before ``start``; the choices are written into ``choice``.
     """
     k: cython.Py_ssize_t = counts.shape[2]
     shares: cython.Py_ssize_t = numerators.shape[0]

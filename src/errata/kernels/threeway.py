@@ -30,13 +30,13 @@ import numpy as np
 from errata.kernels._doors import LARGEST, within
 from errata.kernels._doors import offsets as check_offsets
 
-# What a pair of tokens costs in a column; these stand in `errata.kernels.cuts` too.
+# Costs of a pair of tokens in a column; `errata.kernels.cuts` has the same table.
 GAP = cython.declare(cython.const_int, 2)
 MISMATCH = cython.declare(cython.const_int, 3)
 LONE = cython.declare(cython.const_int, 4)  # a token against two gaps
 FAR = cython.declare(cython.const_int, 1 << 28)  # more than any alignment costs
 
-# Kinds of column: what stands in the source, hypothesis and reference rows.
+# Kinds of column, by the tokens in the source, hypothesis and reference rows.
 UNCHANGED = cython.declare(cython.const_int, 0)  # all equal
 MISSED = cython.declare(cython.const_int, 1)  # source = hypothesis, the reference differs
 NEEDLESS = cython.declare(cython.const_int, 2)  # source = reference, the hypothesis differs

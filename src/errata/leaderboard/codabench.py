@@ -17,6 +17,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.resources.abc import Traversable
@@ -24,7 +25,7 @@ from pathlib import Path
 
 from errata import __version__
 from errata.core.errors import DISTRIBUTION, InputError
-from errata.io.corpus import read_corpus
+from errata.datasets.evaluation_sets import read_evaluation_set
 from errata.io.files import read_bytes
 from errata.io.outputs import read_hypotheses
 from errata.leaderboard.files import OUTPUTS, Board, read_board
@@ -92,7 +93,7 @@ WHEN = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the same board, the
 
 def codabench_bundle(board: Board) -> bytes:
     """The bundle of a board: the same bytes every time for the same files."""
-    sets = [each.name for each in board.sets]
+    sets = [each.title for each in board.sets]
     given = board.codabench
     columns = [(_key(board, s, m), _title(board, s, m)) for s in sets for m in board.metrics]
     about = given.get("description") or board.about or board.title
@@ -138,20 +139,20 @@ def mounted_scores(reference: Path, result: Path) -> dict[str, float]:
     board = read_board(reference)
     scores = {}
     for files in board.sets:
-        corpus = files.read(tokens=board.tokens).corpus
-        stems = [files.name, *(["output"] if len(board.sets) == 1 else [])]
+        corpus = read_evaluation_set(replace(files, tokens=board.tokens)).corpus
+        stems = [files.title, *(["output"] if len(board.sets) == 1 else [])]
         names = [f"{stem}{ending}" for stem in stems for ending in OUTPUTS]
         output = next((result / name for name in names if (result / name).is_file()), None)
         if output is None:
             there = ", ".join(sorted(path.name for path in result.iterdir())[:8]) or "nothing"
             raise InputError(
-                f"there is no output on {files.name}: the submission has {there}",
+                f"there is no output on {files.title}: the submission has {there}",
                 remedy=f"put {' or '.join(names[::2])} into the archive, not in a folder",
             )
         hypotheses = read_hypotheses(str(output), name="submission", corpus=corpus)
         for text in board.metrics:
             found = evaluate(text, corpus, hypotheses, resamples=0)
-            scores[_key(board, files.name, text)] = found["submission"]
+            scores[_key(board, files.title, text)] = found["submission"]
     return scores
 
 
@@ -179,24 +180,24 @@ def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
     for k, files in enumerate(board.sets):
         if files.skipped is not None:
             raise InputError(
-                f"{files.name} leaves sentences out, which a bundle cannot do",
+                f"{files.title} leaves sentences out, which a bundle cannot do",
                 path=board.path,
                 remedy="write the test set without them (errata convert --skip-sentences)",
             )
         named = {"gold": files.gold} if files.gold else {"source": files.source}
-        lines.append(f"[sets.{_toml(files.name)}]")
+        lines.append(f"[sets.{_toml(files.title)}]")
         for role, path in named.items():
             if path is not None:
                 ending = "m2" if role == "gold" else "txt"
-                reference[f"set{k}/{role}.{ending}"] = read_bytes(path)
+                reference[f"set{k}/{role}.{ending}"] = read_bytes(str(path))
                 lines.append(f"{role} = {_toml(f'set{k}/{role}.{ending}')}")
         if not files.gold:
             texts = [f"set{k}/ref{n}.txt" for n in range(len(files.references))]
             for text, path in zip(texts, files.references, strict=True):
-                reference[text] = read_bytes(path)
+                reference[text] = read_bytes(str(path))
             lines.append(f"references = [{', '.join(map(_toml, texts))}]")
-        corpus = read_corpus(gold=files.gold, source=files.source, references=files.references)
-        sources[f"{files.name}.txt"] = "".join(f"{s}\n" for s in corpus.sources).encode("utf-8")
+        corpus = read_evaluation_set(files).corpus
+        sources[f"{files.title}.txt"] = "".join(f"{s}\n" for s in corpus.sources).encode("utf-8")
     reference["board.toml"] = ("\n".join(lines) + "\n").encode("utf-8")
     return reference, sources
 

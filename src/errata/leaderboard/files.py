@@ -1,6 +1,6 @@
 """Leaderboards on disk: a folder with ``board.toml``, and a folder with a card for each submission.
 
-``board.toml`` says what is scored and how; the test sets are written like the corpora of
+``board.toml`` says which metrics are computed and how; test sets are written like the corpora of
 `errata.datasets.evaluation_sets`, with paths that count from the file::
 
     title = "Grammatical error correction, essays"
@@ -33,8 +33,9 @@ from typing import Any, TypeVar
 
 from errata.core.errors import InputError, escape_controls, shorten
 from errata.core.parameters import suggest_name
-from errata.datasets.evaluation_sets import EvaluationFiles, listed_files
+from errata.datasets.evaluation_sets import listed_files
 from errata.datasets.load import sample_file
+from errata.io.corpus import CorpusFiles
 from errata.io.files import PathLike
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.tokenisers import AS_IS, tokeniser
@@ -80,7 +81,7 @@ class Board:
 
     folder: Path
     title: str
-    sets: tuple[EvaluationFiles, ...]
+    sets: tuple[CorpusFiles, ...]
     metrics: tuple[str, ...] = DEFAULT_METRICS
     about: str = ""
     groups: tuple[str, ...] = ()
@@ -183,7 +184,7 @@ def read_board(folder: PathLike) -> Board:
             raise reader.error(f"{name} lists outputs", "sets", name, "outputs", remedy=remedy)
     if not sets:
         with sample_file("gold.m2") as gold:
-            sets = [EvaluationFiles("sample", str(gold), place="sample")]
+            sets = [CorpusFiles(gold=str(gold), name="sample", place="sample")]
     if not 0 < file.confidence < 1:
         raise reader.error("not between 0 and 1", "confidence", remedy="0.95 is usual")
     if file.resamples < 2 / (1 - file.confidence) - 1e-9:
@@ -221,7 +222,7 @@ def submission_folders(board: Board) -> list[Path]:
 
 
 def submission_name(folder: PathLike) -> str:
-    """The name of a submission's folder as it is listed: that of a link, not of what it leads to.
+    """The listed name of a submission's folder: a link keeps its own name.
 
     >>> submission_name("essays/submissions/theirs/../ours/.")
     'ours'
@@ -232,7 +233,7 @@ def submission_name(folder: PathLike) -> str:
 def file_stem(name: str) -> str:
     """A name as part of a file's name and of an address: plain characters, and not too many.
 
-    What is changed gets a digest, so that names which differ still do.
+    A changed name gets a digest, so that different names stay different.
 
     >>> file_stem("ours-v1.2"), file_stem("a b/c?")
     ('ours-v1.2', 'a_b_c_-817d7883')
@@ -306,7 +307,7 @@ def _check_place(reader: RecordReader, file: str) -> None:
 
 def _output_names(board: Board, reader: RecordReader, card: _CardFile) -> dict[str, str]:
     """Return the file of each test set: as the card says, or by the usual names."""
-    sets, named = [each.name for each in board.sets], dict(card.outputs)
+    sets, named = [each.title for each in board.sets], dict(card.outputs)
     for name in named:
         if name not in sets:
             raise reader.error(

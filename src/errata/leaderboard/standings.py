@@ -1,8 +1,8 @@
 """Check, score and rank submissions; history; tables.
 
 What takes time is counting; scores, intervals and clusters follow from counts. So the counts of
-each output are kept by a digest of output, corpus and metric, and a second run counts only what is
-new. A metric that weighs by what all systems do (difficulty) is counted anew when any is.
+each output are kept by a digest of output, corpus and metric, and a second run counts only new
+outputs. A metric whose weights depend on all systems (difficulty) is recounted when any is new.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.registry import origin, plugin_errors
 from errata.core.stats import Floats, Progress, plural
 from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
-from errata.datasets.evaluation_sets import EvaluationFiles
+from errata.datasets.evaluation_sets import read_evaluation_set
 from errata.human.ranking import Ranking, cluster
 from errata.io.atomic import file_set
 from errata.io.checks import Finding, summarise
-from errata.io.corpus import check_files
+from errata.io.corpus import CorpusFiles, check_files
 from errata.io.outputs import read_hypotheses
 from errata.io.stored_runs import StoredRun, corpus_digests, make_run, read_runs, write_run
 from errata.leaderboard.files import (
@@ -39,30 +39,32 @@ from errata.leaderboard.files import (
     submission_name,
 )
 from errata.metrics import parse
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, describe_data
 from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
 from errata.tables.cells import Cell, Ranks, unit
-from errata.tables.table import Table, joined_signatures, signed
+from errata.tables.table import Column, Table, joined_signatures, signed
 
 REVISION = "board counts 1"
 
 
 @dataclass(frozen=True)
 class CheckedSubmission:
-    """A submission, or what is left of one, and what was found in it."""
+    """A submission, if its card could be read, and the findings in it."""
 
     name: str
     findings: tuple[Finding, ...]
     submission: Submission | None = None
 
+    def count(self, severity: str) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
     @property
     def fits(self) -> bool:
         """Whether it can be scored: there is a card, and no finding is an error."""
-        return self.submission is not None and not any(
-            finding.severity == "error" for finding in self.findings
-        )
+        return self.submission is not None and not self.count("error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,16 +140,16 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
             found.append(CheckedSubmission(name, (_finding(error, folder),)))
     for files in board.sets:
         outputs = {
-            k: each.submission.outputs[files.name]
+            k: each.submission.outputs[files.title]
             for k, each in enumerate(found)
-            if each.submission is not None and files.name in each.submission.outputs
+            if each.submission is not None and files.title in each.submission.outputs
         }
         by_path = check_outputs(files, list(outputs.values()), board.tokens)
         for k, each in enumerate(found):
             if k in outputs:
                 more = by_path.get(str(outputs[k]), [])
             else:
-                more = [] if each.submission is None else [_no_output(each.submission, files.name)]
+                more = [] if each.submission is None else [_no_output(each.submission, files.title)]
             found[k] = replace(each, findings=(*each.findings, *more))
     return found
 
@@ -164,24 +166,19 @@ def _no_output(submission: Submission, name: str) -> Finding:
 
 
 def check_outputs(
-    files: EvaluationFiles, outputs: Sequence[Path], tokens: str
+    files: CorpusFiles, outputs: Sequence[Path], tokens: str
 ) -> dict[str, list[Finding]]:
-    """What is wrong with outputs, by file; a test set that cannot be read is an error of its own.
+    """Findings in outputs, by file; a test set that cannot be read raises an error.
 
     What the checks let through is read as it will be for scoring, so that one output which cannot
     be (edits of several systems, say) is refused and does not stop the others.
     """
-    checked = check_files(
-        [f"{k}={output}" for k, output in enumerate(outputs)],
-        gold=files.gold,
-        source=files.source if files.gold is None else None,
-        references=files.references if files.gold is None else (),
-        skipped=files.skipped,
-    )
+    known = files if files.gold is None else replace(files, source=None, references=())
+    checked = check_files([f"{k}={output}" for k, output in enumerate(outputs)], known)
     by_path: dict[str, list[Finding]] = {}
     for finding in checked.findings:
         by_path.setdefault(finding.path, []).append(finding)
-    corpus = files.read(tokens=tokens).corpus
+    corpus = read_evaluation_set(replace(files, tokens=tokens)).corpus
     for output in outputs:
         own = by_path.setdefault(str(output), [])
         if not any(finding.severity == "error" for finding in own):
@@ -207,22 +204,22 @@ def read_standing(
     threads: int | None = None,
     progress: Callable[[str], Progress] | None = None,
 ) -> BoardResult:
-    """Check every submission, count what is new, and rank what fits on every test set."""
+    """Check every submission, count new outputs, and rank the valid ones on every test set."""
     metrics = [parse(text) for text in board.metrics]
     checked = check_submissions(board, submission_folders(board))
     fit = [each.submission for each in checked if each.fits and each.submission is not None]
     sets = []
     for files in board.sets:
-        corpus = files.read(tokens=board.tokens).corpus
-        there = [each for each in fit if files.name in each.outputs]
+        corpus = read_evaluation_set(replace(files, tokens=board.tokens)).corpus
+        there = [each for each in fit if files.title in each.outputs]
         if not there:
             continue
         systems = [
-            read_hypotheses(str(each.outputs[files.name]), name=each.card.system, corpus=corpus)
+            read_hypotheses(str(each.outputs[files.title]), name=each.card.system, corpus=corpus)
             for each in there
         ]
         ranked = rank_set(
-            files.name, metrics, corpus, systems, board, kept, threads=threads, progress=progress
+            files.title, metrics, corpus, systems, board, kept, threads=threads, progress=progress
         )
         sets.append(replace(ranked, submissions={each.card.system: each for each in there}))
     if not sets:
@@ -278,9 +275,9 @@ def _counts(
     progress: Progress | None,
 ) -> tuple[list[Floats], set[str]]:
     """The counts of every system, and the names of those that had to be counted."""
-    together = metric.context(corpus, systems)
+    together = describe_data(metric, corpus, systems).context
     # What weighs by all systems says of one alone something else, and is counted for all or none.
-    joint = any(metric.context(corpus, [each]) != together for each in systems)
+    joint = any(describe_data(metric, corpus, [each]).context != together for each in systems)
     keys = _keys(metric, corpus, systems, together, joint)
     found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
     lost = [k for k, key in enumerate(keys) if found.get(key) is None]
@@ -382,59 +379,59 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
 
 def submission_table(standing: BoardResult) -> Table:
     """Every submission: whether it was scored, in this run or before, and what was found in it."""
-    new = standing.new
-    rows: list[tuple[Cell, ...]] = []
-    for each in standing.checked:
-        card = None if each.submission is None else each.submission.card
-        counts = [
-            sum(finding.severity == severity for finding in each.findings)
-            for severity in ("error", "warning")
-        ]
-        system = None if card is None else card.system
-        state = "refused" if not each.fits else "scored now" if system in new else "as before"
-        rows.append((each.name, system, state, *counts))
-    return Table(
-        ("submission", "system", "state", "errors", "warnings"),
-        tuple(rows),
+    checked, new = standing.checked, standing.new
+    submissions = [each.submission for each in checked]
+    systems = [None if each is None else each.card.system for each in submissions]
+    states = [
+        "refused" if not each.fits else "scored now" if system in new else "as before"
+        for each, system in zip(checked, systems, strict=True)
+    ]
+    return Table.of(
+        [
+            Column("submission", [each.name for each in checked]),
+            Column("system", systems),
+            Column("state", states),
+            *(
+                Column(f"{severity}s", [each.count(severity) for each in checked])
+                for severity in ("error", "warning")
+            ),
+        ],
         title="Submissions",
         name="submissions",
-        signature=signed("board", f"submissions:{len(rows)}"),
+        signature=signed("board", f"submissions:{len(checked)}"),
     )
 
 
 def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
     """What the guard found, the fourth and later of a kind counted."""
-    return Table(
-        ("submission", "severity", "file", "line", "problem", "remedy"),
-        tuple(
-            (
-                each.name,
-                finding.severity,
-                finding.path.replace("\\", "/").rpartition("/")[2],
-                finding.line,
-                finding.problem,
-                finding.remedy,
-            )
-            for each in checked
-            for finding in summarise(each.findings)
-        ),
+    rows = [(each.name, finding) for each in checked for finding in summarise(each.findings)]
+    paths = [finding.path.replace("\\", "/") for _, finding in rows]
+    return Table.of(
+        [
+            Column("submission", [name for name, _ in rows]),
+            Column("severity", [finding.severity for _, finding in rows]),
+            Column("file", [path.rpartition("/")[2] for path in paths]),
+            Column("line", [finding.line for _, finding in rows]),
+            Column("problem", [finding.problem for _, finding in rows], width=40),
+            Column("remedy", [finding.remedy for _, finding in rows], width=30),
+        ],
         title="Findings",
         name="findings",
         signature=signed("board", "check"),
-        widths={"problem": 40, "remedy": 30},
     )
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:
-    """Every run, the newest first: what each metric said of the output of that day."""
+    """Every run, the newest first: the score of each metric for the output of that day."""
     labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
-    rows: list[tuple[Cell, ...]] = []
-    for run in reversed(runs):
-        by_label = {figure.label: figure.value for figure in run.figures}
-        rows.append((run.when[:10], run.system, *(by_label.get(label) for label in labels)))
-    return Table(
-        ("scored on", "system", *labels),
-        tuple(rows),
+    newest = runs[::-1]
+    values = [{figure.label: figure.value for figure in run.figures} for run in newest]
+    return Table.of(
+        [
+            Column("scored on", [run.when[:10] for run in newest]),
+            Column("system", [run.system for run in newest]),
+            *(Column(label, [of_run.get(label) for of_run in values]) for label in labels),
+        ],
         title="Every run",
         name="history",
         signature=joined_signatures(f.signature for run in runs for f in run.figures),
@@ -456,7 +453,7 @@ def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
         there = folder.is_dir() and any(folder.glob("*.json"))
         told: list[StoredRun] = []
         for run in read_runs(folder) if there else ():
-            if not _known(run, told):
+            if not _is_stored(run, told):
                 told.append(run)
         found[ranked.name] = tuple(told)
     return found
@@ -476,7 +473,7 @@ def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, 
                 confidence=standing.board.confidence,
                 when=when,
             )
-            if _known(run, before[ranked.name]):
+            if _is_stored(run, before[ranked.name]):
                 continue
             folder.mkdir(parents=True, exist_ok=True)
             name = file_stem(ranked.submissions[hypotheses.system].name)
@@ -491,7 +488,7 @@ def _folder(standing: BoardResult, ranked: RankedSet) -> Path:
     return standing.board.folder / "runs" / file_stem(ranked.name)
 
 
-def _known(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
+def _is_stored(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
     """Whether the last run of the system is the same but for the day."""
     own = [each for each in runs if each.system == run.system]
     return bool(own) and (
@@ -503,7 +500,7 @@ def _known(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
 
 
 def _free(folder: Path, stem: str) -> Path:
-    """A name that no file has yet: two runs of one second are told apart."""
+    """A file name that is not used yet: two runs may share a second."""
     path, nth = folder / f"{stem}.json", 1
     while path.exists():
         nth += 1

@@ -26,7 +26,8 @@ from errata.leaderboard.standings import (
     history_table,
     submission_table,
 )
-from errata.plots.svg import Chart, TrendLine, chart_html, trend_chart
+from errata.plots import Line, Lines
+from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
 from errata.reports.report import make_report
 from errata.reports.results import ReportInputs
@@ -39,7 +40,7 @@ from errata.tables.table import Table
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# ---- A site whose pages are made anew every time: written together, and no old one left.
+# ---- A site whose pages are all rewritten: written together, and old ones deleted.
 
 MADE = b'<meta name="generator" content="errata'
 HEAD = 20_000  # bytes of a page in which it says what made it
@@ -86,7 +87,7 @@ def _ours(path: Path) -> bool:
 
 
 HOME = "errata.leaderboard"
-SHOWN_IN_HISTORY = 6  # lines in a chart that can still be told apart
+SHOWN_IN_HISTORY = 6  # lines in a chart that remain distinguishable
 
 
 def style() -> str:
@@ -148,7 +149,7 @@ def answer_section(standing: BoardResult) -> Section:
         alone = (
             "No other system is in its cluster."
             if not tied
-            else f"Not told apart from it: {', '.join(tied)}."
+            else f"Not significantly different from it: {', '.join(tied)}."
         )
         said.append(
             f"On {ranked.name} ({len(ranked.corpus)} sentences), {first.systems[0]} leads by "
@@ -180,7 +181,7 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
         key,
         title,
         "\n".join(parts),
-        lead="Systems between two lines cannot be told apart by these sentences.",
+        lead="Systems between two lines do not differ significantly on these sentences.",
         tables=(table, *details),
     )
 
@@ -230,17 +231,16 @@ def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
             low, high = (math.nan if v is None else by * v for v in (figure.low, figure.high))
             line = lines.setdefault(run.system, [None] * len(moments))
             line[moments.index(run.when[:10])] = Estimate(by * figure.value, low, high)
-    for line in lines.values():  # what was not handed in anew stands as it did
+    for line in lines.values():  # an output that was not submitted again keeps its score
         for k in range(1, len(line)):
             before = line[k - 1]
             if line[k] is None and before is not None:
                 line[k] = Estimate(before.value, math.nan, math.nan)
     newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
-    tracks = [TrendLine(system, values) for system, values in newest]
+    drawn = [Line(system, values) for system, values in newest]
     which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
-    return trend_chart(
-        f"history-{name}-chart", f"{name}: {label} by day{which}{unit([scores])}", moments, tracks
-    )
+    title = f"{name}: {label} by day{which}{unit([scores])}"
+    return svg_chart(f"history-{name}-chart", title, Lines(drawn, moments, title))
 
 
 def _last(values: Sequence[Estimate | None]) -> float:
@@ -266,7 +266,7 @@ def system_section(standing: BoardResult) -> Section:
 
 
 def check_section(standing: BoardResult) -> Section:
-    """What the guard said of every submission."""
+    """The findings of the guard in every submission."""
     tables = [submission_table(standing)]
     if any(each.findings for each in standing.checked):
         tables.append(finding_table(standing.checked))
@@ -290,7 +290,7 @@ FRONT = "index.html"
 
 
 def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) -> dict[str, str]:
-    """Every page by its address in the site; ``runs`` are those of each test set, oldest first."""
+    """Every page by its address in the site; ``runs`` are the runs of each test set."""
     board = standing.board
     links = page_names(standing)
     sections = [answer_section(standing)]

@@ -41,7 +41,7 @@ class Ensemble:
 
 @dataclass(frozen=True, eq=False)
 class Ensembles:
-    """All ways of combining the metrics of ``paired``, and each metric by itself (r, ρ)."""
+    """Return all combinations of the metrics of ``paired``, and each metric alone (r, ρ)."""
 
     paired: MatchedScores
     alone: tuple[tuple[float, float], ...]

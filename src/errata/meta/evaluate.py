@@ -1,17 +1,16 @@
-"""Metrics against people at every level, in one call: systems, sentences and ratings."""
+"""meta_evaluate(): metrics against people, shared by Python users, commands and reports."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
 
-from errata.core.errors import DataWarning, InputError
-from errata.core.stats import Seed
-from errata.data import Scores
+from errata.core.parameters import require
+from errata.core.stats import Progress, Seed
+from errata.data import Judgment, Members, Scores
+from errata.human import DEFAULT_RANKER, Ranker, compare, parse_ranker, rank
 from errata.human.comparisons import Comparisons, Unit
-from errata.meta.ensembles import Ensembles, ensembles
 from errata.meta.matching import MatchedScores, match, match_comparisons
 from errata.meta.metric_matrix import MetricMatrix, match_metrics, metric_matrix
 from errata.meta.sentence_level import (
@@ -21,173 +20,193 @@ from errata.meta.sentence_level import (
     rating_levels,
     sentence_levels,
 )
-from errata.meta.system_level import (
-    Over,
-    SubsetCorrelations,
-    SystemLevel,
-    leave_one_out,
-    p_value_matrix,
-    system_level,
-    windows,
-)
-from errata.meta.tables import (
-    accuracy_pair_table,
-    confusion_tables,
-    ensemble_table,
-    leave_one_out_table,
-    matrix_map,
-    matrix_tables,
-    metric_pair_table,
-    rating_plot,
-    rating_table,
-    scatter_plot,
-    sentence_level_table,
-    sentence_plot,
-    significance_map,
-    system_level_table,
-    window_table,
-)
-from errata.tables.table import Table
+from errata.meta.system_level import Over, SystemLevel, system_level
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Level = Literal["system", "sentence", "both"]
 DEFAULT_CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MetaEvaluation:
-    """How well metrics agree with people; what was not asked for, or has no data, is None."""
+    """Metrics against people: each result is computed when it is first read.
 
-    paired: MatchedScores | None = None
-    systems: SystemLevel | None = None
-    leave_one_out: SubsetCorrelations | None = None
-    windows: SubsetCorrelations | None = None
-    top: SubsetCorrelations | None = None
-    ensembles: Ensembles | None = None
-    matrix: MetricMatrix | None = None
-    sentences: SentenceLevels | None = None
-    ratings: RatingLevels | None = None
+    The fields are the arguments of `meta_evaluate`. A result is None where the input it needs is
+    missing.
+    """
 
-    def tables(self, *, tests: bool = True, matrix: bool = True) -> list[Table]:
-        """Return all tables; without ``tests`` no significance between metrics."""
-        found: list[Table] = []
-        if self.systems is not None:
-            found.append(system_level_table(self.systems))
-            if tests and self.systems.pairs:
-                found.append(metric_pair_table(self.systems))
-        if self.leave_one_out is not None:
-            found.append(leave_one_out_table(self.leave_one_out))
-        if self.windows is not None:
-            found.append(window_table(self.windows))
-        if self.top is not None:
-            found.append(window_table(self.top, name="top"))
-        if self.ensembles is not None:
-            found.append(ensemble_table(self.ensembles))
-        if self.matrix is not None and matrix:
-            found += matrix_tables(self.matrix)
-        if self.sentences is not None:
-            found.append(sentence_level_table(self.sentences))
-            if tests and self.sentences.contests:
-                found.append(accuracy_pair_table(self.sentences))
-            found += confusion_tables(self.sentences)
-        if self.ratings is not None:
-            found.append(rating_table(self.ratings))
-        return found
+    metrics: tuple[Scores, ...]
+    judgments: tuple[Judgment, ...] | None
+    human: Scores | None
+    ranker: Ranker
+    members: Members
+    unit: Unit
+    over: Over
+    conventions: tuple[ConventionName, ...]
+    hide: tuple[str, ...]
+    common: bool
+    origin: tuple[str, ...]
+    resamples: int
+    confidence: float
+    rng: Seed
+    threads: int | None
+    progress: Progress | None
 
-    def figure(self, kind: str, *, outliers: Sequence[str] = ()) -> Figure | None:
-        """Return a figure by its kind, or None if what it shows was not computed.
-
-        Kinds are scatter, matrix, significance, sentences and ratings.
-        """
-        match kind:
-            case "sentences":
-                return None if self.sentences is None else sentence_plot(self.sentences)
-            case "ratings":
-                return None if self.ratings is None else rating_plot(self.ratings)
-            case "matrix":
-                return None if self.matrix is None else matrix_map(self.matrix)
-        if self.paired is None:
+    @cached_property
+    def comparisons(self) -> Comparisons | None:
+        """The judgments as pairwise comparisons of systems."""
+        if self.judgments is None:
             return None
-        if kind == "scatter":
-            return scatter_plot(self.paired, outliers=outliers)
-        if len(self.paired.names) < 2:
-            raise InputError(
-                "the figure significance compares metrics with each other",
-                remedy="give a second one with --metric or --scores",
-            )
-        maps = {
-            "Williams' test, Pearson's r": p_value_matrix(self.paired, kind="pearson"),
-            "Williams' test, Spearman's ρ": p_value_matrix(self.paired, kind="spearman"),
-        }
-        return significance_map(maps, self.paired.names)
+        return compare(self.judgments, members=self.members, rng=self.rng, origin=self.origin)
+
+    @cached_property
+    def ranked(self) -> Scores | None:
+        """The scores that the ranker computes from the judgments."""
+        if self.comparisons is None:
+            return None
+        return rank(
+            self.ranker,
+            self.comparisons,
+            unit=self.unit,
+            resamples=self.resamples,
+            rng=self.rng,
+            threads=self.threads,
+            progress=self.progress,
+        )
+
+    @property
+    def people(self) -> Scores | None:
+        """The human scores of the systems: the given ones, else those ranked from judgments."""
+        return self.ranked if self.human is None else self.human
+
+    @cached_property
+    def matched(self) -> MatchedScores:
+        """Metrics, and people if there are any, over the systems that all of them scored."""
+        if self.people is None:
+            return match_metrics(self.metrics, common=self.common, hide=self.hide)
+        return match(self.people, self.metrics, common=self.common, hide=self.hide)
+
+    @cached_property
+    def systems(self) -> SystemLevel | None:
+        """Correlations with people over systems, and tests between metrics."""
+        if self.people is None:
+            return None
+        return system_level(
+            self.matched,
+            over=self.over,
+            resamples=self.resamples,
+            confidence=self.confidence,
+            rng=self.rng,
+        )
+
+    @property
+    def with_sentences(self) -> tuple[Scores, ...]:
+        """The metrics that scored single sentences."""
+        return tuple(scores for scores in self.metrics if scores.sentences is not None)
+
+    @cached_property
+    def sentences(self) -> SentenceLevels | None:
+        """Agreement with the judgments of single sentences, by convention."""
+        metrics = self.with_sentences
+        if self.comparisons is None or not metrics:
+            return None
+        return sentence_levels(
+            match_comparisons(self.comparisons, metrics, common=self.common, hide=self.hide),
+            metrics,
+            self.conventions,
+            unit=self.unit,
+            resamples=self.resamples,
+            confidence=self.confidence,
+            rng=self.rng,
+        )
+
+    @cached_property
+    def ratings(self) -> RatingLevels | None:
+        """Agreement with human ratings of single outputs."""
+        metrics = self.with_sentences
+        if self.human is None or self.human.sentences is None or not metrics:
+            return None
+        return rating_levels(
+            match(self.human, metrics, common=self.common, hide=self.hide),
+            resamples=self.resamples,
+            confidence=self.confidence,
+            rng=self.rng,
+        )
+
+    @cached_property
+    def matrix(self) -> MetricMatrix:
+        """Correlations of all metrics with each other, and with people if there are any."""
+        return metric_matrix(
+            self.matched,
+            people=self.people is not None,
+            over=self.over,
+            resamples=self.resamples,
+            confidence=self.confidence,
+            rng=self.rng,
+        )
 
 
 def meta_evaluate(
     metrics: Sequence[Scores],
-    people: Scores | None = None,
+    judgments: Iterable[Judgment] | None = None,
     *,
-    comparisons: Comparisons | None = None,
-    ratings: Scores | None = None,
-    level: Level = "both",
-    matrix: bool = False,
-    ensemble: bool = False,
-    window: int | None = None,
-    top: int | None = None,
-    conventions: Sequence[ConventionName] = DEFAULT_CONVENTIONS,
-    over: Over = "systems",
+    human: Scores | None = None,
+    ranker: Ranker | str = DEFAULT_RANKER,
+    members: Members = "all",
     unit: Unit = "sentences",
-    common: bool = False,
+    over: Over = "systems",
+    conventions: Sequence[ConventionName] = DEFAULT_CONVENTIONS,
     hide: Sequence[str] = (),
+    common: bool = False,
+    origin: Sequence[str] = (),
     resamples: int = 1000,
     confidence: float = 0.95,
     rng: Seed = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> MetaEvaluation:
-    """Return how well metrics agree with people.
+    """Judge metrics by their agreement with people, over systems and over sentences.
 
-    ``people`` are human scores of systems, ``comparisons`` the judgments of single sentences,
-    ``ratings`` human scores of every output. Without any, metrics are compared with each other, as
-    with ``matrix``. For the others see `system_level`, `sentence_levels` and `match`.
+    ``metrics`` are results of `errata.evaluate`. People come as ``judgments`` (rankings, which
+    ``ranker`` turns into scores of systems, see `errata.human.compare` for ``members``) or as
+    ``human`` scores of systems or of single outputs. With both, ``human`` decides at system level
+    and ``judgments`` at sentence level. ``over`` names what system-level intervals resample,
+    ``unit`` what sentence-level intervals and rankings do. ``hide`` leaves systems out after
+    ranking, ``common`` those that some side does not know. ``origin`` are facts on how the
+    judgments were read, for signatures; ``progress`` follows the ranker.
+
+    >>> import errata
+    >>> corpus = errata.Corpus.from_texts(["He go ."] * 2, [["He goes ."] * 2])
+    >>> good = errata.Hypotheses("good", ("He goes .", "He goes ."))
+    >>> half = errata.Hypotheses("half", ("He goes .", "He go ."))
+    >>> bad = errata.Hypotheses("bad", ("He go .", "Him go ."))
+    >>> judgments = [
+    ...     errata.Judgment("ann", i, (("good",), ("half",), ("bad",)), ranks)
+    ...     for i, ranks in enumerate([(1, 1, 2), (1, 2, 3)])
+    ... ]
+    >>> m2 = errata.evaluate("m2", corpus, [good, half, bad], resamples=0)
+    >>> found = errata.meta_evaluate([m2], judgments, resamples=0)
+    >>> found.people.systems, found.systems.agreements[0].values["spearman"]
+    (('bad', 'good', 'half'), 1.0)
+    >>> found.sentences.levels[0].value.value
+    0.8
     """
-    drawn: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "rng": rng}
-    chosen: dict[str, Any] = {"common": common, "hide": hide}
-    found: dict[str, Any] = {}
-    if people is None and comparisons is None and ratings is None:
-        paired = match_metrics(metrics, **chosen)
-        return MetaEvaluation(
-            paired, matrix=metric_matrix(paired, people=False, over=over, **drawn)
-        )
-    if people is not None:
-        found["paired"] = paired = match(people, metrics, **chosen)
-        if level != "sentence":
-            found["systems"] = system_level(paired, over=over, **drawn)
-            if len(paired) > 2:
-                found["leave_one_out"] = leave_one_out(paired)
-            if window is not None:
-                found["windows"] = windows(paired, window)
-            if top is not None:
-                found["top"] = windows(paired, top, top=True)
-            if ensemble:
-                found["ensembles"] = ensembles(paired)
-        if matrix:
-            found["matrix"] = metric_matrix(paired, people=True, over=over, **drawn)
-    by_sentence = [scores for scores in metrics if scores.sentences is not None]
-    if level != "system" and comparisons is not None:
-        _warn_without_sentences(metrics, only_sentences=level == "sentence")
-        left = match_comparisons(comparisons, by_sentence, **chosen)
-        if by_sentence:
-            found["sentences"] = sentence_levels(left, by_sentence, conventions, unit=unit, **drawn)
-    if level != "system" and ratings is not None and by_sentence:
-        found["ratings"] = rating_levels(match(ratings, by_sentence, **chosen), **drawn)
-    return MetaEvaluation(**found)
-
-
-def _warn_without_sentences(metrics: Sequence[Scores], *, only_sentences: bool) -> None:
-    """Warn about metrics without sentence scores; refuse if no metric has any."""
-    without = [scores.label for scores in metrics if scores.sentences is None]
-    if without:
-        problem = f"no sentence scores of {', '.join(without)}"
-        if only_sentences and len(without) == len(metrics):
-            raise InputError(problem, remedy="give --scores SYSTEMS,SENTENCES, or --level system")
-        warnings.warn(f"{problem}; they are judged at system level only", DataWarning, stacklevel=3)
+    for name in conventions:
+        require("convention", name, ConventionName)
+    require("over", over, Over)
+    return MetaEvaluation(
+        metrics=tuple(metrics),
+        judgments=None if judgments is None else tuple(judgments),
+        human=human,
+        ranker=parse_ranker(ranker) if isinstance(ranker, str) else ranker,
+        members=members,
+        unit=unit,
+        over=over,
+        conventions=tuple(conventions),
+        hide=tuple(hide),
+        common=common,
+        origin=tuple(origin),
+        resamples=resamples,
+        confidence=confidence,
+        rng=rng,
+        threads=threads,
+        progress=progress,
+    )

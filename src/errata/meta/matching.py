@@ -154,7 +154,7 @@ def match_comparisons(
         alone = sorted(set(scores.systems) - named - set(hide))
         if alone:
             raise _known_to_one("people", scores, alone)
-    out = [name for name in hide if name not in elsewhere]  # of a name nobody knows it is said
+    out = [name for name in hide if name not in elsewhere]  # unknown names are reported
     if common:
         out += sorted({name for s in metrics for name in named - set(s.systems)} - set(out))
     return comparisons.hide(*out)

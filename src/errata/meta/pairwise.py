@@ -49,7 +49,7 @@ class PairOutcomes:
 
     @property
     def value(self) -> float:
-        """The share of what is right."""
+        """Return the share of correct pairs."""
         return float(ratio((self.weight * self.right).sum(), self.weight.sum()))
 
     def chance(self, comparisons: Comparisons, ties: float) -> float:
@@ -381,7 +381,7 @@ def confusion(
 def chance(table: Floats) -> Floats:
     """The table to expect of a metric that knows nothing, with the same share of ties.
 
-    It says tie as often as the metric does and otherwise tosses a coin, whoever stands first.
+    It says tie as often as the metric does and otherwise tosses a coin, in either order.
     """
     total = table.sum((-1, -2), keepdims=True)
     metric = table.sum(-2, keepdims=True)

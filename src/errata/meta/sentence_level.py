@@ -89,7 +89,7 @@ def calibrated_accuracy(
     """Accuracy with ties (acc_eq; Deutsch et al. 2023), its threshold calibrated out of sample.
 
     Sentences are dealt to folds; for each fold the threshold that makes accuracy highest on all
-    other folds decides what is a tie in it.
+    other folds decides which pairs are ties in it.
     """
     found = calibrated_marks(comparisons, scores, folds=folds, rng=rng)
     return Calibrated(found.marks.value, found.thresholds)
@@ -111,7 +111,7 @@ def calibrated_marks(
 
 
 def _dealt_folds(comparisons: Comparisons, folds: int, rng: Seed) -> Ints:
-    """The fold of each comparison: those of one sentence are in one fold."""
+    """Return the fold of each comparison; all comparisons of a sentence share one."""
     number, sentences = comparisons.units("sentences")
     if folds < 2 or sentences < folds:
         raise InputError(
@@ -368,7 +368,7 @@ def _contests(
     if not task.resamples:
         return ()
     found: list[AccuracyPair] = []
-    # Single pairs are drawn for each metric by itself, so that their resamples are not paired.
+    # Single pairs are drawn for each metric separately, so their resamples are not paired.
     told = set(MARKED) | (set(CONVENTIONS) if task.unit != "pairs" else set())
     for convention in (c for c in conventions if c in told):
         swapped = convention in MARKED

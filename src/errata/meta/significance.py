@@ -143,7 +143,7 @@ def permutation_tests(
 def both_directions(
     null: Floats, observed: float, *, drawn: bool, within: float
 ) -> tuple[float, float]:
-    """One-sided p-values of a difference and of its opposite, from those of the null hypothesis.
+    """Return one-sided p-values of a difference and of its opposite, from null differences.
 
     Where these were ``drawn`` the observed one counts among them. Equal sums in another order may
     differ in the last bits: what is so near, ``within``, is a tie and not a win.
@@ -162,7 +162,7 @@ def both_directions(
 def flip_p_values(sentences: ArrayLike, *, resamples: int = 1000, rng: Seed = 0) -> Floats:
     """Paired permutation over sentences: ``p[a, b]``, one-sided, small where a is better than b.
 
-    ``sentences[s, i]`` are scores of sentences, whose mean is what is compared. Under the null
+    ``sentences[s, i]`` are scores of sentences, whose means are compared. Under the null
     hypothesis the sign of each sentence's difference is a coin; the same coins serve all pairs, and
     p is the share of flips that reach the difference observed (pce.py of mt-metrics-eval, for soft
     pairwise accuracy; Thompson et al. 2024). A pair is compared on sentences that all systems have.
@@ -238,13 +238,13 @@ def detectable_difference(worse: float, between: float, n: int, *, level: float 
     return high - worse
 
 
-# ---- Places of metrics: which of them cannot be told apart from the best, and from the next
+# ---- Places of metrics: which are not significantly different from the best, and from the next
 # best.
 
 
 @dataclass(frozen=True)
 class MetricStanding:
-    """A metric with its value; ``place`` 1 is not told apart from the best (None: not tested)."""
+    """A metric with its value; ``place`` 1 is tied with the best (None: not tested)."""
 
     metric: str
     value: Estimate
@@ -278,7 +278,7 @@ def standings(
     The best is compared with all others; those that are not significantly worse (Holm's correction
     over these tests) share the first place with it. Of those left the best opens the second place,
     and so on. ``p_value(a, b)`` is one-sided, small where metric a is really better than b; where a
-    test is undefined (NaN) two metrics are not told apart. A metric without a value has no place.
+    test is undefined (NaN) two metrics are tied. A metric without a value has no place.
 
     >>> p = {(0, 1): 0.2, (0, 2): 0.001}
     >>> values = [Estimate(v, np.nan, np.nan) for v in (0.9, 0.8, 0.1)]

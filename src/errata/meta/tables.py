@@ -5,44 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from errata.core.correlation import Correlation, pearson, spearman
-from errata.core.errors import escape_controls
 from errata.core.stats import Estimate, Floats, Interval, as_integers_if_whole, merge_ties
 from errata.meta.ensembles import Ensembles
 from errata.meta.matching import MatchedScores
 from errata.meta.metric_matrix import MATRIX_KINDS, MetricMatrix
 from errata.meta.sentence_level import RatingLevels, SentenceLevel, SentenceLevels
 from errata.meta.system_level import SubsetCorrelations, SystemLevel
-from errata.plots.mpl import (
-    ACCENT,
-    FAINT,
-    INK,
-    label_points,
-    new_figure,
-    panel_title,
-    panels_in_rows,
-    with_style,
-)
-from errata.tables.cells import Cell
-from errata.tables.table import Table
+from errata.plots import Forest, ForestRow, Matrix, Panels, Scatter
+from errata.tables.table import Column, Table, estimate_columns
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+# ---- Figures: metrics against people, and which difference is significant.
 
-
-# ---- Plots of the meta-evaluation: metrics against people, and which difference is significant.
-
-EMPTY = "#d9d9d9"  # a cell with nothing to say
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 
-@with_style
-def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Figure:
+def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Panels[Scatter]:
     """Human against metric scores, one panel per metric, systems by name, r and ρ above.
 
     Systems named as ``outliers`` are drawn hollow; r and ρ are given with and without them, as
@@ -51,82 +32,35 @@ def scatter_plot(paired: MatchedScores, *, outliers: Sequence[str] = ()) -> Figu
     people = paired.people
     others = people.without(*outliers).systems
     stay = np.array([system in others for system in people.systems])
-    figure, panels = panels_in_rows(len(paired.metrics), 4.2, 4.0)
-    for panel, name, metric in zip(panels, paired.names, paired.metrics, strict=True):
+    shapes = []
+    for name, metric in zip(paired.names, paired.metrics, strict=True):
         x, y = people.values, metric.values
-        panel.scatter(x[stay], y[stay], s=22, color=INK, zorder=3)
-        panel.scatter(x[~stay], y[~stay], s=26, facecolors="none", edgecolors=ACCENT, zorder=3)
-        if stay.sum() > 1 and np.ptp(x[stay]) > 0:
-            slope, intercept = np.polyfit(x[stay], y[stay], 1)
-            ends = np.array([x.min(), x.max()])
-            panel.plot(ends, slope * ends + intercept, color=FAINT, linewidth=1, zorder=2)
-        title = f"{panel_title(name, 4.2)}\n{_correlations(x, y)}"
+        notes = [_correlations(x, y)]
         if not stay.all():
-            without = ", ".join(
-                escape_controls(system) for system in people.systems if system in outliers
-            )
-            title += f"\nwithout {without}: {_correlations(x[stay], y[stay])}"
-        panel.set_title(title, parse_math=False)
-        panel.set_xlabel(escape_controls(people.name.replace("_", " ")), parse_math=False)
-        panel.set_ylabel(escape_controls(metric.headline), parse_math=False)
-        panel.margins(x=0.16, y=0.1)  # room for the names
-        _span(panel, y)
-        panel.grid()
-    figure.draw_without_rendering()  # names are placed in panels of their final size
-    for panel, metric in zip(panels, paired.metrics, strict=True):
-        label_points(panel, people.systems, people.values, metric.values)
-    return figure
-
-
-def _span(panel: Axes, y: Floats) -> None:
-    """Give systems that are scored alike an axis to stand on, and not the rounding of a line."""
-    if len(y) and np.ptp(merge_ties(y)) == 0:
-        panel.set_ylim(y[0] - 0.05, y[0] + 0.05)
+            without = ", ".join(system for system in people.systems if system in outliers)
+            notes.append(f"without {without}: {_correlations(x[stay], y[stay])}")
+        across = people.name.replace("_", " ")
+        shapes.append(Scatter(people.systems, x, y, across, metric.headline, name, notes, outliers))
+    return Panels(shapes, width=4.2, height=4.0)
 
 
 def _correlations(x: Floats, y: Floats) -> str:
     return f"r = {float(pearson(x, y)):.3f}, ρ = {float(spearman(x, y)):.3f}"
 
 
-@with_style
-def significance_map(p_values: Mapping[str, Floats], names: Sequence[str]) -> Figure:
+def significance_map(p_values: Mapping[str, Floats], names: Sequence[str]) -> Panels[Matrix]:
     """Matrices of p-values by title, side by side: green where the row's metric is better.
 
-    Chollampatt & Ng (2018, Figure 2) have one for Pearson's r and one for Spearman's ρ. A cell is
+    Chollampatt & Ng (2018, Figure 2) have one for Pearson's r and one for Spearman's ρ. A square is
     filled only in the row of the better metric, with its p-value written in it, so that the map
     can be read without colours; the others are grey.
     """
     n = len(names)
-    figure = new_figure((1.4 + 0.8 * n) * len(p_values), 1.2 + 0.7 * n)
-    panels = figure.subplots(1, len(p_values), squeeze=False)[0]
-    for panel, (title, p) in zip(panels, p_values.items(), strict=True):
-        _p_value_panel(panel, p, [escape_controls(name) for name in names])
-        panel.set_title(escape_controls(title), parse_math=False)
-    return figure
+    shapes = [Matrix(names, p, title, kind="p-value") for title, p in p_values.items()]
+    return Panels(shapes, width=1.4 + 0.8 * n, height=1.2 + 0.7 * n)
 
 
-def _p_value_panel(panel: Axes, p_values: Floats, labels: Sequence[str]) -> None:
-    n = len(labels)
-    shown = np.ma.masked_invalid(np.where(p_values < 0.5, p_values, np.nan))
-    panel.set_facecolor(EMPTY)
-    panel.imshow(shown, cmap="Greens_r", vmin=0, vmax=0.2)
-    for a, b in np.argwhere(~np.ma.getmaskarray(shown)).tolist():
-        p = float(shown[a, b])
-        dark = "white" if p < 0.07 else "black"
-        panel.text(b, a, f"{p:.3f}", ha="center", va="center", color=dark)
-    panel.set_xticks(np.arange(n - 1) + 0.5, minor=True)  # lines between the cells
-    panel.set_yticks(np.arange(n - 1) + 0.5, minor=True)
-    panel.grid(which="minor", color="white", linewidth=1.2)
-    panel.tick_params(which="both", length=0)
-    panel.spines[:].set_visible(False)
-    panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
-    panel.set_yticks(range(n), labels, parse_math=False)
-    panel.set_xlabel("is worse")
-    panel.set_ylabel("is better")
-
-
-@with_style
-def sentence_plot(found: SentenceLevels) -> Figure:
+def sentence_plot(found: SentenceLevels) -> Panels[Forest]:
     """Metrics at sentence level, one panel per convention: values with intervals, best on top.
 
     A dotted line is the level of chance of each metric, a dashed one what one judge is for
@@ -134,41 +68,17 @@ def sentence_plot(found: SentenceLevels) -> Figure:
     correction (* 5 %, ** 1 %, *** 0.1 %).
     """
     conventions = list(dict.fromkeys(level.convention for level in found.levels))
-    rows = 0.9 + 0.28 * len(found.metrics)
-    figure = new_figure(6.4, 0.4 + rows * len(conventions))
-    panels = figure.subplots(len(conventions), 1, squeeze=False)[:, 0]
-    for panel, convention in zip(panels, conventions, strict=True):
+    shapes = []
+    for convention in conventions:
         levels = [level for level in found.levels if level.convention == convention]
         levels.sort(key=lambda level: -np.nan_to_num(level.value.value, nan=-np.inf))
-        _level_panel(panel, levels, _stars(found, levels))
-    panels[-1].set_xlabel("agreement with people (dotted: chance, dashed: judge for judge)")
-    return figure
-
-
-def _level_panel(panel: Axes, levels: Sequence[SentenceLevel], stars: Sequence[str]) -> None:
-    places = list(range(len(levels)))
-    values = [level.value for level in levels]
-    panel.hlines(places, [v.low for v in values], [v.high for v in values], color=INK, lw=1.5)
-    panel.scatter([v.value for v in values], places, s=22, color=INK, zorder=3)
-    panel.vlines(
-        [level.floor for level in levels],
-        [place - 0.4 for place in places],
-        [place + 0.4 for place in places],
-        color=FAINT,
-        linestyle=":",
-    )
-    if not np.isnan(levels[0].ceiling):
-        panel.axvline(levels[0].ceiling, color=FAINT, linestyle="--", linewidth=0.8)
-    panel.set_yticks(places, [escape_controls(level.metric) for level in levels], parse_math=False)
-    panel.set_ylim(len(levels) - 0.5, -0.5)
-    right = panel.twinx()
-    right.set_ylim(panel.get_ylim())
-    right.set_yticks(places, stars)
-    for side in (panel, right):
-        side.tick_params(axis="y", length=0)
-        side.spines[["left", "right"]].set_visible(False)
-    panel.set_title(levels[0].convention, loc="left")
-    panel.grid(axis="x")
+        rows = [
+            ForestRow(level.metric, level.value, note=star, chance=level.floor)
+            for level, star in zip(levels, _stars(found, levels), strict=True)
+        ]
+        shapes.append(Forest(rows, title=convention, ceiling=levels[0].ceiling))
+    axis = "agreement with people (dotted: chance, dashed: judge for judge)"
+    return Panels(shapes, width=6.4, height=0.9 + 0.28 * len(found.metrics), across=1, axis=axis)
 
 
 def _stars(found: SentenceLevels, levels: Sequence[SentenceLevel]) -> list[str]:
@@ -183,6 +93,42 @@ def _stars(found: SentenceLevels, levels: Sequence[SentenceLevel]) -> list[str]:
         next((stars for most, stars in STARS if sure.get(level.metric, 1.0) < most), "")
         for level in levels
     ]
+
+
+def matrix_map(found: MetricMatrix) -> Panels[Matrix]:
+    """Correlations as coloured squares, r and ρ side by side: blue agrees, red contradicts.
+
+    Every number is written in its square, so that the map can be read without colours.
+    """
+    n = len(found.names)
+    shapes = [
+        Matrix(found.names, np.where(np.eye(n) > 0, np.nan, found.values[kind]), TITLES[kind])
+        for kind in SQUARES
+    ]
+    return Panels(shapes, width=1.6 + 0.62 * n, height=1.6 + 0.62 * n)
+
+
+def rating_plot(found: RatingLevels) -> Panels[Forest]:
+    """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
+
+    Metrics are in the order of the second, best on top, with their intervals.
+    """
+    levels = sorted(
+        found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)
+    )
+    panels = {
+        "r, outputs of all sentences": [level.pooled["pearson"] for level in levels],
+        "r, outputs of one sentence": [level.within["pearson"] for level in levels],
+        "accuracy, one sentence": [level.accuracy for level in levels],
+    }
+    shapes = [
+        Forest(
+            [ForestRow(level.metric, each) for level, each in zip(levels, values, strict=True)],
+            title=title,
+        )
+        for title, values in panels.items()
+    ]
+    return Panels(shapes, width=3.0, height=0.9 + 0.28 * len(levels), same_rows=True)
 
 
 SHOWN = {
@@ -208,180 +154,149 @@ TITLES: dict[Correlation, str] = {
 
 def system_level_table(result: SystemLevel) -> Table:
     """Metrics as rows: every correlation with people, and intervals for r and ρ."""
-    kinds = [k for k in SHOWN if any(k in a.values for a in result.agreements)]
-    spread = [k for k in ("pearson", "spearman") if k in result.agreements[0].intervals]
-    columns = ["metric"]
-    for kind in kinds:
-        columns.append(SHOWN[kind])
-        if kind in spread:
-            columns.append(f"{SHOWN[kind]} {result.confidence * 100:g} %")
-    rows = []
     r = merge_ties([agreement.values["pearson"] for agreement in result.agreements])
-    for k in np.argsort(-r, kind="stable"):  # what has no r comes last
-        agreement = result.agreements[k]
-        row: list[Cell] = [agreement.metric]
-        for kind in kinds:
-            row.append(agreement.values.get(kind))
-            if kind in spread:
-                row.append(agreement.intervals[kind])
-        rows.append(tuple(row))
+    # What has no r comes last.
+    rows = [result.agreements[k] for k in np.argsort(-r, kind="stable")]
+    columns = [Column("metric", [row.metric for row in rows])]
+    drawn = bool(rows[0].intervals)
+    for kind in (k for k in SHOWN if any(k in row.values for row in rows)):
+        values = [row.values.get(kind) for row in rows]
+        columns.append(Column(SHOWN[kind], values, ".3f"))
+        if drawn and kind in ("pearson", "spearman"):
+            level = f"{SHOWN[kind]} {result.confidence * 100:g} %"
+            columns.append(Column(level, [row.intervals[kind] for row in rows], ".3f"))
     paired = result.paired
-    drawn = f"; intervals over {result.over}" if spread else ""
+    over = f"; intervals over {result.over}" if drawn else ""
     caption = [
-        f"people: {paired.people.scorer}; {len(paired)} systems{drawn}",
+        f"people: {paired.people.scorer}; {len(paired)} systems{over}",
         *(f"note: {note}" for note in result.notes),
         f"signature: {result.signature}",
     ]
-    return Table(
-        tuple(columns),
-        tuple(rows),
+    return Table.of(
+        columns,
         title="Agreement with people, system level",
         name="system_level",
         caption="\n".join(caption),
         signature=result.signature,
-        formats=dict.fromkeys(columns[1:], ".3f"),
     )
 
 
 def metric_pair_table(result: SystemLevel) -> Table:
     """Pairs of metrics as rows: the lead in r and the p-values of every test."""
-    tests = list(result.p_values)
-    rows: list[tuple[Cell, ...]] = [
-        (
-            pair.better,
-            pair.worse,
-            pair.lead,
-            pair.smallest,
-            *(pair.p[test] for test in tests),
-            pair.holm["williams_pearson"],
-        )
-        for pair in result.pairs
-    ]
-    columns = (
-        "better",
-        "worse",
-        "lead in r",
-        "smallest significant",
-        *(TESTS[test] for test in tests),
-        "Holm, Williams r",
-    )
-    return Table(
-        columns,
-        tuple(rows),
+    pairs = result.pairs
+    return Table.of(
+        [
+            Column("better", [pair.better for pair in pairs]),
+            Column("worse", [pair.worse for pair in pairs]),
+            Column("lead in r", [pair.lead for pair in pairs], ".3f"),
+            Column("smallest significant", [pair.smallest for pair in pairs], ".3f"),
+            *(Column(TESTS[t], [pair.p[t] for pair in pairs], ".5f") for t in result.p_values),
+            Column("Holm, Williams r", [pair.holm["williams_pearson"] for pair in pairs], ".5f"),
+        ],
         name="pairs",
         title="Is the better metric really better? (one-sided p-values)",
-        caption="\n".join(
-            [
-                "Williams ρ: the test with ranks put in, as the field does, without theory "
-                "behind it",
-                *(f"note: {note}" for note in result.notes),
-            ]
-        ),
+        caption="Williams ρ: the test with ranks put in, as the field does, without theory "
+        "behind it",
+        notes=result.notes,
         signature=result.signature,
-        formats=dict.fromkeys(columns[4:], ".5f")
-        | {"lead in r": ".3f", "smallest significant": ".3f"},
     )
 
 
 def leave_one_out_table(result: SubsetCorrelations) -> Table:
     """The correlation without each system; rows sorted by the largest change."""
-    names, systems = result.paired.names, result.paired.systems
     change = np.nan_to_num(np.abs(result.values - result.whole[:, None])).max(axis=0)
-    rows: list[tuple[Cell, ...]] = [("(none)", *result.whole.tolist())]
-    rows += [
-        (systems[i], *result.values[:, i].tolist()) for i in np.argsort(-change, kind="stable")
-    ]
-    return Table(
-        ("without", *names),
-        tuple(rows),
+    order = np.argsort(-change, kind="stable")
+    return Table.of(
+        [
+            Column("without", ["(none)", *(result.paired.systems[i] for i in order)]),
+            *(
+                Column(name, [whole, *values[order].tolist()], ".3f")
+                for name, whole, values in zip(
+                    result.paired.names, result.whole.tolist(), result.values, strict=True
+                )
+            ),
+        ],
         title=f"{TITLES[result.kind]}, one system left out at a time",
         name="leave_one_out",
         signature=result.signature,
-        formats=dict.fromkeys(names, ".3f"),
-        rules=frozenset({0}),
+        rules=[0],
     )
 
 
 def window_table(result: SubsetCorrelations, *, name: str = "windows") -> Table:
     """The correlation in windows of the human ranking, metrics as columns."""
-    names = result.paired.names
-    rows: list[tuple[Cell, ...]] = [
-        (" ".join(systems), *values)
-        for systems, values in zip(result.subsets, result.values.T.tolist(), strict=True)
-    ]
-    return Table(
-        ("systems, best first", *names),
-        tuple(rows),
+    metrics = zip(result.paired.names, result.values.tolist(), strict=True)
+    return Table.of(
+        [
+            Column("systems, best first", [" ".join(systems) for systems in result.subsets]),
+            *(Column(metric, values, ".3f") for metric, values in metrics),
+        ],
         name=name,
         title=f"{TITLES[result.kind]} in parts of the ranking",
         signature=result.signature,
-        formats=dict.fromkeys(names, ".3f"),
     )
 
 
 def sentence_level_table(result: SentenceLevels) -> Table:
     """Metrics and conventions as rows: value, interval, chance floor and human ceiling."""
-    interval = f"{result.confidence * 100:g} % interval"
-    rows: list[tuple[Cell, ...]] = [
-        (
-            level.metric,
-            f"{level.convention} (in-sample)" if level.in_sample else level.convention,
-            level.value.value,
-            Interval(level.value.low, level.value.high),
-            level.floor,
-            level.ceiling,
-            as_integers_if_whole(result.pairs).item(),
-        )
-        for level in result.levels
-    ]
-    drawn = not all(np.isnan(level.value.low) for level in result.levels)
+    levels = result.levels
+    intervals = [Interval(level.value.low, level.value.high) for level in levels]
+    drawn = not all(np.isnan(interval.low) for interval in intervals)
     caption = (f"intervals over {result.unit}; " if drawn else "") + (
         "chance: a metric that only knows how often to tie; "
         "judge for judge: one judge as a metric for another"
     )
-    return Table(
-        ("metric", "convention", "value", interval, "chance", "judge for judge", "pairs"),
-        tuple(rows),
+    conventions = [
+        f"{level.convention} (in-sample)" if level.in_sample else level.convention
+        for level in levels
+    ]
+    pairs = as_integers_if_whole(result.pairs).item()
+    return Table.of(
+        [
+            Column("metric", [level.metric for level in levels]),
+            Column("convention", conventions),
+            Column("value", [level.value.value for level in levels], ".4f"),
+            Column(f"{result.confidence * 100:g} % interval", intervals, ".3f", optional=True),
+            Column("chance", [level.floor for level in levels], ".4f"),
+            Column("judge for judge", [level.ceiling for level in levels], ".4f"),
+            Column("pairs", [pairs for _ in levels], ".0f"),
+        ],
         title="Agreement with people, sentence level",
         name="sentence_level",
         caption="\n".join(
             [caption, *(f"note: {note}" for note in result.notes), f"signature: {result.signature}"]
         ),
         signature=result.signature,
-        formats={
-            "value": ".4f",
-            interval: ".3f",
-            "chance": ".4f",
-            "judge for judge": ".4f",
-            "pairs": ".0f",
-        },
-    ).without_empty(interval)
+    )
 
 
 def accuracy_pair_table(result: SentenceLevels) -> Table:
     """Pairs of metrics under each convention: the lead, and a p-value with its test."""
-    rows: list[tuple[Cell, ...]] = [
-        (pair.convention, pair.better, pair.worse, pair.lead, pair.test, pair.p, pair.holm)
-        for pair in result.contests
-    ]
-    used = {pair.test for pair in result.contests}
-    said = {
+    pairs = result.contests
+    used = {pair.test for pair in pairs}
+    tests = {
         "permutation": f"permutation: what two metrics got right swapped by whole {result.unit}",
         "bootstrap": f"bootstrap: share of resamples of {result.unit} in which the lead is gone",
     }
-    return Table(
-        ("convention", "better", "worse", "lead", "test", "p", "Holm"),
-        tuple(rows),
+    return Table.of(
+        [
+            Column("convention", [pair.convention for pair in pairs]),
+            Column("better", [pair.better for pair in pairs]),
+            Column("worse", [pair.worse for pair in pairs]),
+            Column("lead", [pair.lead for pair in pairs], ".4f"),
+            Column("test", [pair.test for pair in pairs]),
+            Column("p", [pair.p for pair in pairs], ".4f"),
+            Column("Holm", [pair.holm for pair in pairs], ".4f"),
+        ],
         title="Is the better metric really nearer to people? (one-sided p-values)",
         name="sentence_pairs",
-        caption="\n".join(text for test, text in said.items() if test in used),
+        caption="\n".join(text for test, text in tests.items() if test in used),
         signature=result.signature,
-        formats={"lead": ".4f", "p": ".4f", "Holm": ".4f"},
     )
 
 
 def confusion_tables(result: SentenceLevels) -> list[Table]:
-    """Of each metric: what people said of two outputs (rows) against what it said (columns).
+    """Return for each metric the judgments of pairs by people (rows) and by the metric (columns).
 
     Which output stands first is arbitrary, so the two orders are added up.
     """
@@ -404,115 +319,41 @@ def confusion_tables(result: SentenceLevels) -> list[Table]:
     return tables
 
 
-# ---- The map of metrics against metrics.
-
-
-@with_style
-def matrix_map(found: MetricMatrix) -> Figure:
-    """Correlations as coloured squares, r and ρ side by side: blue agrees, red contradicts.
-
-    Every number is written in its square, so that the map can be read without colours.
-    """
-    n = len(found.names)
-    size = 1.6 + 0.62 * n
-    figure = new_figure(2 * size, size)
-    labels = [escape_controls(name) for name in found.names]
-    for panel, kind in zip(figure.subplots(1, 2), MATRIX_KINDS[:2], strict=True):
-        values = np.where(np.eye(n) > 0, np.nan, found.values[kind])
-        panel.imshow(np.ma.masked_invalid(values), cmap="RdBu", vmin=-1, vmax=1)
-        panel.set_facecolor("#dddddd")  # what has no number
-        for a, b in zip(*np.nonzero(~np.isnan(values)), strict=True):
-            panel.text(
-                b,
-                a,
-                f"{values[a, b]:.2f}",
-                ha="center",
-                va="center",
-                color="white" if abs(values[a, b]) > 0.65 else "black",
-            )
-        panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
-        panel.set_yticks(range(n), labels, parse_math=False)
-        panel.set_title(TITLES[kind])
-    return figure
-
-
-# ---- The plot of metrics against ratings.
-
-
-@with_style
-def rating_plot(found: RatingLevels) -> Figure:
-    """Three panels: r over all outputs, r among the outputs of one sentence, and accuracy.
-
-    Metrics stand in the order of the second, best on top, with their intervals.
-    """
-    levels = sorted(
-        found.levels, key=lambda level: -np.nan_to_num(level.within["pearson"].value, nan=-np.inf)
-    )
-    figure = new_figure(9.0, 0.9 + 0.28 * len(levels))
-    panels = figure.subplots(1, 3, sharey=True)
-    for panel, title, values in zip(
-        panels,
-        ("r, outputs of all sentences", "r, outputs of one sentence", "accuracy, one sentence"),
-        (
-            [level.pooled["pearson"] for level in levels],
-            [level.within["pearson"] for level in levels],
-            [level.accuracy for level in levels],
-        ),
-        strict=True,
-    ):
-        _panel(panel, title, values)
-    names = [escape_controls(level.metric) for level in levels]
-    panels[0].set_yticks(range(len(levels)), names, parse_math=False)
-    panels[0].set_ylim(len(levels) - 0.5, -0.5)
-    return figure
-
-
-def _panel(panel: Axes, title: str, values: Sequence[Estimate]) -> None:
-    places = list(range(len(values)))
-    panel.hlines(places, [v.low for v in values], [v.high for v in values], color=INK, lw=1.5)
-    panel.scatter([v.value for v in values], places, s=22, color=INK, zorder=3)
-    panel.set_title(title)
-    panel.tick_params(axis="y", length=0)
-    panel.spines["left"].set_visible(False)
-    panel.grid(axis="x")
-
-
 # ---- Metrics combined, as a table.
 
 
 def ensemble_table(found: Ensembles) -> Table:
     """Metrics alone, then combined: r and ρ as fitted, and with every system left out."""
-    names = found.paired.names
-    columns = ("what", "r", "ρ", "r held out", "ρ held out", *(f"weight {name}" for name in names))
-    rows: list[tuple[Cell, ...]] = [
-        (name, r, rho, r, rho, *(None for _ in names))
-        for name, (r, rho) in zip(names, found.alone, strict=True)
-    ]
-    for each in found.combined:
-        weights: tuple[float | None, ...] = each.weights or (None,) * len(names)
-        rows.append((each.how, each.r, each.rho, each.held_r, each.held_rho, *weights))
+    names, alone, combined = found.paired.names, found.alone, found.combined
     spread = [
         f"{name} {low:.2f} to {high:.2f}"
-        for each in found.combined
+        for each in combined
         if each.how == "fitted weights" and each.spread is not None
         for name, (low, high) in zip(names, each.spread, strict=True)
     ]
-    return Table(
-        columns,
-        tuple(rows),
+    without = [None for _ in names]
+    weights = [each.weights or without for each in combined]
+    r, rho = ([*pair] for pair in zip(*alone, strict=True))
+    return Table.of(
+        [
+            Column("what", [*names, *(each.how for each in combined)]),
+            Column("r", [*r, *(each.r for each in combined)], ".3f"),
+            Column("ρ", [*rho, *(each.rho for each in combined)], ".3f"),
+            Column("r held out", [*r, *(each.held_r for each in combined)], ".3f"),
+            Column("ρ held out", [*rho, *(each.held_rho for each in combined)], ".3f"),
+            *(
+                Column(f"weight {name}", [*without, *(each[k] for each in weights)], ".2f")
+                for k, name in enumerate(names)
+            ),
+        ],
         title="Metrics combined",
         name="ensemble",
-        caption="\n".join(
-            [
-                "held out: every system scored by what was learned from the others; what learns "
-                "nothing has the same figures twice",
-                f"fitted weights with a system left out: {', '.join(spread)}",
-                *(f"note: {note}" for note in found.notes),
-            ]
-        ),
+        caption="held out: every system scored by what was learned from the others; what learns "
+        "nothing has the same figures twice\n"
+        f"fitted weights with a system left out: {', '.join(spread)}",
+        notes=found.notes,
         signature=found.signature,
-        formats=dict.fromkeys(columns[1:5], ".3f") | dict.fromkeys(columns[5:], ".2f"),
-        rules=frozenset({len(names) - 1}),
+        rules=[len(names) - 1],
     )
 
 
@@ -523,80 +364,65 @@ SQUARES = MATRIX_KINDS[:2]
 
 def matrix_tables(found: MetricMatrix) -> list[Table]:
     """A square of Pearson's r, one of Spearman's ρ, and all pairs with their intervals."""
-    return [
-        *(
-            Table(
-                ("metric", *found.names),
-                tuple(
-                    (name, *(None if a == b else float(row[b]) for b in range(len(row))))
-                    for a, (name, row) in enumerate(
-                        zip(found.names, found.values[kind], strict=True)
-                    )
-                ),
-                title=f"Metric against metric, {TITLES[kind]}",
-                name=f"matrix_{kind}",
-                formats=dict.fromkeys(found.names, ".3f"),
-                signature=found.signature,
-            )
-            for kind in SQUARES
-        ),
-        _pairs(found),
+    names = found.names
+
+    def correlations(kind: Correlation, b: int) -> list[float | None]:
+        return [None if a == b else float(found.values[kind][a, b]) for a in range(len(names))]
+
+    squares = [
+        Table.of(
+            [
+                Column("metric", names),
+                *(Column(name, correlations(kind, b), ".3f") for b, name in enumerate(names)),
+            ],
+            title=f"Metric against metric, {TITLES[kind]}",
+            name=f"matrix_{kind}",
+            signature=found.signature,
+        )
+        for kind in SQUARES
     ]
-
-
-def _pairs(found: MetricMatrix) -> Table:
-    level = f"{found.confidence * 100:g} %"
-    columns = ["first", "second"]
-    for kind in MATRIX_KINDS:
-        columns += [SHOWN[kind], f"{SHOWN[kind]} {level}"]
-    pairs = list(combinations(range(len(found.names)), 2))
+    pairs = list(combinations(range(len(names)), 2))
     r = np.array([found.values["pearson"][pair] for pair in pairs])
-    rows = []
-    for k in np.argsort(-r, kind="stable"):  # what has no r comes last
-        pair = pairs[k]
-        row: list[Cell] = [found.names[at] for at in pair]
-        for kind in MATRIX_KINDS:
-            row += [
-                float(found.values[kind][pair]),
-                Interval(*found.intervals[kind][pair].tolist()),
-            ]
-        rows.append(tuple(row))
+    pairs = [pairs[k] for k in np.argsort(-r, kind="stable")]  # what has no r comes last
+    columns = [
+        Column("first", [names[a] for a, _ in pairs]),
+        Column("second", [names[b] for _, b in pairs]),
+    ]
+    for kind in MATRIX_KINDS:
+        values, ends = found.values[kind], found.intervals[kind]
+        estimates = [Estimate(float(values[pair]), *ends[pair].tolist()) for pair in pairs]
+        columns += estimate_columns(SHOWN[kind], estimates, ".3f", found.confidence)
     drawn = f"; intervals over {found.over}" if found.drawn else ""
-    table = Table(
-        tuple(columns),
-        tuple(rows),
+    listed = Table.of(
+        columns,
         title="Pairs of metrics",
         name="matrix",
-        caption="\n".join(
-            [f"{len(found.systems)} systems{drawn}", *(f"note: {note}" for note in found.notes)]
-        ),
-        formats=dict.fromkeys(columns[2:], ".3f"),
+        caption=f"{len(found.systems)} systems{drawn}",
+        notes=found.notes,
         signature=found.signature,
     )
-    for column in columns[3::2]:
-        table = table.without_empty(column)
-    return table
+    return [*squares, listed]
 
 
 # ---- Metrics against ratings as a table.
 
 
 def rating_table(result: RatingLevels) -> Table:
-    """Two rows for each metric: over the outputs of all sentences, and among those of one."""
-    level = f"{result.confidence * 100:g} %"
-    columns = ("r", "ρ", "accuracy")
-    rows: list[tuple[Cell, ...]] = []
-    for found in result.levels:
-        for what, by in (("all sentences", found.pooled), ("one sentence", found.within)):
-            among = what == "one sentence"
-            figures = [by["pearson"], by["spearman"]]
-            accuracy = found.accuracy if among else None
-            cells = [cell for figure in (*figures, accuracy) for cell in _apart(figure)]
-            rows.append((found.metric, what, *cells, found.threshold if among else None))
-    heads = [head for name in columns for head in (name, f"{name} {level}")]
-    drawn = (
-        "" if math.isnan(result.levels[0].pooled["pearson"].low) else "; intervals over sentences"
-    )
+    """Return two rows for each metric: over all outputs, and within sentences."""
+    levels = result.levels
+    columns = [
+        Column("metric", [level.metric for level in levels for _ in range(2)]),
+        Column("outputs of", ["all sentences", "one sentence"] * len(levels)),
+    ]
+    figures: dict[str, list[Estimate | None]] = {
+        "r": [e for level in levels for e in (level.pooled["pearson"], level.within["pearson"])],
+        "ρ": [e for level in levels for e in (level.pooled["spearman"], level.within["spearman"])],
+        "accuracy": [e for level in levels for e in (None, level.accuracy)],
+    }
+    for name, estimates in figures.items():
+        columns += estimate_columns(name, estimates, ".3f", result.confidence)
+    columns.append(Column("ε", [e for level in levels for e in (None, level.threshold)], ".3g"))
+    drawn = "" if math.isnan(levels[0].pooled["pearson"].low) else "; intervals over sentences"
     caption = (
         f"{result.outputs} rated outputs of {result.sentences} sentences{drawn}",
         "one sentence: mean over sentences of the correlation among its outputs; accuracy: pairs "
@@ -605,21 +431,10 @@ def rating_table(result: RatingLevels) -> Table:
         *(f"note: {note}" for note in result.notes),
         f"signature: {result.signature}",
     )
-    table = Table(
-        ("metric", "outputs of", *heads, "ε"),
-        tuple(rows),
+    return Table.of(
+        columns,
         title="Agreement with people's ratings",
         name="ratings",
         caption="\n".join(caption),
         signature=result.signature,
-        formats=dict.fromkeys(heads, ".3f") | {"ε": ".3g"},
     )
-    for name in columns:
-        table = table.without_empty(f"{name} {level}")
-    return table
-
-
-def _apart(figure: Estimate | None) -> tuple[Cell, Cell]:
-    if figure is None:
-        return None, None
-    return figure.value, Interval(figure.low, figure.high)

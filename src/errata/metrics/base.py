@@ -6,8 +6,8 @@ summed statistics. Corpus scores, sentence scores, bootstrap intervals and distr
 read the same counts (see `errata.scoring.evaluate`).
 
 A metric is a frozen dataclass: its fields are its parameters, and its repr is its signature and
-what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and nine
-more where it differs from what most metrics do; there is nothing else to override.
+what `errata.parse` reads. It says four things (`name`, `statistics`, `count`, `score`), and more
+where it differs from what most metrics do; there is nothing else to override.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import singledispatch
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -31,71 +30,51 @@ from errata.data import Corpus, Hypotheses
 from errata.data.corpus import BATCH
 
 Columns = Literal["annotators", "readings", "none"]
-TOGETHER = 16  # systems of which a batch is counted at once: enough to share, and bounded memory
+TOGETHER = 16  # systems counted together per batch: enough to share work, and bounded memory
+
+
+# What the reference that a sentence takes depends on: the sentence alone, the sentences before it,
+# or the whole corpus.
+Scope = Literal["sentence", "running", "corpus"]
 
 
 class Before(NamedTuple):
-    """The sentences before those that are to be decided: how many, and the sums of what they took.
+    """The sentences before a part of a corpus: how many, and the sums of what they took.
 
-    Sums are exact, so that what is decided does not depend on how a corpus was cut. ``to_int`` are
-    the sums over all sentences, those after these among them, that an earlier round came to, where
-    a choice is made in rounds. ``memory`` is where a choice may leave what the next part needs, if
-    all are decided in one go.
+    Sums are exact, so that a choice does not depend on how the corpus was cut.
     """
 
     sentences: int
     totals: tuple[Fraction, ...]
-    whole: tuple[Fraction, ...] | None = None
-    memory: dict[str, Any] | None = None
 
 
-class WholeCorpusError(InputError):
-    """Raised by a choice that only the whole corpus decides, where it is asked for in parts."""
+# What a metric knows of its data, by name: whole numbers, which add up over the parts of a corpus,
+# and frozen sets of strings, which are united.
+MetricFacts = Mapping[str, Any]
 
 
-class RoundsError(WholeCorpusError):
-    """Raised by a choice that is made in rounds, for each of which it needs `Before.whole`.
+class Description(NamedTuple):
+    """What the data add to a signature, and notes for readers of the scores."""
 
-    The first round starts from sums of 0. Rounds are over when sums are those of the round before,
-    or 0; or where sums of 1 and 0 (all that is there is good) lead to sums of 0, which score more.
+    context: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def add_facts(first: MetricFacts, second: MetricFacts) -> MetricFacts:
+    """Return the facts of two parts of a corpus together.
+
+    >>> add_facts({"cut": 1, "kinds": frozenset("a")}, {"cut": 2, "kinds": frozenset("a")})
+    {'cut': 3, 'kinds': frozenset({'a'})}
     """
-
-
-class InOrderError(WholeCorpusError):
-    """Raised by a choice that goes on from the first sentence only, where it has no memory."""
-
-
-class WholeCountsError(WholeCorpusError):
-    """Raised by a choice among counts that only the whole corpus decides: in parts, others come."""
-
-
-class Counted(str):
-    """A note that counts something: over the parts of a corpus its numbers add up.
-
-    ``one`` and ``several`` are its forms for a first number of 1 and for others.
-
-    >>> note = Counted("{0} empty output", "{0} empty outputs", 1)
-    >>> note, note.added(note)
-    ('1 empty output', '2 empty outputs')
-    """
-
-    one: str
-    several: str
-    numbers: tuple[int, ...]
-
-    def __new__(cls, one: str, several: str, *numbers: int) -> Self:
-        """The note as it reads with these numbers."""
-        note = super().__new__(cls, (one if numbers[0] == 1 else several).format(*numbers))
-        note.one, note.several, note.numbers = one, several, numbers
-        return note
-
-    def added(self, other: Counted) -> Counted:
-        """The same note of two parts together."""
-        both = (a + b for a, b in zip(self.numbers, other.numbers, strict=True))
-        return Counted(self.one, self.several, *both)
-
-    def __reduce__(self) -> tuple[type[Counted], tuple[str | int, ...]]:
-        return Counted, (self.one, self.several, *self.numbers)
+    both = dict(first)
+    for name, fact in second.items():
+        if name not in both:
+            both[name] = fact
+        elif isinstance(fact, frozenset):
+            both[name] |= fact
+        else:
+            both[name] += fact
+    return both
 
 
 class Metric(Parameterised, ABC):
@@ -130,11 +109,11 @@ class Metric(Parameterised, ABC):
         """The reference each sentence takes: ``[draw, sentence]``; -1 takes none.
 
         Several draws are several equally valid choices; the corpus score is their mean. ``before``
-        are the sentences before these, where a corpus is decided part by part.
+        is given where a part of a corpus is decided and the scope is ``"running"``.
         """
         return np.zeros((1, counts.shape[0]), np.int64)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Further figures of the same totals (P, R, counts...), in the order to be shown.
 
         What counts something is given as whole numbers.
@@ -145,6 +124,26 @@ class Metric(Parameterised, ABC):
     def single(self) -> Self:
         """The same metric, set for single sentences: it reads the same counts."""
         return self
+
+    @property
+    def scope(self) -> Scope:
+        """What `choose` looks at: each sentence alone, those before it, or the whole corpus."""
+        return "sentence"
+
+    @property
+    def divisible(self) -> bool:
+        """Whether parts of a corpus have the same counts as the whole."""
+        return True
+
+    @property
+    def unsettled(self) -> Unsettled | None:
+        """How parts are counted, where only the whole corpus settles their counts."""
+        return None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the metric reads beside the corpus: where one changes, numbers do."""
+        return ()
 
     @property
     def columns(self) -> Columns:
@@ -163,7 +162,7 @@ class Metric(Parameterised, ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Floats]:
-        """The counts of every system; here what is cheaper, or only known, for all at once."""
+        """Return the counts of every system; override it where counting all together is cheaper."""
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
     @property
@@ -171,13 +170,18 @@ class Metric(Parameterised, ABC):
         """The name of what `score` returns, as a table heads it."""
         return self.name
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What of these data decided the numbers and belongs in the signature."""
-        return ()
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """What `describe` needs to know of these data; the facts of parts add up to the whole's."""
+        return {}
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What a reader of the scores should know (a limit that was hit, say)."""
-        return ()
+    def describe(self, facts: MetricFacts) -> Description:
+        """What the data add to the signature, and notes for readers (a limit that was hit, say)."""
+        return Description()
+
+
+def describe_data(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> Description:
+    """Return what a metric says of a whole corpus and its outputs."""
+    return metric.describe(metric.facts(corpus, systems))
 
 
 def count_each(
@@ -188,7 +192,7 @@ def count_each(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[Floats]:
-    """Count every system by itself, batch by batch, in threads."""
+    """Count every system separately, batch by batch, in threads."""
     # To share out a few thousand sentences pays only where somebody shares in them.
     batches = (corpus,) if threads == 1 and len(corpus) <= 16 * BATCH else corpus.batches
     starts = np.cumsum([0, *map(len, batches)]).tolist()
@@ -356,28 +360,11 @@ def f_beta(precision: Floats | Ints, recall: Floats | Ints, beta: float) -> Floa
     return ratio((1 + square) * precision * recall, square * precision + recall, 0.0)
 
 
-# ---- Files that metrics read beside the corpus: where one of them changes, numbers do.
-
-
-@singledispatch
-def files_beside(metric: object) -> tuple[str, ...]:
-    """The files that a metric reads beside the corpus and the outputs.
-
-    Almost all metrics read none; others register what they read:
-    ``@files_beside.register(Difficulty)``.
-
-    >>> from errata.metrics import parse
-    >>> files_beside(parse("m2")), files_beside(parse("difficulty(weights='n.txt')"))
-    ((), ('n.txt',))
-    """
-    return ()
-
-
 # ---- Counts of a part of a corpus that only the whole corpus settles.
 
 
 class Unsettled(ABC):
-    """How a metric counts parts, and what makes counts of them (see `unsettled_of`).
+    """How a metric counts parts, and what makes counts of them (see `Metric.unsettled`).
 
     Unsettled counts are ``[sentence, reference, number]``; how many numbers there are may differ
     from part to part. Those of a reference that is missing are NaN.
@@ -395,25 +382,12 @@ class Unsettled(ABC):
         """The unsettled counts of every system."""
 
     @abstractmethod
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """What the parts of one system say together; they may be gone through again."""
 
     @abstractmethod
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The counts of a part, with what the whole said."""
-
-
-@singledispatch
-def unsettled_of(metric: object) -> Unsettled | None:
-    """How parts of a corpus are counted, where only the whole settles their counts.
-
-    Metrics whose counts hang on the sentence alone, as almost all, need nothing; others register
-    what they do: ``@unsettled_of.register(CLEME)``.
-
-    >>> unsettled_of("m2") is None
-    True
-    """
-    return None
 
 
 def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:
@@ -429,7 +403,7 @@ def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:
 
 
 def join_unsettled(parts: Sequence[Floats]) -> Floats:
-    """Unsettled counts of consecutive batches as those of one: 0 behind the shorter ones.
+    """Join unsettled counts of consecutive batches, padding the shorter ones with 0.
 
     >>> join_unsettled([np.ones((1, 1, 1)), np.full((1, 2, 2), 2.0)])[:, :, 1].tolist()
     [[0.0, nan], [2.0, 2.0]]
@@ -449,17 +423,17 @@ def join_unsettled(parts: Sequence[Floats]) -> Floats:
 __all__ = [
     "Before",
     "Columns",
-    "Counted",
-    "InOrderError",
+    "Description",
     "Metric",
-    "RoundsError",
-    "WholeCorpusError",
-    "WholeCountsError",
+    "MetricFacts",
+    "Scope",
+    "add_facts",
     "append_score",
     "by_name",
     "check_beta",
     "count_each",
     "count_together",
+    "describe_data",
     "f_beta",
     "fixed_point",
     "join_counts",

@@ -66,10 +66,10 @@ class BERTScore(EncoderMetric):
 
     @property
     def columns(self) -> Columns:
-        """One reading: P, R and F may be those of different references."""
+        """Return "readings": P, R and F may come from different references."""
         return "readings"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The model, with its cache."""
         return open_bertscore(
             self.model,
@@ -80,8 +80,8 @@ class BERTScore(EncoderMetric):
             max_length=self.max_length,
         )
 
-    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
-        """Pairs of output and reference, those of one sentence together: they share texts."""
+    def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+        """Return pairs of output and reference, grouped by sentence: they share texts."""
         outputs = [hypotheses.sentences for hypotheses in systems]
         pairs = dict.fromkeys(
             join_pair(output, reference)
@@ -89,7 +89,7 @@ class BERTScore(EncoderMetric):
             for output in several
             for reference in references
         )
-        return [EncoderRequest("model", self.opened(), list(pairs))]
+        return [EncoderRequest("model", self.open_model(), list(pairs))]
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
@@ -99,7 +99,7 @@ class BERTScore(EncoderMetric):
             for references, output in zip(_references(corpus), hypotheses.sentences, strict=True)
             for reference in references
         ]
-        rows = self.opened().rows(pairs)[:, :3]
+        rows = self.open_model().rows(pairs)[:, :3]
         best = np.maximum.reduceat(rows, first[:-1]) if len(corpus) else rows
         figures = dict(zip("PRF", fixed_point(best).T, strict=True))
         return stack_counts(self.statistics, {**figures, "sentences": np.ones(len(corpus))})
@@ -108,7 +108,7 @@ class BERTScore(EncoderMetric):
         """The mean of the measure."""
         return self._means(totals)[self.measure]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The means of P, R and F that are not the score."""
         return {name: v for name, v in self._means(totals).items() if name != self.measure}
 

@@ -16,7 +16,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
-from errata.metrics.base import Columns, Metric, metric
+from errata.metrics.base import Columns, Description, Metric, MetricFacts, metric
 from errata.metrics.ngrams import (
     check_references,
     closest_lengths,
@@ -138,7 +138,7 @@ class BLEU(Metric):
         logs = np.where(used, np.log(np.where(precision > 0, precision, 1.0)), 0.0).sum(axis=-1)
         return np.where(zero, 0.0, 100 * self._brevity(totals) * np.exp(logs / order))
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The n-gram precisions, unsmoothed, in percent, and the brevity penalty."""
         correct, total = self._matches(totals)
         precisions = 100 * ratio(correct, total, 0.0)
@@ -157,14 +157,18 @@ class BLEU(Metric):
         """All references merged into one reading."""
         return "readings"
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The numbers of references that sentences have."""
+        return {"references": frozenset(map(str, set(corpus.edits.sizes.tolist())))}
+
+    def describe(self, facts: MetricFacts) -> Description:
         """The signature of sacrebleu, and where its signature for single sentences differs."""
-        numbers = {len(references) for references in corpus.references}
-        scorer = self._sacrebleu()
-        scorer.num_refs = numbers.pop() if len(numbers) == 1 else -1
         if self.brevity != "fixed":  # which sacrebleu does not know
-            return ()
-        return f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"
+            return Description()
+        numbers = facts["references"]
+        scorer = self._sacrebleu()
+        scorer.num_refs = int(min(numbers)) if len(numbers) == 1 else -1
+        return Description((f"sacrebleu:{scorer.get_signature()}", "sentence scores:eff:yes"))
 
     def _matches(self, totals: Floats) -> tuple[Floats, Floats]:
         """Matches and n-grams by order."""

@@ -19,11 +19,22 @@ from errata.core.parallel import parallel_map
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edits import GoldEditing, OutputEditing, edits_of, origins, split_extractor, with_edits
+from errata.edits import (
+    GoldEditing,
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    split_extractor,
+    with_edits,
+)
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
+    Scope,
     Unsettled,
     append_score,
     by_name,
@@ -37,7 +48,6 @@ from errata.metrics.base import (
     pad_lists,
     precision_recall,
     to_int,
-    unsettled_of,
 )
 from errata.metrics.encoder_metric import (
     WeightedChange,
@@ -208,7 +218,7 @@ def _of_one(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
 
 
 def _of_all(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
-    """The same beside all references at once, any of which may be right."""
+    """Compare with all references at once; any of them may be right."""
     due = any(chunk.changed[k] for k in which)
     if chunk.changed[0]:
         return (TP if any(chunk.words[0] == chunk.words[k] for k in which) else FP), due
@@ -261,7 +271,9 @@ def changes(
         yield WeightedChange(before, plain_text(each.source, [edit]), each.corrected[k - 1])
 
 
-def asked(systems: Sequence[Sequence[ComparedChunks]], *, at_once: bool) -> list[WeightedChange]:
+def weighted_changes(
+    systems: Sequence[Sequence[ComparedChunks]], *, at_once: bool
+) -> list[WeightedChange]:
     """Everything that `weigh_by_similarity` will ask for, sentence by sentence."""
     found: list[WeightedChange] = []
 
@@ -301,7 +313,7 @@ class ChunkLengths(Unsettled):
         """The chunks of every system; edits of all of them are found in one go."""
         gold, found = self._edited(corpus, systems, progress)
         return parallel_map(
-            lambda system: join_unsettled([*self._listed(gold, system)]),
+            lambda system: join_unsettled([*self._list_batches(gold, system)]),
             found,
             threads=threads,
             progress=progress,
@@ -319,9 +331,9 @@ class ChunkLengths(Unsettled):
         gold, found = self._edited(corpus, systems, progress)
 
         def counted(system: Hypotheses) -> Floats:
-            parts = [*self._listed(gold, system)]
-            whole = self.whole(parts)
-            return join_counts([self.settled(part, whole) for part in parts])
+            parts = [*self._list_batches(gold, system)]
+            whole = self.summarise(parts)
+            return join_counts([self.settle(part, whole) for part in parts])
 
         return parallel_map(counted, found, threads=threads, progress=progress)
 
@@ -332,22 +344,24 @@ class ChunkLengths(Unsettled):
         gold = with_edits(corpus, m.gold, m.extractor, progress)
         return gold, edits_of(corpus, systems, m.outputs, extractor=m.extractor, progress=progress)
 
-    def _listed(self, gold: Corpus, system: Hypotheses) -> Iterator[Floats]:
+    def _list_batches(self, gold: Corpus, system: Hypotheses) -> Iterator[Floats]:
         """The chunks of batches: one sentence with very many makes few others wide."""
         start = 0
         for batch in gold.batches:
             own = system[start : start + len(batch)]
-            yield _listed(compared_chunks(batch, own), at_once=self.metric.mode == "independent")
+            yield _list_chunks(
+                compared_chunks(batch, own), at_once=self.metric.mode == "independent"
+            )
             start += len(batch)
 
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """The lengths of what references change: their sum, and how many they are."""
         total = np.zeros(2, np.int64)
         for part in parts:
             total += np.nansum(part[..., SIZES:UNTOUCHED], axis=(0, 1)).astype(np.int64)
         return tuple(total.tolist())
 
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The weights of chunks by fate, ``[sentence, reference, k]``."""
         total, number = whole
         middle = total / number if number else 0.0
@@ -366,7 +380,7 @@ class ChunkLengths(Unsettled):
         return self.metric.completed(counts)
 
 
-def _listed(sentences: Sequence[ComparedChunks], *, at_once: bool) -> Floats:
+def _list_chunks(sentences: Sequence[ComparedChunks], *, at_once: bool) -> Floats:
     columns = 1 if at_once else max((each.columns for each in sentences), default=1)
     nothing: list[int] = []
     lists = [[nothing] * columns for _ in sentences]
@@ -399,7 +413,7 @@ def _of_reference(each: ComparedChunks, which: Sequence[int], fate_of: ChunkOutc
 def _weights(sizes: Floats, middle: float, *, wrong: bool) -> Floats:
     """What chunks of these sizes weigh, as FP where they are ``wrong``, else as TP or FN."""
     away = sizes - middle if wrong else middle - sizes
-    # Far from the middle the exponential is beyond what is clipped anyway.
+    # Far from the middle the result is clipped anyway.
     steep = np.exp(np.clip(away, -50, 50))
     value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
     return fixed_point(np.clip(value, LIGHTEST, HEAVIEST), BITS)
@@ -418,6 +432,7 @@ class ChunkMetric(Metric):
     gold: GoldEditing
     extractor: str
     outputs: OutputEditing
+    choice: Literal["sequential", "isolated"]
     total: Literal["sum", "mean"]
     model: str
     layer: int | None
@@ -426,6 +441,12 @@ class ChunkMetric(Metric):
     device: str
     batch_size: int
     _nothing: ClassVar[float]  # the weight of a chunk that makes no difference
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the reference best for it alone."""
+        # A mean over sentences is best where each of them is.
+        return "sentence" if self.choice == "isolated" or self.total == "mean" else "running"
 
     @property
     def columns(self) -> Columns:
@@ -448,24 +469,31 @@ class ChunkMetric(Metric):
             self._cuts(corpus)[tuple(h.system for h in systems)] = cut
             return counts
         return parallel_map(
-            lambda system: self._counted(gold, system), found, threads=threads, progress=progress
+            lambda system: self._unweighted_counts(gold, system),
+            found,
+            threads=threads,
+            progress=progress,
         )
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """What became of the chunks of each sentence: TP, FP, FN, TN, and FP where one is due."""
         return self.count_all(corpus, [hypotheses])[0]
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits come from, and the exact model where one weighs."""
-        finds = self.gold == "reextracted" or not corpus.has_gold_edits
-        found = origins(systems, self.outputs, self.extractor, gold=finds)
-        if self.weights != "similarity":
-            return found
-        return (*found, f"model:{self.opened().revision}")
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits come from, and how many texts were too long for the model."""
+        return {
+            "texts": int(corpus.edits.bare.sum()),
+            "cut": self._cuts(corpus).get(tuple(h.system for h in systems), 0),
+            **origin_facts(systems, self.outputs),
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many texts were too long for the model."""
-        return truncation_note(self._cuts(corpus).get(tuple(h.system for h in systems), 0))
+    def describe(self, facts: MetricFacts) -> Description:
+        """Where the edits come from, the exact model where one weighs, and texts it cut."""
+        gold = self.gold == "reextracted" or bool(facts["texts"])
+        context = describe_origins(facts, self.extractor, gold=gold)
+        if self.weights == "similarity":
+            context += (f"model:{self.open_model().revision}",)
+        return Description(context, truncation_note(facts["cut"]))
 
     def extracting(self, extractor: str) -> Self:
         """The same with the edits of all outputs found by this extractor."""
@@ -473,7 +501,7 @@ class ChunkMetric(Metric):
         changed: Self = replace(own, extractor=extractor, outputs="reextracted")
         return changed
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """BERTScore, with its cache."""
         from errata.models.encoder import open_bertscore
 
@@ -484,7 +512,7 @@ class ChunkMetric(Metric):
         """How many texts were cut when these systems were counted."""
         return corpus.derived(("cut", self), dict)
 
-    def _counted(self, gold: Corpus, output: Hypotheses) -> Floats:
+    def _unweighted_counts(self, gold: Corpus, output: Hypotheses) -> Floats:
         """The counts with every chunk of one weight."""
         at_once = self.mode == "independent"
         counts = counted_chunks(compared_chunks(gold, output), lambda *_: 1.0, at_once=at_once)
@@ -498,11 +526,11 @@ class ChunkMetric(Metric):
         progress: Progress | None,
     ) -> tuple[list[Floats], int]:
         """The counts with weights by similarity, and how many texts were cut for them."""
-        memo, at_once = self.opened(), self.mode == "independent"
+        memo, at_once = self.open_model(), self.mode == "independent"
         result, cut, done = [], 0, 0
         for window, several in text_windows(gold, outputs):
             of_window = [compared_chunks(window, output, texts=True) for output in several]
-            weights = weigh(memo, asked(of_window, at_once=at_once))
+            weights = weigh(memo, weighted_changes(of_window, at_once=at_once))
             worth = weigh_by_similarity(weights, nothing=self._nothing)
             result.append([counted_chunks(each, worth, at_once=at_once) for each in of_window])
             cut, done = cut + weights.cut, done + len(window)
@@ -520,7 +548,7 @@ class ChunkMetric(Metric):
 
     @abstractmethod
     def _own_score(self, counts: Floats) -> Floats:
-        """The score of each sentence by itself."""
+        """Return the score of each sentence alone."""
 
 
 TIES = ((TP, 1), (FP, -1), (FN, -1), (TN, 1))
@@ -610,10 +638,14 @@ class CLEME(ChunkMetric):
             return lengths.settle_all(corpus, systems, threads=threads, progress=progress)
         return super().count_all(corpus, systems, threads=threads, progress=progress)
 
+    @property
+    def unsettled(self) -> ChunkLengths | None:
+        """Chunks by their lengths, where these decide what they weigh."""
+        return ChunkLengths(self) if self.weights == "length" else None
+
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
-        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
-        if alone:
+        if self.scope == "sentence":
             return best_alone(counts, self._alone, TIES)
         share = f_ratio(self.beta, len(self.statistics), empty=1)
 
@@ -633,7 +665,7 @@ class CLEME(ChunkMetric):
             return mean_own_score(totals)
         return self._figures(totals)[2]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, accuracy, and the weights behind them."""
         p, r, _, accuracy = self._figures(totals)
         counts: dict[str, Floats | Ints] = dict(by_name(KINDS[:FPNE], totals))
@@ -655,12 +687,6 @@ class CLEME(ChunkMetric):
     def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
         p, r, f, accuracy = self._rounded(totals)
         return f, p, r, accuracy
-
-
-@unsettled_of.register(CLEME)
-def _unsettled(metric: CLEME) -> ChunkLengths | None:
-    """Chunks by their lengths, where these decide what they weigh."""
-    return ChunkLengths(metric) if metric.weights == "length" else None
 
 
 @metric
@@ -755,7 +781,7 @@ class CLEME2(ChunkMetric):
             score, over = self._weighed(own, factors), _shares(own)[3]
             return round(float(score), NOISE), round(float(over), NOISE)
 
-        if self.choice == "isolated" or self.total == "mean":
+        if self.scope == "sentence":
             return best_alone(counts, by_itself)
         shares = self._exact_shares()
 
@@ -766,7 +792,7 @@ class CLEME2(ChunkMetric):
         return best_references(counts, rule, before=before)
 
     def _exact_shares(self) -> tuple[Ratio, Ratio]:
-        """The score as two quotients, but for what is the same for all."""
+        """Return the score as two quotients, without terms that are the same for all references."""
         hit, wrong, under, over = (Fraction(repr(float(factor))) for factor in self.factors)
         none, one = Fraction(0), Fraction(1)
 
@@ -791,7 +817,7 @@ class CLEME2(ChunkMetric):
             return mean_own_score(totals)
         return self._weighed(totals, self.factors)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The four shares, and the chunks behind them."""
         shares = dict(zip(("hit", "wrong", "under", "over"), _shares(totals), strict=True))
         counts: dict[str, Floats | Ints] = dict(by_name(KINDS, totals))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,16 @@ from errata.core.parallel import parallel_map
 from errata.core.parameters import About, require
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
 from errata.data import Corpus, Edit, Hypotheses
-from errata.edits import GoldEditing, OutputEditing, edits_of, origins, split_extractor, with_edits
+from errata.edits import (
+    GoldEditing,
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    origins,
+    split_extractor,
+    with_edits,
+)
 from errata.io.atomic import write_lines
 from errata.io.checks import raise_or_warn
 from errata.io.files import PathLike, read_lines, shown_name
@@ -26,16 +35,17 @@ from errata.io.records import parse_integer
 from errata.kernels import chunks as kernel
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
+    Scope,
     Unsettled,
     by_name,
     check_beta,
     f_beta,
-    files_beside,
     metric,
     precision_recall,
     to_int,
-    unsettled_of,
 )
 from errata.metrics.running_choice import Ratio, RunningRule, best_references, f_ratio
 
@@ -511,7 +521,7 @@ class PlacedChunks(Unsettled):
             result.append(own)
         return result
 
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
+    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """How many sentences there are, by the number of the last."""
         last = -1
         for part in parts:
@@ -524,7 +534,7 @@ class PlacedChunks(Unsettled):
             last = int(numbers[-1])
         return (last + 1,)
 
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
+    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The weights of right and wrong chunks."""
         m, file = self.metric, self._file
         numbers = _numbers(part)
@@ -565,7 +575,7 @@ class Difficulty(Metric):
 
     With several references each sentence takes the one with the best score over the sentences so
     far, or the one best for it alone (``choice="isolated"``, as single sentences always do);
-    weights are counted for each reference by itself.
+    weights are counted for each reference separately.
     """
 
     name = "difficulty"
@@ -627,19 +637,34 @@ class Difficulty(Metric):
         found = build_difficulty_map(corpus, systems, self, threads=threads, progress=progress)
         return [found.counts(s) for s in range(len(systems))]
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The file of weights."""
+        return () if self.weights in ("none", "systems") else (self.weights,)
+
+    @property
+    def unsettled(self) -> PlacedChunks | None:
+        """Chunks with their places, which a file of weights goes by."""
+        return PlacedChunks(self) if self.files else None
+
     def extracting(self, extractor: str) -> Self:
         """The same with all outputs' edits found by this extractor, whether some came or not."""
         return replace(self, extractor=extractor, outputs="reextracted")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        """The counts of one system, weighed by itself alone unless weights come from a file."""
+        """Return the counts of one system; without a weight file it alone makes the weights."""
         plain = replace(self, leave_out=False)
         return build_difficulty_map(corpus, [hypotheses], plain, threads=1).counts(0)
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
         rule = RunningRule(self._value, (self._share,))
-        return best_references(counts, rule, alone=self.choice == "isolated", before=before)
+        return best_references(counts, rule, alone=self.scope == "sentence", before=before)
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the reference best for it alone."""
+        return "sentence" if self.choice == "isolated" else "running"
 
     @property
     def single(self) -> Self:
@@ -652,7 +677,7 @@ class Difficulty(Metric):
             return self._accuracy(totals)
         return f_beta(*self._precision_recall(totals), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, the other measure, and the weights behind them."""
         precision, recall = self._precision_recall(totals)
         other = {"A": self._accuracy(totals)}
@@ -672,45 +697,51 @@ class Difficulty(Metric):
         return precision_recall(w["TP"], w["FP"], w["FN"], 0.0)
 
     def _accuracy(self, totals: Floats) -> Floats:
-        # FP and FN overlap, so the weights of all chunks are those of right and of wrong ones.
+        # FP and FN overlap, so the total is the weight of right and wrong chunks.
         w = by_name(self.statistics, totals)
         right = w["TP"] + w["TN"]
         return ratio(right, right + w["wrong"], 0.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The systems behind the weights, and the exact extractor."""
-        known = []
-        if self.weights != "none":
-            counted, origin = self._counted(corpus, systems)
-            known.append(f"weights:{counted} systems" + (f" of {origin}" if origin else ""))
-        found = self.gold == "reextracted" or not corpus.has_gold_edits
-        return (*known, *origins(systems, self.outputs, self.extractor, gold=found))
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits and weights come from."""
+        found: dict[str, Any] = {
+            "texts": int(corpus.edits.bare.sum()),
+            **origin_facts(systems, self.outputs),
+        }
+        if self.weights not in ("none", "systems"):
+            file, name = read_weight_file(self.weights, corpus)
+            found |= {"weighing systems": frozenset({str(file.systems)}), "file": frozenset({name})}
+        return found
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether weights can be negative, or come from one system alone."""
+    def describe(self, facts: MetricFacts) -> Description:
+        """The systems behind the weights, the exact extractor, and weights to be careful with."""
+        gold = self.gold == "reextracted" or bool(facts["texts"])
+        context = describe_origins(facts, self.extractor, gold=gold)
         if self.weights == "none":
-            return ()
-        counted, _ = self._counted(corpus, systems)
-        if self.weights == "systems" and counted == 1:
+            return Description(context)
+        if self.weights == "systems":
+            systems = len(origins(facts))
+            context = (f"weights:{systems} systems", *context)
+        else:
+            systems = int(max(facts["weighing systems"]))
+            context = (f"weights:{systems} systems of {'+'.join(sorted(facts['file']))}", *context)
+        return Description(context, self._weight_notes(systems))
+
+    def _weight_notes(self, systems: int) -> tuple[str, ...]:
+        """Notes on weights of one system alone, and on weights that are negative."""
+        if self.weights == "systems" and systems == 1:
             return (
                 "the weights come from the one system that is scored: what it corrects weighs "
                 "least; give more systems, a weight file, or weights='none'",
             )
-        all_right = np.array([float(counted)])
-        lowest = float(weight(all_right, counted, self.a, self.b, self.c)[0])
+        all_right = np.array([float(systems)])
+        lowest = float(weight(all_right, systems, self.a, self.b, self.c)[0])
         if lowest >= 0:
             return ()
         return (
             f"a, b and c make weights negative (down to {lowest:.3f}, where all systems are "
             "right): P, R and A need not lie between 0 and 1",
         )
-
-    def _counted(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[int, str]:
-        """How many systems the weights come from, and the file they stand in."""
-        if self.weights == "systems":
-            return len(systems), ""
-        file, origin = read_weight_file(self.weights, corpus)
-        return file.systems, origin
 
     @property
     def _share(self) -> Ratio:
@@ -729,18 +760,6 @@ class Difficulty(Metric):
         square = Fraction(repr(float(self.beta))) ** 2
         below = square * p + r
         return (1 + square) * p * r / below if below else Fraction(0)
-
-
-@files_beside.register(Difficulty)
-def _files(metric: Difficulty) -> tuple[str, ...]:
-    """The file of weights, where there is one."""
-    return () if metric.weights in ("none", "systems") else (metric.weights,)
-
-
-@unsettled_of.register(Difficulty)
-def _unsettled(metric: Difficulty) -> PlacedChunks | None:
-    """Chunks with their places, which a file of weights goes by."""
-    return None if metric.weights in ("none", "systems") else PlacedChunks(metric)
 
 
 def write_map_weights(weighed: DifficultyMap, path: PathLike) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from errata.core.parallel import chunks
 from errata.core.stats import Floats, Progress
 from errata.data import Corpus, Edit, Hypotheses, apply_edits
 from errata.edits import corrected_sentence
-from errata.metrics.base import Columns, Counted, Metric, count_each, fixed_point
+from errata.metrics.base import Columns, Description, Metric, MetricFacts, count_each, fixed_point
 from errata.metrics.fluency import stripped
 from errata.models import CachedModel, Options
 from errata.models.encoder import is_pair, join_pair, without_breaks
@@ -27,7 +27,7 @@ class EncoderRequest(NamedTuple):
 
 
 class EncoderMetric(Metric):
-    """A metric whose numbers are those of models, for every distinct text of all systems once.
+    """A metric computed by models, which read every distinct text of all systems once.
 
     Its fields are among ``revision``, ``dtype``, ``device``, ``batch_size`` and ``max_length``.
     """
@@ -38,8 +38,8 @@ class EncoderMetric(Metric):
     max_length: int
 
     @abstractmethod
-    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
-        """What is asked of which model; nothing is loaded for it."""
+    def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+        """Return which model reads which texts, without loading anything."""
 
     def _options(self, revision: str = "") -> Options:
         return Options(revision, self.dtype, self.device, self.batch_size)
@@ -53,43 +53,49 @@ class EncoderMetric(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """Every distinct text goes through the models once, all systems together."""
-        for _, model, texts in self.asked(corpus, systems):
+        for _, model, texts in self.requests(corpus, systems):
             model.rows(texts, progress)
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The exact models."""
-        return tuple(f"{role}:{model.revision}" for role, model, _ in self.asked(corpus, systems))
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many texts were too long for a model, and lost their ends.
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """How many texts were too long for each model, and how many tokens they lost.
 
         A text that several systems wrote for one sentence counts once, in other sentences again.
         """
-        said = []
-        for at, (role, model, texts) in enumerate(self.asked(corpus, systems)):
+        found: dict[str, Any] = {}
+        for at, (role, model, texts) in enumerate(self.requests(corpus, systems)):
+            found[f"revision of {role}"] = frozenset({model.revision})
             cut = dict(zip(texts, model.rows(texts)[:, -1].astype(int).tolist(), strict=True))
             if not any(cut.values()):
                 continue
             alone = (
-                self.asked(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
+                self.requests(corpus[i : i + 1], [each[i : i + 1] for each in systems])[at][-1]
                 for i in range(len(corpus))
             )
             lost = [cut[text] for own in alone for text in own if cut[text] > 0]
-            what = " of texts" if is_pair(texts[0]) else ""
-            one, several = (f"pair{what}", f"pairs{what}") if what else ("text", "texts")
-            why = (
-                f"longer than {self.max_length} tokens (max_length) or than the model takes, and "
-                "{1:,} tokens not read"
-            )
-            said.append(
-                Counted(
-                    f"{role}: {{0:,}} {one} was {why}",
-                    f"{role}: {{0:,}} {several} were {why}",
-                    *(len(lost), sum(lost)),
-                )
-            )
-        return tuple(said)
+            unit = "pair of texts" if is_pair(texts[0]) else "text"
+            found |= {f"{unit} cut by {role}": len(lost), f"tokens cut by {role}": sum(lost)}
+        return found
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """The exact models, and how many texts were too long for them and lost their ends."""
+        revisions = {
+            name.removeprefix("revision of "): min(revision)
+            for name, revision in facts.items()
+            if name.startswith("revision of ")
+        }
+        notes = []
+        for role in revisions:
+            for one, several in (("text", "texts"), ("pair of texts", "pairs of texts")):
+                lost = facts.get(f"{one} cut by {role}", 0)
+                if lost:
+                    notes.append(
+                        f"{role}: {lost:,} {f'{one} was' if lost == 1 else f'{several} were'} "
+                        f"longer than {self.max_length} tokens (max_length) or than the model "
+                        f"takes, and {facts[f'tokens cut by {role}']:,} tokens not read"
+                    )
+        context = tuple(f"{role}:{revision}" for role, revision in revisions.items())
+        return Description(context, tuple(notes))
 
 
 class ReferenceFreeMetric(EncoderMetric):
@@ -100,16 +106,20 @@ class ReferenceFreeMetric(EncoderMetric):
         """None: there are no references."""
         return "none"
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """How many texts were cut, and how many outputs are empty: a model rates those too."""
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """How many texts were cut, and how many outputs are empty."""
         empty = sum(not text for each in systems for text in stripped(each.sentences))
-        said = super().notes(corpus, systems)
-        if empty:
-            rated = "rated like any other text"
-            said += (
-                Counted(f"{{0:,}} empty output, {rated}", f"{{0:,}} empty outputs, {rated}", empty),
-            )
-        return said
+        return {**super().facts(corpus, systems), "empty": empty}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """The exact models, texts that were cut, and empty outputs: a model rates those too."""
+        described = super().describe(facts)
+        empty = facts["empty"]
+        if not empty:
+            return described
+        outputs = "empty output" if empty == 1 else "empty outputs"
+        note = f"{empty:,} {outputs}, rated like any other text"
+        return described._replace(notes=(*described.notes, note))
 
 
 def lines_of(sentences: Sequence[str]) -> list[str]:
@@ -129,10 +139,10 @@ def output_lengths(sentences: Sequence[str]) -> Floats:
 # ---- What a change is worth: how much nearer to a reference it brings a sentence, or how much
 # farther.
 
-# The same tokens in another batch come out as far apart as this, so what is nearer is no change.
+# The same tokens differ by this much between batches: smaller differences are no change.
 NOISE = 1e-5
 WINDOW = 4096  # outputs times references that are asked about at a time
-F, CUT = 2, 3  # where they stand in a row of BERTScore
+F, CUT = 2, 3  # columns of a row of BERTScore
 
 
 class WeightedChange(NamedTuple):
@@ -211,9 +221,8 @@ def text_windows(
 
 
 def truncation_note(cut: int) -> tuple[str, ...]:
-    """What a reader of the scores is told of texts that were cut short."""
+    """Return a note on texts that were cut short, if there are any."""
     if not cut:
         return ()
-    why = "longer than the model takes, and cut"
-    one, several = f"{{0:,}} pair of texts was {why}", f"{{0:,}} pairs of texts were {why}"
-    return (Counted(one, several, cut),)
+    texts = "pair of texts was" if cut == 1 else "pairs of texts were"
+    return (f"{cut:,} {texts} longer than the model takes, and cut",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import (
     GoldEditing,
     OutputEditing,
+    describe_origins,
     edits_of,
     has_comparable_types,
     kinds_of,
+    origin_facts,
     origins,
     split_extractor,
     with_edits,
@@ -26,7 +28,10 @@ from errata.edits import (
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
+    Scope,
     append_score,
     check_beta,
     count_each,
@@ -41,7 +46,7 @@ from errata.metrics.running_choice import RunningRule, best_references, f_ratio,
 # ---- Edits compared by span, correction and kind, as ERRANT compares them.
 
 TP, FP, FN = range(3)  # where the statistics stand
-Keyed = dict[Hashable, list[Edit]]  # edits by what is compared of them
+Keyed = dict[Hashable, list[Edit]]  # edits by the key that is compared
 Tables = list[list[dict[str, list[int]]]]  # [TP, FP, FN] by kind, of every sentence and reference
 
 
@@ -59,6 +64,11 @@ def keys_of(edit: Edit, text: str, mode: str, *, alternatives: bool) -> list[tup
     if alternatives and edit.alternatives:
         return [(edit.start, edit.end, frozenset(edit.replacements))]
     return [(edit.start, edit.end, text)]
+
+
+def gold_kinds(gold: Corpus) -> set[str]:
+    """Return the kinds of all gold edits, without those that only detect."""
+    return kinds_of(r.edits or () for references in gold.references for r in references)
 
 
 def sum_tables(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
@@ -180,11 +190,11 @@ class Edits(Metric):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Floats]:
-        """Edits are found before anything is counted, those of all systems in one go."""
+        """Extract the edits of all systems together, then count."""
         gold, found = self.prepared(corpus, systems, progress)
         for hypotheses in systems if self.types else ():
             self._require_alike(gold, hypotheses)
-        # What was found anew is not to be found anew once more.
+        # Edits that were extracted again are not extracted once more.
         plain = replace(self, gold="as_is", outputs="mixed")
         return count_each(plain._count, gold, found, threads=threads, progress=progress)
 
@@ -215,19 +225,24 @@ class Edits(Metric):
         """Counts with what the mean over sentences needs, where it is asked for."""
         if self.total == "sum":
             return counts
-        f = f_beta(*precision_recall(*self._counted(counts), 1.0), self.beta)
+        f = f_beta(*precision_recall(*self._columns(counts), 1.0), self.beta)
         return append_score(counts, f)
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator with the best F, rounded as ERRANT does, of the sentences so far."""
-        alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         share = f_ratio(self.beta, len(self.statistics), empty=1)
 
         def ranked(totals: Sequence[Fraction]) -> int:
             return rounded(share.of(totals), DIGITS, lambda: self._official_f(totals))
 
         rule = RunningRule(ranked, (share,), DIGITS)
-        return best_references(counts, rule, alone=alone, before=before)
+        return best_references(counts, rule, alone=self.scope == "sentence", before=before)
+
+    @property
+    def scope(self) -> Scope:
+        """The sentences before, unless each takes the annotator best for it alone."""
+        # A mean over sentences is best where each of them is.
+        return "sentence" if self.choice == "isolated" or self.total == "mean" else "running"
 
     @property
     def single(self) -> Self:
@@ -238,48 +253,59 @@ class Edits(Metric):
         """F of summed counts; P is 1 without false positives (ERRANT's rule)."""
         if self.total == "mean":
             return mean_own_score(totals)
-        return f_beta(*precision_recall(*self._counted(totals), 1.0), self.beta)
+        return f_beta(*precision_recall(*self._columns(totals), 1.0), self.beta)
 
-    def _counted(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+    def _columns(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
         return totals[..., TP], totals[..., FP], totals[..., FN]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
-        precision, recall = precision_recall(*self._counted(totals), 1.0)
-        counts = dict(zip(("TP", "FP", "FN"), self._counted(totals), strict=True))
+        precision, recall = precision_recall(*self._columns(totals), 1.0)
+        counts = dict(zip(("TP", "FP", "FN"), self._columns(totals), strict=True))
         return {
             "P": precision,
             "R": recall,
             **{name: to_int(count) for name, count in counts.items()},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits of the systems come from, and the exact extractor where it is ERRANT."""
-        return origins(systems, self.outputs, self.extractor, gold=self._finds_gold(corpus))
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether kinds of two origins are told apart, and what edits of two origins mean."""
-        said = []
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Where edits come from, and the kinds they have where kinds decide."""
+        found: dict[str, Any] = {
+            "texts": int(corpus.edits.bare.sum()),
+            **origin_facts(systems, self.outputs),
+        }
         if self.only or self.ignore:
             gold = with_edits(corpus, self.gold, self.extractor)
-            if not all(self.kinds_alike(gold, h, refuse=False) for h in systems):
-                said.append(
+            found["gold kinds"] = frozenset(gold_kinds(gold))
+            for h in systems:
+                if h.edits is not None and self.outputs != "reextracted":
+                    found[f"kinds of {h.system}"] = frozenset(kinds_of(h.edits))
+        return found
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """Where the edits come from, the exact extractor, and what two origins of edits mean."""
+        gold = self._finds_gold(facts)
+        context = describe_origins(facts, self.extractor, gold=gold)
+        given = origins(facts)
+        notes = []
+        if "gold kinds" in facts:
+            kinds = (facts.get(f"kinds of {name}") for name in given)
+            alike = (has_comparable_types(facts["gold kinds"], k, self.extractor) for k in kinds)
+            if not all(alike):
+                notes.append(
                     "only= and ignore= go by kinds, and those of the gold file and of the outputs "
                     "are of two inventories (gold='reextracted' makes them one)"
                 )
-        if self.gold == "reextracted" and self._given(systems):
-            said.append(
+        if self.gold == "reextracted" and any(given.values()):
+            notes.append(
                 f"gold edits found anew ({self.extractor}) are compared with edits that came with "
                 "the outputs (outputs='reextracted' or --extract finds those anew too, "
                 "gold='as_is' takes both as they are)"
             )
-        return tuple(said)
+        return Description(context, tuple(notes))
 
-    def _given(self, systems: Sequence[Hypotheses]) -> bool:
-        return self.outputs != "reextracted" and any(h.edits is not None for h in systems)
-
-    def _finds_gold(self, corpus: Corpus) -> bool:
-        return self.gold == "reextracted" or not corpus.has_gold_edits
+    def _finds_gold(self, facts: MetricFacts) -> bool:
+        return self.gold == "reextracted" or bool(facts["texts"])
 
     def kinds_alike(self, gold: Corpus, hypotheses: Hypotheses, *, refuse: bool = True) -> bool:
         """Whether the kinds of gold and output are of one inventory.
@@ -288,7 +314,7 @@ class Edits(Metric):
         """
         given = hypotheses.edits if self.outputs != "reextracted" else None
         mine = None if given is None else kinds_of(given)
-        theirs = kinds_of(r.edits or () for refs in gold.references for r in refs)
+        theirs = gold_kinds(gold)
         alike = has_comparable_types(theirs, mine, self.extractor)
         if not alike and mine is not None and refuse:
             raise InputError(
@@ -325,7 +351,7 @@ class Edits(Metric):
         return result
 
     def keyed_gold(self, gold: Corpus) -> list[list[Keyed]]:
-        """The gold edits that count, by what is compared of them, for every reference."""
+        """Return the gold edits that count, by their keys, for every reference."""
 
         def keyed() -> list[list[Keyed]]:
             return [
@@ -338,13 +364,13 @@ class Edits(Metric):
         return gold.derived(("keyed", alike), keyed)
 
     def keyed(self, edits: Sequence[Edit], *, gold: bool) -> Keyed:
-        """The edits that count, proposed or ``gold``, by what is compared of them."""
+        """Return the edits that count, proposed or ``gold``, by their keys."""
         alternatives = gold and self.alternatives == "any"
         keyed: Keyed = {}
         seen: set[tuple[int, int, str]] = set()
         for edit in edits:
             text = "||".join(edit.replacements)
-            if not self._kept(edit, text):
+            if not self._counts_edit(edit, text):
                 continue
             if not self.duplicates and (edit.start, edit.end, text) in seen:
                 continue
@@ -354,7 +380,7 @@ class Edits(Metric):
                 keyed.setdefault((*key, *kind), []).append(edit)
         return keyed
 
-    def _kept(self, edit: Edit, text: str) -> bool:
+    def _counts_edit(self, edit: Edit, text: str) -> bool:
         if edit.kind == "UNK" and self.mode == "correction":
             return False  # detected but not corrected
         if self.size != "all":
@@ -410,7 +436,7 @@ class Errant(Edits):
 
     @property
     def label(self) -> str:
-        """``errant`` where the edits are ERRANT's, ``edits`` elsewhere; then what is unusual."""
+        """``errant`` where the edits are ERRANT's, else ``edits``; then the unusual parameters."""
         usual = Errant(extractor=self.extractor)
         changed = [f.name for f in fields(self) if getattr(self, f.name) != getattr(usual, f.name)]
         if self._is_errant and self.extractor not in ("errant", open_extractor()):
@@ -418,14 +444,11 @@ class Errant(Edits):
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in changed)
         return ("errant" if self._is_errant else "edits") + (f"({shown})" if shown else "")
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether these are ERRANT's edits at all."""
-        said = super().notes(corpus, systems)
-        if self._is_errant or not (self._finds_gold(corpus) or not self._all_given(systems)):
-            return said
+    def describe(self, facts: MetricFacts) -> Description:
+        """Whether these are ERRANT's edits at all, and what `Edits` describes."""
+        described = super().describe(facts)
+        if self._is_errant or not (self._finds_gold(facts) or not all(origins(facts).values())):
+            return described
         why = "" if open_extractor() else f"; {INSTALL}"
         note = f"Errata's own edits, not ERRANT's: extractor={self.extractor!r}{why}"
-        return (note, *said)
-
-    def _all_given(self, systems: Sequence[Hypotheses]) -> bool:
-        return self.outputs != "reextracted" and all(h.edits is not None for h in systems)
+        return described._replace(notes=(note, *described.notes))

@@ -1,10 +1,9 @@
 """P, R, F by type; targeted measures.
 
 F by kind of `errata.metrics.errant_by_type` reads the annotators that the score over all edits
-takes, so that a system's other edits decide in part whom its articles are held against. Here both
-sides are restricted to the kind first, as in GECLens (Gautam et al. 2026, ``type_only``), and
-beside F stand the share of sentences in which the errors of the kind were all mended, and the
-false alarms.
+takes, so a system's other edits partly decide which annotator its articles are compared with.
+Targeted measures restrict both sides to the kind first, as in GECLens (Gautam et al. 2026,
+``type_only``), and add the share of sentences with all errors of the kind mended, and false alarms.
 """
 
 from __future__ import annotations
@@ -188,7 +187,7 @@ def clean_sentences(gold: Corpus) -> Bools:
 def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
     """Which sentences a system changed, but for spaces and the form of quotation marks.
 
-    Those change where a text is tokenised anew, which nobody takes for a correction.
+    These change where a text is tokenised differently, which is no correction.
 
     >>> corpus = Corpus.from_texts(["He said `` go ''", "He go"])
     >>> changed_sentences(corpus, Hypotheses("A", ('He said " go "', "He goes"))).tolist()
@@ -211,9 +210,9 @@ def _bare(text: str) -> str:
 def counts_by_kind(
     metric: Edits, gold: Corpus, hypotheses: Hypotheses, *, tier: int = 3
 ) -> dict[str, KindCounts]:
-    """The counts of every kind that stands in the gold or in the output, which must have edits.
+    """Return the counts of every kind in the gold or the output, which must have edits.
 
-    For each kind the annotators are chosen anew, by its edits alone.
+    Annotators are chosen for each kind separately, by its edits alone.
     """
     kept: dict[str, tuple[list[int], list[list[list[float]]], list[list[float]]]] = {}
     most = max(1, gold.most_references)
@@ -224,7 +223,7 @@ def counts_by_kind(
         mine = _by_kind(edits, tier)
         theirs = [_by_kind(r.edits or (), tier) for r in references]
         for kind in dict.fromkeys((*mine, *(k for each in theirs for k in each))):
-            rows = [_counted(metric, mine.get(kind, ()), each.get(kind, ())) for each in theirs]
+            rows = [_edit_counts(metric, mine.get(kind, ()), each.get(kind, ())) for each in theirs]
             sentences, counts, success = kept.setdefault(kind, ([], [], []))
             sentences.append(i)
             counts.append([*rows, *[nothing] * (most - len(rows))])
@@ -248,14 +247,14 @@ def _by_kind(edits: Sequence[Edit], tier: int) -> dict[str, list[Edit]]:
     return several
 
 
-def _counted(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Edit]) -> list[float]:
+def _edit_counts(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Edit]) -> list[float]:
     asked, needless = match_edits(metric.keyed(mine, gold=False), metric.keyed(theirs, gold=True))
     right = sum(made is not None for _, made in asked)
     return [float(right), float(len(needless)), float(len(asked) - right)]
 
 
 def _success(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Sequence[Edit]]) -> list[float]:
-    """Whether some annotator asks for edits of the kind, and all those of one were made.
+    """Return whether all edits of the kind that some annotator has were made.
 
     The system's edits may be of any kind: what counts is what was made.
     """
@@ -294,7 +293,7 @@ def aimed_figures(totals: Floats, beta: float, *, drawn: bool = False) -> dict[s
 def targeted_scores(
     metric: Edits, corpus: Corpus, hypotheses: Hypotheses, *, tier: int = 3
 ) -> TargetedScores:
-    """Measures of every kind of edit by itself, and how much was changed that needed no change.
+    """Measures of each kind of edit, and of changes where none were needed.
 
     ``tier`` groups kinds as in `errata.metrics.errant_by_type.scores_by_type`.
 

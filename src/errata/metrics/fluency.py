@@ -15,7 +15,17 @@ import numpy as np
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, stack_counts, to_int
+from errata.metrics.base import (
+    Columns,
+    Description,
+    Metric,
+    MetricFacts,
+    by_name,
+    count_each,
+    metric,
+    stack_counts,
+    to_int,
+)
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import CachedModel, Options, open_model, warn_of_foreign
 
@@ -60,7 +70,7 @@ class Fluency(Metric):
         """None: there are no references."""
         return "none"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The language model, with its cache."""
         options = Options(self.revision, self.dtype, self.device, self.batch_size)
         return open_model(self.model, options)
@@ -82,7 +92,7 @@ class Fluency(Metric):
     ) -> list[Floats]:
         """Every distinct sentence goes to the models once, all systems together."""
         sentences = distinct(corpus, systems)
-        model = self.opened()
+        model = self.open_model()
         rows = dict(zip(sentences, model.rows(sentences, progress), strict=True))
         sources = stripped(corpus.sources)
         warn_of_foreign(self.model, sources, [rows[source] for source in sources])
@@ -93,7 +103,7 @@ class Fluency(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
-        model, embedder = self.opened(), self._embedder()
+        model, embedder = self.open_model(), self._embedder()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = model.rows(sources), model.rows(outputs)
         pairs = list(zip(sources, outputs, strict=True))
@@ -126,7 +136,7 @@ class Fluency(Metric):
         figures = by_name(self.statistics, totals)
         return np.exp(ratio(figures["ln ratio"], figures["sentences"], 0.0))
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Likeness to the source, and how many sentences have no ratio."""
         figures = by_name(self.statistics, totals)
         n = figures["sentences"] + figures["undefined"]
@@ -138,12 +148,12 @@ class Fluency(Metric):
         }
         return {**means, "undefined": to_int(figures["undefined"])}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The exact models."""
         embedder = self._embedder()
-        return (
-            f"model:{self.opened().revision}",
-            *(() if embedder is None else (f"embeddings:{embedder.revision}",)),
+        model = f"model:{self.open_model().revision}"
+        return Description(
+            (model,) if embedder is None else (model, f"embeddings:{embedder.revision}")
         )
 
 

@@ -6,12 +6,11 @@ translation that only shares the name.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +20,7 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.kernels.normal import log_ndtr
-from errata.metrics.base import (
-    Before,
-    Columns,
-    InOrderError,
-    Metric,
-    WholeCorpusError,
-    count_together,
-    metric,
-)
+from errata.metrics.base import Before, Columns, Metric, Scope, count_together, metric
 from errata.metrics.ngrams import (
     Spaces,
     closest_lengths,
@@ -130,6 +121,13 @@ class GLEU(Metric):
         return "annotators" if self.references != "expected" else "readings"
 
     @property
+    def scope(self) -> Scope:
+        """The whole corpus for the draws of Python 3, which go on from sentence to sentence."""
+        if self.level == "sentence":
+            return "sentence"
+        return "corpus" if self.references == "python3" else "running"
+
+    @property
     def single(self) -> Self:
         """The script's scores of single sentences."""
         return replace(self, level="sentence")
@@ -164,7 +162,7 @@ class GLEU(Metric):
         lengths = hypothesis.lengths.reshape(len(systems), len(corpus))
         counts = []
         for k, own in enumerate(np.repeat(lengths, np.diff(first), axis=1)):
-            rows = np.empty((len(own), _counted(self.n)))
+            rows = np.empty((len(own), _statistic_count(self.n)))
             rows[:, HYPOTHESIS] = own
             rows[:, REFERENCE] = references.lengths
             rows[:, NUMERATORS] = numerators[k * len(own) : (k + 1) * len(own)]
@@ -187,35 +185,17 @@ class GLEU(Metric):
             draws = self.draws if before is not None or numbers.max(initial=1) > 1 else 1
             skipped = before.sentences if before is not None else 0
             if skipped + len(counts) > MOST_DRAWN:
-                raise WholeCorpusError(
+                raise InputError(
                     f"gleu: references={self.references} draws for at most {MOST_DRAWN:,} "
                     "sentences",
                     remedy=EXPECTED,
                 )
             if self.references == "official":
                 return official_draws(tuple(numbers.tolist()), draws, skipped)
-            return self._drawn_in_order(tuple(numbers.tolist()), draws, before)
+            return python3_draws(tuple(numbers.tolist()), draws)
         if before is not None or len(counts) > ENUMERATED:
             return np.zeros((1, len(counts)), np.int64)
         return _every_combination(counts, self.draws)
-
-    def _drawn_in_order(self, numbers: tuple[int, ...], draws: int, before: Before | None) -> Ints:
-        """Python 3's draws: how far the generators are hangs on every sentence before."""
-        if before is None:
-            return python3_draws(numbers, draws)[0]
-        if before.memory is None:
-            raise InOrderError("gleu: references=python3 draws from the first sentence on")
-        done, drawn = before.memory.get("drawn", (0, NOT_DRAWN))
-        if not before.sentences:
-            done, drawn = 0, NOT_DRAWN
-        if done != before.sentences:
-            raise InOrderError(
-                f"gleu: references=python3 has drawn for {done} sentences, and "
-                f"{before.sentences} are before these"
-            )
-        choice, after = python3_draws(numbers, draws, drawn)
-        before.memory["drawn"] = (done + len(numbers), after)
-        return choice
 
     def score(self, totals: Floats) -> Floats:
         """GLEU of summed statistics, or its expectation over the choice of references.
@@ -223,13 +203,13 @@ class GLEU(Metric):
         With the script's smoothing of single sentences every zero statistic counts as 1.
         """
         if self.level == "sentence":
-            own = totals[..., : _counted(self.n)]
+            own = totals[..., : _statistic_count(self.n)]
             return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
         if self.references != "expected":
             return _gleu(totals, self.n, self.brevity)
         return expected_gleu(totals, self.n, self.brevity)[0]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The spread of the score over the choice of references, and the error of its mean.
 
         ``totals`` are ``[..., draw, k]``. The error is that of 500 draws (SD / sqrt 500), or
@@ -249,14 +229,14 @@ class GLEU(Metric):
         return {"SD over references": spread, "error": error}
 
 
-def _counted(n: int) -> int:
+def _statistic_count(n: int) -> int:
     """How many statistics are counted: two lengths, and two of each order."""
     return 2 + 2 * n
 
 
 def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
-    counted = totals[..., : _counted(n)]
+    counted = totals[..., : _statistic_count(n)]
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
     h, r = safe[..., HYPOTHESIS], safe[..., REFERENCE]
@@ -283,7 +263,7 @@ def expected_gleu(
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).
     """
-    means, covariances = totals[..., : _counted(n)], totals[..., _counted(n) :]
+    means, covariances = totals[..., : _statistic_count(n)], totals[..., _statistic_count(n) :]
     there = np.asarray((means > 0).all(axis=-1))
     mean = np.where(there[..., None], means, 1.0)
     covariance = np.where(there[..., None, None], _matrix(covariances, n + 1), 0.0)
@@ -408,45 +388,21 @@ def _generators(draws: int, skipped: int) -> list[np.random.RandomState]:
     return generators
 
 
-@dataclass(frozen=True)
-class ReferenceDraws:
-    """Where Python 3's generators are after some sentences, which ``history`` tells from others."""
-
-    history: bytes = b""
-    states: tuple[tuple[Any, ...], ...] = field(default=(), compare=False, repr=False)
-
-
-NOT_DRAWN = ReferenceDraws()
-
-
 @lru_cache(maxsize=2)
-def python3_draws(
-    numbers: tuple[int, ...], draws: int, before: ReferenceDraws = NOT_DRAWN
-) -> tuple[Ints, ReferenceDraws]:
+def python3_draws(numbers: tuple[int, ...], draws: int) -> Ints:
     """What the script draws when Python 3 runs it: ``randint`` takes bits and rejects.
 
-    ``before`` is where the generators are after the sentences before these, and what comes with
-    the draws is where they are after these.
-
-    >>> python3_draws((2, 2, 2, 3), 2)[0].tolist()
+    >>> python3_draws((2, 2, 2, 3), 2).tolist()
     [[1, 1, 0, 1], [0, 1, 1, 0]]
-    >>> first, drawn = python3_draws((2, 2), 2)
-    >>> python3_draws((2, 3), 2, drawn)[0].tolist()
-    [[0, 1], [1, 0]]
     """
     kind = np.int8 if max(numbers, default=1) < 128 else np.int64
     result = np.empty((draws, len(numbers)), kind)
-    states = []
     for j in range(draws):
         generator = random.Random(SEED * j)
-        if before.states:
-            generator.setstate(before.states[j])
         result[j] = [generator.randint(0, size - 1) for size in numbers]
-        states.append(generator.getstate())
     result.setflags(write=False)
     choice: NDArray[np.int64] = result
-    history = hashlib.sha256(before.history + repr(numbers).encode()).digest()
-    return choice, ReferenceDraws(history, tuple(states))
+    return choice
 
 
 # ---- The GLEU of 2015, with its weight λ (Napoles, Sakaguchi, Post & Tetreault, ACL 2015).

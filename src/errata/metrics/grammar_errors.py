@@ -15,7 +15,9 @@ from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     by_name,
     count_each,
     fixed_point,
@@ -32,7 +34,7 @@ class CheckerMetric(Metric):
     """What metrics share that ask a checker about single sentences, without references."""
 
     @abstractmethod
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The checker, with its cache."""
 
     @property
@@ -49,12 +51,12 @@ class CheckerMetric(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """Every distinct sentence is checked once, all systems together."""
-        self.opened().rows(distinct(corpus, systems), progress)
+        self.open_model().rows(distinct(corpus, systems), progress)
         return count_each(self.count, corpus, systems, threads=threads, progress=progress)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The version of the checker."""
-        return (f"checker:{self.opened().revision}",)
+        return Description((f"checker:{self.open_model().revision}",))
 
 
 @metric
@@ -110,7 +112,7 @@ class Errors(CheckerMetric):
         """What `score` returns."""
         return "1 - errors/token" if self.measure == "per_token" else "errors removed"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The checker, with its cache."""
         if self.checker == "harper":
             from errata.models.checkers import open_harper
@@ -122,7 +124,7 @@ class Errors(CheckerMetric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
-        checker = self.opened()
+        checker = self.open_model()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
         emptied = np.array([not output for output in outputs], bool)
@@ -148,7 +150,7 @@ class Errors(CheckerMetric):
             return ratio(figures["right"], figures["sentences"], 0.0)
         return ratio(figures["before"] - figures["after"], figures["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Errors before and after, and the tokens of the output."""
         figures = by_name(self.statistics, totals)
         return {name: to_int(figures[name]) for name in ("before", "after", "tokens")}
@@ -192,7 +194,7 @@ class Harper(CheckerMetric):
         """What `score` returns."""
         return "errors removed"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The checker, with its cache."""
         from errata.models.checkers import open_harper
 
@@ -200,7 +202,7 @@ class Harper(CheckerMetric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, (before, after, 1)]``."""
-        checker = self.opened()
+        checker = self.open_model()
         sources, outputs = stripped(corpus.sources), stripped(hypotheses.sentences)
         before, after = checker.rows(sources)[:, 0], checker.rows(outputs)[:, 0]
         emptied = np.array([not output for output in outputs], bool)
@@ -218,7 +220,7 @@ class Harper(CheckerMetric):
         figures = by_name(self.statistics, totals)
         return ratio(figures["before"] - figures["after"], figures["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Errors before and after."""
         figures = by_name(self.statistics, totals)
         return {name: to_int(figures[name]) for name in ("before", "after")}

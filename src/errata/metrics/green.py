@@ -86,7 +86,7 @@ class GREEN(Metric):
         return corpus.vocabulary.intern_tokens(map(list, lines))
 
     def _corpus_tokens(self, corpus: Corpus) -> tuple[Tokens, Tokens, Ints]:
-        """Sources, references, and where those of each sentence begin."""
+        """Return sources, references, and where the references of each sentence begin."""
         references, first = reference_tokens(corpus)  # which refuses a sentence without any
         if self.unit == "word":
             return corpus.source_tokens, references, first
@@ -138,7 +138,7 @@ class GREEN(Metric):
             return mean_own_score(totals)
         return self._f(totals, self.n)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision and recall, and the counts of single words or characters."""
         p, r = self._precision_recall(totals, self.n)
         return {

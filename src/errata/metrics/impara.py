@@ -18,7 +18,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Bools, Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Counted, by_name, fixed_point, metric, stack_counts
+from errata.metrics.base import Description, MetricFacts, by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import (
     EncoderRequest,
     ReferenceFreeMetric,
@@ -53,7 +53,7 @@ def cosines(first: Floats, second: Floats) -> Floats:
     return ratio(np.einsum("id,id->i", first, second), lengths, 0.0)
 
 
-def _named(model: str) -> str:
+def _base_name(model: str) -> str:
     """The last part of a name on the hub, or of a folder."""
     return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
 
@@ -110,7 +110,7 @@ class IMPARA(ReferenceFreeMetric):
         """What `score` returns."""
         return "IMPARA" if self.output == "probability" else "mean R"
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The model R, with its cache."""
         return open_regressor(
             self.model,
@@ -122,12 +122,12 @@ class IMPARA(ReferenceFreeMetric):
     def _encoder(self) -> CachedModel:
         return open_encoder(self.similarity, self._options(), max_length=self.max_length)
 
-    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+    def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
         """Outputs for R; for the similarity, both sides of sentences that were changed."""
         sources = lines_of(corpus.sources)
         outputs = [lines_of(hypotheses.sentences) for hypotheses in systems]
         texts = list(dict.fromkeys(text for each in outputs for text in each))
-        asked = [EncoderRequest("model", self.opened(), texts)]
+        asked = [EncoderRequest("model", self.open_model(), texts)]
         if self.gate != "none":
             changed = dict.fromkeys(
                 text
@@ -142,11 +142,11 @@ class IMPARA(ReferenceFreeMetric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see `statistics`."""
         sources, outputs = lines_of(corpus.sources), lines_of(hypotheses.sentences)
-        rated = self.opened().rows(outputs)[:, 0]
+        rated = self.open_model().rows(outputs)[:, 0]
         if self.output == "probability":
             rated = logistic(rated)
         alike = self._alike(sources, outputs)
-        gated = ~self._passed(alike)
+        gated = ~self._passes_gate(alike)
         return stack_counts(
             self.statistics,
             {
@@ -171,7 +171,7 @@ class IMPARA(ReferenceFreeMetric):
             alike[changed] = cosines(before, after)
         return alike
 
-    def _passed(self, alike: Floats) -> Bools:
+    def _passes_gate(self, alike: Floats) -> Bools:
         if self.gate == "none":
             return np.ones(alike.shape, bool)
         passed: Bools = alike > self.threshold if self.gate == ">" else alike >= self.threshold
@@ -182,38 +182,48 @@ class IMPARA(ReferenceFreeMetric):
         sums = by_name(self.statistics, totals)
         return ratio(sums["rated"], sums["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The share of gated sentences and the mean cosine; the mean length of an output."""
         sums = by_name(self.statistics, totals)
         shown = ("characters",) if self.gate == "none" else ("gated", "similarity", "characters")
         return {name: ratio(sums[name], sums["sentences"], 0.0) for name in shown}
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What was cut, what the card says, and a threshold that was set for another encoder."""
-        card = read_model_card(locate(self.model))
-        said = (*super().notes(corpus, systems), *(() if card is None else card.facts))
-        if self.gate == "none" or self.threshold != THRESHOLD or _named(self.similarity) == ENCODER:
-            return said
-        return (*said, self._foreign_threshold(card, corpus, systems))
-
-    def _foreign_threshold(
-        self, card: ModelCard | None, corpus: Corpus, systems: Sequence[Hypotheses]
-    ) -> str:
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """What every encoder metric knows; how many outputs a gate for another encoder stopped."""
+        found = super().facts(corpus, systems)
+        if not self._has_foreign_threshold:
+            return found
         sources = lines_of(corpus.sources)
         alike = [self._alike(sources, lines_of(each.sentences)) for each in systems]
-        gated = sum(int((~self._passed(each)).sum()) for each in alike)
-        said = (
-            f"threshold {THRESHOLD:g} was set for {ENCODER}, not for {_named(self.similarity)}: it "
-            "gave 0 to {0:,} of {1:,} outputs; "
+        gated = sum(int((~self._passes_gate(each)).sum()) for each in alike)
+        return {**found, "gated": gated, "outputs": sum(map(len, alike))}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """What was cut, what the card says, and a threshold that was set for another encoder."""
+        context, notes = super().describe(facts)
+        card = read_model_card(locate(self.model))
+        notes = notes if card is None else (*notes, *card.facts)
+        if not self._has_foreign_threshold:
+            return Description(context, notes)
+        note = (
+            f"threshold {THRESHOLD:g} was set for {ENCODER}, not for "
+            f"{_base_name(self.similarity)}: it gave 0 to {facts['gated']:,} of "
+            f"{facts['outputs']:,} outputs; "
         )
         if card is None or card.gate is None or not self._reads_like(card):
-            said += "gate=none lets all pass"
+            note += "gate=none lets all pass"
         else:
-            said += (
+            note += (
                 f"threshold={card.gate.threshold:g} keeps {card.gate.kept:.1%} of "
                 f"{card.gate.rows:,} corrections with it (the model's card)"
             )
-        return Counted(said, said, gated, sum(map(len, alike)))
+        return Description(context, (*notes, note))
+
+    @property
+    def _has_foreign_threshold(self) -> bool:
+        """Whether the gate has the default threshold, but not the encoder it was set for."""
+        usual = self.gate != "none" and self.threshold == THRESHOLD
+        return usual and _base_name(self.similarity) != ENCODER
 
     def _reads_like(self, card: ModelCard) -> bool:
         """Whether the card speaks of the encoder that the gate uses."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,17 +14,15 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Before,
     Columns,
+    Description,
     Metric,
-    Unsettled,
+    MetricFacts,
     by_name,
-    files_beside,
     fixed_point,
     metric,
     scored_alone,
     stack_counts,
-    unsettled_of,
 )
 
 
@@ -134,13 +131,15 @@ class Interpolate(Metric):
         }
         return stack_counts(self.statistics, {**columns, "sentences": there})
 
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        """Both scores of every sentence, unless one of them counts the whole corpus."""
-        if before is not None:
-            for each in self.metrics:
-                k = len(each.statistics)
-                each.single.choose(np.zeros((1, 1, k)), Before(0, (Fraction(0),) * k))
-        return super().choose(counts, before)
+    @property
+    def divisible(self) -> bool:
+        """Whether the sentence scores of both can be had part by part."""
+        return all(each.divisible and each.unsettled is None for each in self.metrics)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What the two read."""
+        return tuple(file for each in self.metrics for file in each.files)
 
     def score(self, totals: Floats) -> Floats:
         """The weighed mean."""
@@ -148,106 +147,33 @@ class Interpolate(Metric):
         both = self.weight * found["first"] + (1 - self.weight) * found["second"]
         return ratio(both, found["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The means of the two."""
         found = by_name(self.statistics, totals)
         return {name: ratio(found[name], found["sentences"], 0.0) for name in ("first", "second")}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The full signatures of the two, and what of the data decided them."""
-        return tuple(
-            f"{name}:{each!r}({', '.join(each.context(corpus, systems))})"
-            for name, each in zip(("first", "second"), self.metrics, strict=True)
-        )
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The facts of the two, each under its place."""
+        return {
+            f"{place} {name}": fact
+            for place, each in self._by_place()
+            for name, fact in each.facts(corpus, systems).items()
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Those of the two."""
-        return tuple(note for each in self.metrics for note in each.notes(corpus, systems))
+    def describe(self, facts: MetricFacts) -> Description:
+        """The full signatures of the two, what of the data decided them, and their notes."""
+        context: list[str] = []
+        notes: list[str] = []
+        for place, each in self._by_place():
+            own = {
+                name.removeprefix(f"{place} "): fact
+                for name, fact in facts.items()
+                if name.startswith(f"{place} ")
+            }
+            described = each.describe(own)
+            context.append(f"{place}:{each!r}({', '.join(described.context)})")
+            notes += described.notes
+        return Description(tuple(context), tuple(notes))
 
-
-class UnsettledPair(Unsettled):
-    """The unsettled counts of two metrics, or their scores where they need none, side by side.
-
-    Before them stands how many numbers the first has.
-    """
-
-    def __init__(self, metric: Interpolate) -> None:
-        self.metric = metric
-        self.both = [unsettled_of(each) for each in metric.metrics]
-
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """What both count of every system."""
-        options: dict[str, Any] = {"threads": threads, "progress": progress}
-        sides = []
-        for each, unsettled in zip(self.metric.metrics, self.both, strict=True):
-            if unsettled is not None:
-                sides.append(unsettled.count_all(corpus, systems, **options))
-                continue
-            counts = each.count_all(corpus, systems, **options)
-            sides.append([scored_alone(each, own)[:, None, None] for own in counts])
-        return [_beside(*pair) for pair in zip(*sides, strict=True)]
-
-    def whole(self, parts: Iterable[Floats]) -> tuple[int, ...]:
-        """What both say of the whole, after how much the first says."""
-        first, second = (
-            () if each is None else each.whole(_Side(parts, s)) for s, each in enumerate(self.both)
-        )
-        return (len(first), *first, *second)
-
-    def settled(self, part: Floats, whole: tuple[int, ...]) -> Floats:
-        """The scores of both."""
-        said = whole[1 : 1 + whole[0]], whole[1 + whole[0] :]
-        first, second = (
-            _side(part, s)[:, 0, 0]
-            if unsettled is None
-            else scored_alone(each, unsettled.settled(_side(part, s), said[s]))
-            for s, (each, unsettled) in enumerate(zip(self.metric.metrics, self.both, strict=True))
-        )
-        return self.metric.paired(first, second)
-
-
-@files_beside.register(Interpolate)
-def _files(metric: Interpolate) -> tuple[str, ...]:
-    """What the two read."""
-    return tuple(file for each in metric.metrics for file in files_beside(each))
-
-
-@unsettled_of.register(Interpolate)
-def _unsettled(metric: Interpolate) -> UnsettledPair | None:
-    """What the two count of parts, where one of them is settled by the whole."""
-    if all(unsettled_of(each) is None for each in metric.metrics):
-        return None
-    return UnsettledPair(metric)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """What one of the two counted of all parts."""
-
-    parts: Iterable[Floats]
-    side: int
-
-    def __iter__(self) -> Iterator[Floats]:
-        return (_side(part, self.side) for part in self.parts)
-
-
-def _beside(first: Floats, second: Floats) -> Floats:
-    references = max(first.shape[1], second.shape[1])
-    sides = [
-        np.pad(each, ((0, 0), (0, references - each.shape[1]), (0, 0)), constant_values=np.nan)
-        for each in (first, second)
-    ]
-    width = np.full((len(first), references, 1), float(first.shape[2]))
-    return np.concatenate([width, *sides], axis=2)
-
-
-def _side(part: Floats, side: int) -> Floats:
-    width = int(part[0, 0, 0]) if len(part) else 0
-    return part[..., 1 : 1 + width] if side == 0 else part[..., 1 + width :]
+    def _by_place(self) -> Iterator[tuple[str, Metric]]:
+        return zip(("first", "second"), self.metrics, strict=True)

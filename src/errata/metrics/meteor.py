@@ -19,7 +19,9 @@ from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
     append_score,
     by_name,
     count_each,
@@ -60,18 +62,18 @@ class Synonyms:
     def __init__(self, reader: Any = None, edition: str = "none") -> None:
         self.edition = edition
         self._reader = reader
-        self._known: dict[str, tuple[_Synset, ...]] = {}
+        self._synonyms: dict[str, tuple[_Synset, ...]] = {}
 
     def synsets(self, word: str) -> Iterable[_Synset]:
         """One meaning with all synonyms of the word: METEOR does not tell meanings apart."""
         if self._reader is None:
             return ()
-        if word not in self._known:
+        if word not in self._synonyms:
             names = {
                 lemma.name() for synset in self._reader.synsets(word) for lemma in synset.lemmas()
             }
-            self._known[word] = (_Synset(tuple(map(_Lemma, sorted(names)))),)
-        return self._known[word]
+            self._synonyms[word] = (_Synset(tuple(map(_Lemma, sorted(names)))),)
+        return self._synonyms[word]
 
 
 @cache
@@ -84,18 +86,18 @@ def open_wordnet() -> Synonyms:
             found = data.find(place)
         except LookupError:
             continue
-        return _opened(found)
+        return _open_wordnet_folder(found)
     if (DEBIAN / "data.noun").exists():
         if str(DEBIAN) not in data.path:
             data.path.append(str(DEBIAN))  # nltk reads nothing outside of these
-        return _opened(str(DEBIAN))
+        return _open_wordnet_folder(str(DEBIAN))
     raise MissingExtraError(
         "METEOR with synonyms needs WordNet, which",
         "python -m nltk.downloader wordnet, or apt install wordnet-base; or set synonyms='none'",
     )
 
 
-def _opened(root: Any) -> Synonyms:
+def _open_wordnet_folder(root: Any) -> Synonyms:
     wordnet = load_extra("nltk.corpus.reader.wordnet", "METEOR", INSTALL)
 
     class Reader(wordnet.WordNetCorpusReader):  # type: ignore[misc, name-defined]
@@ -119,7 +121,7 @@ COUNTS = ("matches", "output", "reference", "chunks")
 
 @metric
 class METEOR(Metric):
-    """Words of the output that stand in a reference: as they are, by stem or by synonym.
+    """Words of the output that a reference has too: the same word, its stem or a synonym.
 
     With m matched words in c chunks (words next to each other in both texts)::
 
@@ -186,7 +188,7 @@ class METEOR(Metric):
         first = check_references(corpus)
         outputs = np.repeat(np.arange(len(corpus)), np.diff(first)).tolist()
         align = load_extra("nltk.translate.meteor_score", "METEOR", INSTALL).align_words
-        known = self._known()
+        known = self._synonyms()
         rows = [
             _matched(align, known, hypotheses.sentences[i], reference)
             for i, reference in zip(outputs, corrections(corpus), strict=True)
@@ -206,7 +208,7 @@ class METEOR(Metric):
         """METEOR of the summed counts, or the mean of the sentences'."""
         return mean_own_score(totals) if self.total == "mean" else self._figures(totals)[2]
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and how many matched words lie in how many chunks."""
         precision, recall, _ = self._figures(totals)
         counted = by_name(COUNTS, totals)
@@ -217,11 +219,11 @@ class METEOR(Metric):
             "chunks": to_int(counted["chunks"]),
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The versions of nltk and of WordNet."""
-        return (f"nltk:{version('nltk')}", f"wordnet:{self._known().edition}")
+        return Description((f"nltk:{version('nltk')}", f"wordnet:{self._synonyms().edition}"))
 
-    def _known(self) -> Synonyms:
+    def _synonyms(self) -> Synonyms:
         return open_wordnet() if self.synonyms == "wordnet" else Synonyms()
 
     def _figures(self, totals: Floats) -> tuple[Floats, Floats, Floats]:

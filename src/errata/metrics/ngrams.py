@@ -149,7 +149,7 @@ def source_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> Tokens:
 
 
 def reference_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> tuple[Tokens, Ints]:
-    """All corrected sentences as integers, and where those of each sentence begin.
+    """Return all corrected sentences as integers, and where each sentence's references begin.
 
     Every sentence must have a reference.
     """

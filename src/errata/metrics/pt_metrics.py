@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import field, fields, replace
-from fractions import Fraction
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -18,7 +17,10 @@ from errata.edits import GoldEditing, OutputEditing
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
+    MetricFacts,
+    Scope,
     append_score,
     check_beta,
     fixed_point,
@@ -99,7 +101,7 @@ class WeightedEdits(Metric):
         """F with its beta, as F0.5."""
         return self.plain(self.total).headline
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """BERTScore, with its cache."""
         from errata.models.encoder import open_bertscore
 
@@ -115,7 +117,7 @@ class WeightedEdits(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """Every distinct pair of texts goes to the model once, for all systems and annotators."""
-        memo = self.opened()
+        memo = self.open_model()
         gold, outputs = self.prepared(corpus, systems, progress)
         counted, cut, done = [], 0, 0
         for window, several in text_windows(gold, outputs):
@@ -151,39 +153,37 @@ class WeightedEdits(Metric):
         """The annotator of each sentence, as the metric without weights chooses."""
         scaled = counts * SCALE  # whole numbers with the same F
         if before is not None:
-            before = Before(
-                before.sentences,
-                _scaled(before.totals),
-                None if before.whole is None else _scaled(before.whole),
-            )
+            before = Before(before.sentences, tuple(each * int(SCALE) for each in before.totals))
         return self.plain(self.total).choose(scaled, before)
+
+    @property
+    def scope(self) -> Scope:
+        """That of the metric without weights."""
+        return self.plain(self.total).scope
 
     def score(self, totals: Floats) -> Floats:
         """F of summed weights, or the mean of the sentences' F."""
         return self.plain(self.total).score(totals)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the weights behind them."""
         weights = {name: totals[..., k] for k, name in enumerate(self.statistics[:3])}
-        return {**self.plain(self.total).parts(totals), **weights}
+        return {**self.plain(self.total).figures(totals), **weights}
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Where the edits come from, and the exact model."""
-        own = self.plain(self.total).context(corpus, systems)
-        return (*own, f"model:{self.opened().revision}")
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What the metric without weights says, and how many texts were too long."""
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The facts of the metric without weights, and how many texts were too long."""
         cut = self._cuts(corpus).get(tuple(h.system for h in systems), 0)
-        return (*self.plain(self.total).notes(corpus, systems), *truncation_note(cut))
+        return {**self.plain(self.total).facts(corpus, systems), "cut": cut}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """What the metric without weights describes, the exact model, and texts it cut."""
+        own = self.plain(self.total).describe(facts)
+        context = (*own.context, f"model:{self.open_model().revision}")
+        return Description(context, (*own.notes, *truncation_note(facts["cut"])))
 
     def _cuts(self, corpus: Corpus) -> dict[tuple[str, ...], int]:
         """How many texts were cut when these systems were counted."""
         return corpus.derived(("cut", self), dict)
-
-
-def _scaled(sums: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(total * int(SCALE) for total in sums)
 
 
 def of_fields(cls: type[M], given: Metric, **others: Any) -> M:
@@ -198,14 +198,14 @@ def _changes(window: Corpus, sides: list[list[Sides]]) -> list[list[SideChanges]
     texts = zip(window.sources, sides, reference_texts(window), strict=True)
     return [
         [
-            tuple(_made(source.split(), edits, reference) for edits in each)
+            tuple(_weighted_changes(source.split(), edits, reference) for edits in each)
             for each, reference in zip(several, references, strict=True)
         ]
         for source, several, references in texts
     ]
 
 
-def _made(
+def _weighted_changes(
     tokens: Sequence[str], edits: Sequence[Edit], reference: str
 ) -> tuple[WeightedChange, ...]:
     before = plain_text(tokens)
@@ -213,7 +213,7 @@ def _made(
 
 
 def _by_sentence(found: list[list[list[SideChanges]]]) -> Iterable[WeightedChange]:
-    """The changes of all systems, sentence by sentence, so that what is alike lies together."""
+    """Return the changes of all systems, sentence by sentence: similar texts are neighbours."""
     return (
         change
         for of_sentence in zip(*found, strict=True)
@@ -276,12 +276,12 @@ class PTErrant(WeightedEdits):
         super().__post_init__()
 
     def plain(self, total: Total) -> Errant:
-        """ERRANT, or what stands in for it where it is not installed."""
+        """Return ERRANT, or Errata's own extractor where ERRANT is not installed."""
         return of_fields(Errant, self, total=total)
 
     @property
     def label(self) -> str:
-        """The name, and what is not as usual on this machine."""
+        """Return the name, with the parameters that differ from this machine's defaults."""
         usual = type(self)(extractor=self.extractor)
         changed = [
             f.name
@@ -306,7 +306,7 @@ class PTErrant(WeightedEdits):
     def prepared(
         self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
     ) -> tuple[Corpus, list[Hypotheses]]:
-        """Both with their edits, those of all systems found in one go."""
+        """Return both with their edits; all systems are extracted together."""
         return self.plain(self.total).prepared(corpus, systems, progress)
 
     def sides(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[Sides]]:

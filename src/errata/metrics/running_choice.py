@@ -232,7 +232,7 @@ def best_alone(
     score: Callable[[Sequence[float]], tuple[float, ...]],
     ties: Sequence[tuple[int, int]] = (),
 ) -> Ints:
-    """The reference with the best score of each sentence by itself; ties as in `RunningRule`."""
+    """Return the reference with the best score of each sentence alone; ties as in `RunningRule`."""
     chosen = np.zeros(len(counts), np.int64)
     if counts.shape[1] == 1:
         return chosen[None]

@@ -26,7 +26,16 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, Metric, by_name, count_each, metric, to_int
+from errata.metrics.base import (
+    Columns,
+    Description,
+    Metric,
+    MetricFacts,
+    by_name,
+    count_each,
+    metric,
+    to_int,
+)
 from errata.models import CachedModel, Options, open_model, perplexity, warn_of_foreign
 
 Rounding = Literal["none", "fuzzywuzzy"]
@@ -118,7 +127,7 @@ class Scribendi(Metric):
         """With perplexities and likeness beside the score."""
         return replace(self, level="sentence")
 
-    def opened(self) -> CachedModel:
+    def open_model(self) -> CachedModel:
         """The language model, with its cache."""
         options = Options(self.revision, self.dtype, self.device, self.batch_size)
         return open_model(self.model, options)
@@ -135,7 +144,7 @@ class Scribendi(Metric):
         needed: dict[str, None] = {}
         for hypotheses in systems:
             needed.update(dict.fromkeys(_changed(corpus, hypotheses)))
-        model = self.opened()
+        model = self.open_model()
         rows = dict(zip(needed, model.rows(list(needed), progress), strict=True))
         sources = [s for source in corpus.sources if (s := source.rstrip()) in needed]
         warn_of_foreign(self.model, sources, [rows[source] for source in sources])
@@ -144,7 +153,7 @@ class Scribendi(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
         texts = _changed(corpus, hypotheses)
-        rows = self.opened().rows(texts)
+        rows = self.open_model().rows(texts)
         measured = perplexity(rows, PERPLEXITIES[self.perplexity]).tolist()
         values = dict(zip(texts, measured, strict=True))
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
@@ -181,7 +190,7 @@ class Scribendi(Metric):
         result = np.asarray(improved - worsened - strayed, np.float64)
         return result, improved + unchanged + worsened + strayed
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The other total and how many sentences had which fate; of a single sentence, why.
 
         That is perplexities and their change (where both were computed), TSR and LDR.
@@ -205,9 +214,9 @@ class Scribendi(Metric):
             "LDR": figures["LDR"],
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def describe(self, facts: MetricFacts) -> Description:
         """The exact model."""
-        return (f"model:{self.opened().revision}",)
+        return Description((f"model:{self.open_model().revision}",))
 
 
 def _pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:

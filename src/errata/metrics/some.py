@@ -19,7 +19,7 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
 from errata.io.judgments.sheets import HIGHEST, LOWEST
-from errata.metrics.base import by_name, fixed_point, metric, stack_counts
+from errata.metrics.base import Description, MetricFacts, by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import (
     EncoderRequest,
     ReferenceFreeMetric,
@@ -99,14 +99,14 @@ class SOME(ReferenceFreeMetric):
         object.__setattr__(self, "weights", tuple(map(float, numbers)))
 
     @property
-    def _used(self) -> dict[str, float]:
+    def _weighted_figures(self) -> dict[str, float]:
         """The figures that have a weight."""
         return {part: w for part, w in zip(HEADS, self.weights, strict=True) if w}
 
     @property
     def statistics(self) -> tuple[str, ...]:
         """The sums of the figures that have a weight, of characters, and of sentences."""
-        return (*self._used, "characters", "sentences")
+        return (*self._weighted_figures, "characters", "sentences")
 
     @property
     def headline(self) -> str:
@@ -117,11 +117,11 @@ class SOME(ReferenceFreeMetric):
     def _folder(self) -> Path:
         return locate(self.models)
 
-    def opened(self, part: str) -> CachedModel:
+    def open_model(self, part: str) -> CachedModel:
         """The model of a figure (G, F or M), with its cache."""
         folder = self._folder / HEADS[part]
         if not folder.is_dir():
-            wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._used)
+            wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._weighted_figures)
             there = {head for head in HEADS.values() if (self._folder / head).is_dir()}
             left = normalised_weights(there, self.weights)
             without = f", or leave out what is not there: weights={left}" if any(left) else ""
@@ -139,17 +139,17 @@ class SOME(ReferenceFreeMetric):
             str(folder), self._options(), tokenizer=tokenizer, max_length=self.max_length
         )
 
-    def asked(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
+    def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
         """Outputs for G and F, pairs of source and output for M."""
         sources = lines_of(corpus.sources)
         asked = []
-        for part in self._used:
+        for part in self._weighted_figures:
             texts = [
                 join_pair(source, output) if part == "M" else output
                 for hypotheses in systems
                 for source, output in zip(sources, lines_of(hypotheses.sentences), strict=True)
             ]
-            asked.append(EncoderRequest(part, self.opened(part), list(dict.fromkeys(texts))))
+            asked.append(EncoderRequest(part, self.open_model(part), list(dict.fromkeys(texts))))
         return asked
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
@@ -158,9 +158,9 @@ class SOME(ReferenceFreeMetric):
         pairs = [join_pair(*both) for both in zip(sources, outputs, strict=True)]
         figures: dict[str, Floats] = {
             part: fixed_point(
-                from_scale(self.opened(part).rows(pairs if part == "M" else outputs)[:, 0])
+                from_scale(self.open_model(part).rows(pairs if part == "M" else outputs)[:, 0])
             )
-            for part in self._used
+            for part in self._weighted_figures
         }
         figures["characters"] = output_lengths(outputs)
         figures["sentences"] = np.ones(len(corpus))
@@ -169,26 +169,22 @@ class SOME(ReferenceFreeMetric):
     def score(self, totals: Floats) -> Floats:
         """The weighted sum of the figures, per sentence."""
         sums = by_name(self.statistics, totals)
-        total = sum(weight * sums[part] for part, weight in self._used.items())
+        total = sum(weight * sums[part] for part, weight in self._weighted_figures.items())
         return ratio(total, sums["sentences"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The means of the figures, and of the length of an output in characters."""
         sums = by_name(self.statistics, totals)
         return {
-            part: ratio(sums[part], sums["sentences"], 0.0) for part in (*self._used, "characters")
+            part: ratio(sums[part], sums["sentences"], 0.0)
+            for part in (*self._weighted_figures, "characters")
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The exact models, and the card of their training where there is one."""
-        card = self._folder / CARD_JSON
-        said = super().context(corpus, systems)
-        if card.is_file():
-            digest = folder_digest(card, BlobCache(default_cache().path))
-            said += (f"card:sha256-{digest[:16]}",)
-        return said
-
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """What was cut, and what the card says of the models."""
-        card = read_model_card(self._folder)
-        return (*super().notes(corpus, systems), *(() if card is None else card.facts))
+    def describe(self, facts: MetricFacts) -> Description:
+        """What every encoder metric describes, and the card of the training where there is one."""
+        context, notes = super().describe(facts)
+        path, card = self._folder / CARD_JSON, read_model_card(self._folder)
+        if path.is_file():
+            digest = folder_digest(path, BlobCache(default_cache().path))
+            context += (f"card:sha256-{digest[:16]}",)
+        return Description(context, notes if card is None else (*notes, *card.facts))

@@ -130,7 +130,7 @@ class TER(Metric):
         """``1 - edits / length``; 0 or 1 where the references are empty."""
         return np.asarray(1 - self._rate(totals))
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """TER in percent, and the edits."""
         return {
             "TER": 100 * self._rate(totals),

@@ -17,10 +17,11 @@ from errata.core.stats import Floats, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Columns,
+    Description,
     Metric,
+    MetricFacts,
     by_name,
     count_each,
-    files_beside,
     metric,
     stack_counts,
 )
@@ -54,7 +55,7 @@ class UserFunction(Metric):
 
     @property
     def label(self) -> str:
-        """The place of the function and what it is given, as it is written."""
+        """Return the place of the function and its arguments, as in the signature."""
         return repr(self)
 
     @property
@@ -113,16 +114,15 @@ class UserFunction(Metric):
         counted = by_name(self.statistics, totals)
         return ratio(counted["value"], counted["sentences"], 0.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return the file that defines the function, unless it is in a module."""
+        place = self.function.rpartition(":")[0]
+        return (place,) if place.endswith(".py") else ()
+
+    def describe(self, facts: MetricFacts) -> Description:
         """Where the function comes from, with a digest."""
-        return origin(load_place(self.function))
-
-
-@files_beside.register(UserFunction)
-def _files(metric: UserFunction) -> tuple[str, ...]:
-    """The file that the function stands in, unless it is a module."""
-    place = metric.function.rpartition(":")[0]
-    return (place,) if place.endswith(".py") else ()
+        return Description(origin(load_place(self.function)))
 
 
 def metric_from_function(place: str, arguments: dict[str, Any]) -> UserFunction:

@@ -95,13 +95,13 @@ def open_model(
 def _new(name: str, options: Options, cache: Cache) -> LanguageModel:
     factory = _registered.get(name) or MODELS.find(name)
     if factory is not None:
-        return _opened(name, factory, options)
+        return _call_factory(name, factory, options)
     from errata.models.causal import CausalModel
 
     return CausalModel(name, options, cache)
 
 
-def _opened(name: str, factory: Factory, options: Options) -> LanguageModel:
+def _call_factory(name: str, factory: Factory, options: Options) -> LanguageModel:
     """Call a factory; where that of a plug-in fails, the message names its package."""
     package = "" if name in _registered else MODELS.package(name)
     try:

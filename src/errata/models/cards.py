@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from errata import __version__
 from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval, plural
-from errata.io.atomic import check_writable, deferred_signals, may_replace, put_in_place
+from errata.io.atomic import check_writable, may_replace, place_files
 from errata.io.files import PathLike, decode, file_error, read_bytes, shown_name
 from errata.io.records import Count, RecordReader, decode_json, read_json
 from errata.tables.cells import Cell
@@ -137,7 +137,7 @@ def card_files(card: ModelCard) -> dict[str, bytes]:
 
 
 def head_data(head: Head) -> dict[str, Any]:
-    """A head as JSON has it: what is no number is null."""
+    """Return a head for JSON, with null for NaN."""
     data = asdict(head)
     for key in ("spearman", "validation"):
         data[key] = data[key] if data[key] is not None and isfinite(data[key]) else None
@@ -305,10 +305,9 @@ class TrainingFolder:
                     ready[self.path / part / file.relative_to(work)] = file
         ready |= {self.path / name: beside / name for name in more}
         try:
-            with deferred_signals():
-                for target in ready:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                put_in_place(ready, replace=may_replace())
+            for target in ready:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            place_files(ready, replace=may_replace())
         except OSError as error:
             raise file_error("write", error, str(self.path)) from None
         with contextlib.suppress(OSError):

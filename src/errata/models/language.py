@@ -208,7 +208,7 @@ class Cache:
         }
 
     def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
-        """Keep rows, in place of what is there."""
+        """Store rows, replacing existing ones."""
         BlobCache(self.path).put(
             revision, {sentence: np.asarray(row, "<f8").tobytes() for sentence, row in rows.items()}
         )

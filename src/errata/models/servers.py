@@ -22,7 +22,7 @@ from urllib.request import HTTPErrorProcessor, OpenerDirector, ProxyHandler, Req
 from errata import __version__
 from errata.core.errors import CONTROLS, InputError
 
-LONGEST_ANSWER = 4_000_000  # bytes; what is asked for here has a few hundred to some thousand
+LONGEST_ANSWER = 4_000_000  # bytes; real answers have a few hundred to some thousand
 LONGEST_NAME = 200  # characters
 AGAIN = "run it again: what was answered is kept"
 _ODD = re.compile(rf"[\s|{CONTROLS}]+")
@@ -153,7 +153,7 @@ SHORTEST_SECRET = 8  # of fewer characters a key is a word like "none", and no s
 
 
 class ServerRefusal(InputError):
-    """A request that the server will not answer as it is; ``status`` is that of HTTP.
+    """A request that the server refuses unless it is changed; ``status`` is the HTTP status.
 
     ``question`` is for those who asked: which of their questions it was.
     """
@@ -249,8 +249,8 @@ class ChatServer:
         return Reply(
             text,
             str(said.get("model") or body.get("model") or ""),
-            _whole(spent.get("prompt_tokens")),
-            _whole(spent.get("completion_tokens")),
+            _count_or_zero(spent.get("prompt_tokens")),
+            _count_or_zero(spent.get("completion_tokens")),
             tokens,
         )
 
@@ -367,7 +367,7 @@ def model_name(reported: str) -> str:
 
 
 def _key() -> str:
-    """The key, where there is one; one that cannot stand in a header is refused unseen."""
+    """Return the key, if any; refuse one that a header cannot carry, without showing it."""
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise InputError(f"what {KEY} holds is no key", remedy="set it anew, or unset it")
@@ -411,7 +411,7 @@ def _seconds(retry_after: str) -> float:
         return 0.0
 
 
-def _said(data: bytes) -> Any:
+def _error_of(data: bytes) -> Any:
     try:
         said = json.loads(data)
     except (ValueError, RecursionError):
@@ -436,13 +436,13 @@ def _status(outcome: Received) -> tuple[int, bool]:
 
 def _is_spent(data: bytes) -> bool:
     """Whether a 429 says that no money is left, which waiting does not mend."""
-    said = _said(data)
+    said = _error_of(data)
     return isinstance(said, dict) and "insufficient_quota" in (said.get("code"), said.get("type"))
 
 
 def _message(data: bytes) -> str:
     """What the server says of an error, in one line and without the key."""
-    said = _said(data)
+    said = _error_of(data)
     if isinstance(said, dict):
         said = said.get("message") or said.get("detail")
     if not isinstance(said, str):
@@ -451,7 +451,7 @@ def _message(data: bytes) -> str:
     return " ".join(_without_key(said).split())[:300]
 
 
-def _whole(value: object) -> int:
+def _count_or_zero(value: object) -> int:
     return value if type(value) is int and 0 <= value < 2**53 else 0
 
 

@@ -1,18 +1,20 @@
-"""Matplotlib backend, fonts, labels, panels.
+"""Draw shapes with matplotlib, into files; fonts for any script.
 
-matplotlib is asked for when a figure is drawn, and no global state of it is touched.
+matplotlib is imported when a figure is drawn, and no global state of it is touched.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from io import BytesIO
+from itertools import pairwise
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
 
 from errata.core.errors import (
     DataWarning,
@@ -21,11 +23,25 @@ from errata.core.errors import (
     escape_controls,
     install_extra,
 )
-from errata.core.stats import Floats
+from errata.core.stats import Floats, merge_ties
 from errata.io.atomic import write_bytes
+from errata.plots import (
+    ACCENT,
+    BETWEEN,
+    COLOURS,
+    FAINT,
+    INK,
+    LETTER,
+    Bars,
+    Forest,
+    Lines,
+    Matrix,
+    Panels,
+    Scatter,
+    Slopes,
+)
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.text import Text
@@ -99,9 +115,6 @@ def named_glyphs(remedy: str | None) -> Iterator[None]:
         )
 
 
-P = ParamSpec("P")
-# The colours of every figure: what is measured, what stands out, what is only a help for the eye.
-INK, ACCENT, FAINT = "#1f5a94", "#b3431f", "#999999"
 # The look of every figure, whatever it shows.
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -141,21 +154,6 @@ def figure_form(path: str) -> FigureForm:
     raise InputError(f"cannot draw into {path!r}", remedy="use a name in .svg, .png or .pdf")
 
 
-def with_style(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Give what a function draws the look of every figure; matplotlib's own settings stay."""
-
-    @wraps(draw)
-    def styled(*arguments: P.args, **options: P.kwargs) -> Figure:
-        try:
-            from matplotlib import rc_context
-        except ImportError:
-            raise MissingExtraError("matplotlib", install_extra("plot")) from None
-        with rc_context(STYLE), named_glyphs(None):  # named when the figure is written
-            return draw(*arguments, **options)
-
-    return styled
-
-
 def new_figure(
     width: float, height: float, *, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
@@ -180,9 +178,234 @@ def figure_bytes(figure: Figure, form: FigureForm) -> bytes:
     return image.getvalue()
 
 
-def save_figure(figure: Figure, path: str) -> None:
-    """Write a figure in the form its name says; the same data give the same file."""
-    write_bytes(figure_bytes(figure, figure_form(path)), path)
+def save_figure(panels: Panels[Any], path: str) -> None:
+    """Draw a figure into a file, in the form its name says; the same data give the same file."""
+    write_bytes(figure_bytes(draw(panels), figure_form(path)), path)
+
+
+# ---- Shapes, one drawing function each.
+
+LINE = 0.18  # inches that a line of a legend takes
+MARKERS = "osD^vP*Xp<>h8"  # with the colours: no look twice among 104 lines
+HATCHES = ("", "////", "....", "xxxx")
+EMPTY = "#d9d9d9"  # a square without a value
+FAR = 3  # places between two rankings that make a line stand out
+
+
+def draw(panels: Panels[Any]) -> Figure:
+    """Draw shapes as the panels of one figure, in rows that fit a page.
+
+    >>> figure = draw(Panels([Matrix(("a", "b"), np.eye(2), "r")], width=3, height=2))
+    >>> [axes.get_title() for axes in figure.axes]
+    ['r']
+    """
+    many = len(panels.shapes)
+    rows = -(-many // panels.across)
+    across = -(-many // rows)
+    height = max(panels.height * rows, 0.3 + LINE * len(panels.legend))
+    figure = new_figure(panels.margin + panels.width * across, height)
+    from matplotlib import rc_context
+
+    with rc_context(STYLE), named_glyphs(None):  # missing glyphs are named when a file is written
+        grid = figure.subplots(rows, across, squeeze=False, sharey=panels.same_rows)
+        axes: list[Axes] = grid.ravel().tolist()
+        for panel in axes[many:]:
+            panel.set_axis_off()
+        for panel, shape in zip(axes, panels.shapes, strict=False):
+            title = "\n".join(wrap(escape_controls(shape.title), int(panels.width / LETTER)))
+            panel.set_title(title, parse_math=False)
+            _DRAWN[type(shape)](panel, shape)
+        if panels.axis:
+            figure.supxlabel(escape_controls(panels.axis), fontsize=9)
+        if panels.legend:
+            handles = axes[0].containers if axes[0].containers else axes[0].get_lines()
+            _add_legend(figure, handles, panels.legend, loc="outside right upper")
+        if any(isinstance(shape, Scatter) for shape in panels.shapes):
+            figure.draw_without_rendering()  # names are placed in panels of their final size
+            for panel, shape in zip(axes, panels.shapes, strict=False):
+                if isinstance(shape, Scatter):
+                    _label_points(panel, shape)
+    return figure
+
+
+def _name_rows(panel: Axes, names: Sequence[str]) -> None:
+    """Write names at the rows of a panel, the first on top."""
+    labels = [escape_controls(name) for name in names]
+    panel.set_yticks(range(len(names)), labels, parse_math=False)  # a name with $ is no formula
+    panel.set_ylim(len(names) - 0.5, -0.5)
+    panel.tick_params(axis="y", length=0)
+    panel.spines["left"].set_visible(False)
+    panel.grid(axis="x")
+
+
+def _draw_forest(panel: Axes, shape: Forest) -> None:
+    rows = shape.rows
+    places = list(range(len(rows)))
+    _name_rows(panel, [row.name for row in rows])
+    panel.set_xlabel(escape_controls(shape.axis), parse_math=False)
+    if shape.limits is not None:
+        panel.set_xlim(*shape.limits)
+    if shape.chance is not None and np.isnan(shape.chance.low):
+        panel.axvline(shape.chance.value, color=FAINT, linewidth=1)
+    elif shape.chance is not None:
+        panel.axvspan(shape.chance.low, shape.chance.high, color="#eeeeee", zorder=0)
+    if not np.isnan(shape.ceiling):
+        panel.axvline(shape.ceiling, color=ACCENT, linestyle="--", linewidth=1)
+    if shape.zero:
+        panel.axvline(0, color=FAINT, linewidth=1)
+    lows, highs = ([getattr(row.estimate, end) for row in rows] for end in ("low", "high"))
+    panel.hlines(places, lows, highs, color=INK, linewidth=1.5)
+    panel.scatter(
+        [row.estimate.value for row in rows],
+        places,
+        s=22,
+        facecolors=["white" if row.hollow else INK for row in rows],
+        edgecolors=INK,
+        zorder=3,
+    )
+    marked = [(place, row.chance) for place, row in enumerate(rows) if not np.isnan(row.chance)]
+    for place, chance in marked:
+        panel.vlines(chance, place - 0.4, place + 0.4, color=FAINT, linestyle=":")
+    for place, (row, following) in enumerate(pairwise(rows)):
+        if row.group != following.group:
+            panel.axhline(place + 0.5, color=FAINT, linewidth=0.8, linestyle="--")
+    if any(row.note for row in rows):
+        right = panel.twinx()
+        _name_rows(right, [row.note for row in rows])
+        right.set_ylabel(shape.notes)
+        right.spines["right"].set_visible(False)
+
+
+def _draw_scatter(panel: Axes, shape: Scatter) -> None:
+    x, y = shape.x, shape.y
+    filled = np.array([name not in shape.hollow for name in shape.names])
+    panel.scatter(x[filled], y[filled], s=22, color=INK, zorder=3)
+    panel.scatter(x[~filled], y[~filled], s=26, facecolors="none", edgecolors=ACCENT, zorder=3)
+    if filled.sum() > 1 and np.ptp(x[filled]) > 0:
+        slope, intercept = np.polyfit(x[filled], y[filled], 1)
+        ends = np.array([x.min(), x.max()])
+        panel.plot(ends, slope * ends + intercept, color=FAINT, linewidth=1, zorder=2)
+    title = "\n".join((panel.get_title(), *map(escape_controls, shape.notes)))
+    panel.set_title(title, parse_math=False)
+    panel.set_xlabel(escape_controls(shape.across), parse_math=False)
+    panel.set_ylabel(escape_controls(shape.up), parse_math=False)
+    panel.margins(x=0.16, y=0.1)  # room for the names
+    if len(y) and np.ptp(merge_ties(y)) == 0:  # else the axis would show rounding errors
+        panel.set_ylim(y[0] - 0.05, y[0] + 0.05)
+    panel.grid()
+
+
+def _draw_matrix(panel: Axes, shape: Matrix) -> None:
+    n = len(shape.names)
+    labels = [escape_controls(name) for name in shape.names]
+    look: dict[str, Any]
+    if shape.kind == "correlation":
+        values, look, digits = shape.values, {"cmap": "RdBu", "vmin": -1, "vmax": 1}, 2
+    else:
+        values = np.where(shape.values < 0.5, shape.values, np.nan)
+        look, digits = {"cmap": "Greens_r", "vmin": 0, "vmax": 0.2}, 3
+        panel.set_xlabel("is worse")
+        panel.set_ylabel("is better")
+    panel.set_facecolor(EMPTY)
+    panel.imshow(np.ma.masked_invalid(values), **look)
+    for a, b in np.argwhere(~np.isnan(values)).tolist():
+        value = float(values[a, b])
+        dark = abs(value) > 0.65 if shape.kind == "correlation" else value < 0.07
+        colour = "white" if dark else "black"
+        panel.text(b, a, f"{value:.{digits}f}", ha="center", va="center", color=colour)
+    panel.set_xticks(np.arange(n - 1) + 0.5, minor=True)  # lines between the squares
+    panel.set_yticks(np.arange(n - 1) + 0.5, minor=True)
+    panel.grid(which="minor", color="white", linewidth=1.2)
+    panel.tick_params(which="both", length=0)
+    panel.spines[:].set_visible(False)
+    panel.set_xticks(range(n), labels, rotation=30, ha="right", parse_math=False)
+    panel.set_yticks(range(n), labels, parse_math=False)
+
+
+def _draw_lines(panel: Axes, shape: Lines) -> None:
+    many = len(shape.lines)
+    step = min(0.08, 0.5 / many)  # so that intervals do not hide each other
+    for k, line in enumerate(shape.lines):
+        known = [(x, each) for x, each in enumerate(line.estimates) if each is not None]
+        x = np.array([x for x, _ in known]) + step * (k - (many - 1) / 2)
+        value, low, high = np.array([each for _, each in known]).reshape(-1, 3).T
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        panel.plot(x, value, color=colour, marker=marker, markersize=5, linewidth=1.2)
+        if not np.isnan((low, high)).any():
+            panel.vlines(x, low, high, color=colour, linewidth=1.2)
+    labels = [escape_controls(name) for name in shape.places]
+    slanted: dict[str, Any] = {"rotation": 30, "ha": "right"}
+    tilt = slanted if len(labels) > 3 and max(map(len, labels)) > 3 else {}
+    panel.set_xticks(range(len(labels)), labels, parse_math=False, **tilt)
+    panel.set_xlabel(escape_controls(shape.across), parse_math=False)
+    panel.set_ylabel(escape_controls(shape.up), parse_math=False)
+    panel.margins(x=0.15)
+    panel.grid(axis="y")
+
+
+def _draw_bars(panel: Axes, shape: Bars) -> None:
+    _name_rows(panel, shape.names)
+    panel.set_xlabel(escape_controls(shape.axis), parse_math=False)
+    if shape.limits is not None:
+        panel.set_xlim(*shape.limits)
+    many = 1 if shape.stacked else len(shape.series)
+    height = 0.8 / many
+    left = np.zeros(len(shape.names))
+    for k, series in enumerate(shape.series):
+        places = np.arange(len(shape.names)) + (0 if many == 1 else (k + 0.5) * height - 0.4)
+        values = np.array([each.value for each in series.estimates])
+        hatch = HATCHES[k // len(COLOURS) % len(HATCHES)]  # where colours come again
+        look: dict[str, Any] = {"hatch": hatch, "edgecolor": "white"} if hatch else {}
+        colours = list(series.colours)
+        panel.barh(places, values, height * 0.92, left=left, color=colours, **look)
+        for place, each in zip(places, series.estimates, strict=True):
+            if not np.isnan(each.low):
+                panel.plot([each.low, each.high], [place, place], color="black", linewidth=0.8)
+        left = left + values if shape.stacked else left
+    if shape.limits is None or shape.limits.low < 0:
+        panel.axvline(0, color="black", linewidth=0.8)
+    if shape.stacked:
+        names = [series.name for series in shape.series]
+        above = {"ncols": 4, "loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
+        _add_legend(panel, panel.containers, names, handlelength=1, **above)
+
+
+def _draw_slopes(panel: Axes, shape: Slopes) -> None:
+    rankings = list(shape.places.values())
+    for system in rankings[0]:
+        heights = [places[system] for places in rankings]
+        for x, (one, other) in enumerate(pairwise(heights)):
+            colour, width = (ACCENT, 1.4) if abs(one - other) >= FAR else (INK, 0.9)
+            panel.plot([x, x + 1], [one, other], color=colour, linewidth=width)
+        panel.scatter(range(len(heights)), heights, s=14, color=INK, zorder=3)
+    _write_names(panel, rankings[0], -0.08, "right")
+    _write_names(panel, rankings[-1], len(rankings) - 0.92, "left")
+    columns = ["\n".join(wrap(escape_controls(c), int(BETWEEN / LETTER))) for c in shape.places]
+    panel.set_xticks(range(len(columns)), columns, parse_math=False)
+    panel.set_xlim(-1.1, len(columns) + 0.1)
+    panel.set_ylim(len(rankings[0]) + 0.6, 0.4)
+    panel.set_yticks([])
+    panel.tick_params(axis="x", length=0, labeltop=True, labelbottom=False)
+    panel.spines[:].set_visible(False)
+
+
+def _write_names(panel: Axes, places: Mapping[str, float], x: float, side: str) -> None:
+    """Write the systems at one end; systems of one place below each other."""
+    for height in sorted({*places.values()}):
+        names = "\n".join(
+            escape_controls(name) for name, place in places.items() if place == height
+        )
+        panel.text(x, height, names, ha=side, va="center", parse_math=False)
+
+
+_DRAWN: dict[type, Callable[[Axes, Any], None]] = {
+    Forest: _draw_forest,
+    Scatter: _draw_scatter,
+    Matrix: _draw_matrix,
+    Lines: _draw_lines,
+    Bars: _draw_bars,
+    Slopes: _draw_slopes,
+}
 
 
 # ---- Names beside points, moved until none covers another.
@@ -191,7 +414,7 @@ def save_figure(figure: Figure, path: str) -> None:
 STEPS = 400
 
 
-def label_points(panel: Axes, names: Sequence[str], x: Floats, y: Floats) -> list[Text]:
+def _label_points(panel: Axes, shape: Scatter) -> None:
     """Write names beside their points, apart from each other, with a line where one had to move.
 
     To be called last: what changes the size or limits of the panel afterwards moves points under
@@ -199,12 +422,11 @@ def label_points(panel: Axes, names: Sequence[str], x: Floats, y: Floats) -> lis
     """
     texts = [
         panel.text(a, b, escape_controls(name), fontsize=7, parse_math=False)  # $ starts no formula
-        for name, a, b in zip(names, x.tolist(), y.tolist(), strict=True)
+        for name, a, b in zip(shape.names, shape.x.tolist(), shape.y.tolist(), strict=True)
     ]
     for text in texts:
         text.set_in_layout(False)  # a long name does not shrink the panel
-    _push_apart(panel, texts, x, y)
-    return texts
+    _push_apart(panel, texts, shape.x, shape.y)
 
 
 def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
@@ -224,41 +446,8 @@ def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
     )
 
 
-# ---- Panels in rows that fit a page, their titles, and legends that show every name as it is.
-
-ABREAST = 4
-LETTER = 0.075  # inches that a letter of a title takes, about
-LINE = 0.18  # inches that a line of a legend takes
-
-
-def panels_in_rows(
-    number: int, width: float, height: float, *, beside: float = 0.0, names: int = 0
-) -> tuple[Figure, list[Axes]]:
-    """A new figure with so many panels, in rows that fit a page; what is left over stays blank.
-
-    ``beside`` is room for a legend, in inches, which has so many ``names``.
-    """
-    rows = -(-number // ABREAST)
-    abreast = -(-number // rows)
-    tall = max(height * rows, 0.3 + LINE * names)
-    figure = new_figure(beside + width * abreast, tall)
-    panels = figure.subplots(rows, abreast, squeeze=False).ravel().tolist()
-    for panel in panels[number:]:
-        panel.set_axis_off()
-    return figure, panels[:number]
-
-
-def panel_title(text: str, width: float) -> str:
-    """A title in lines that fit a panel so many inches wide.
-
-    >>> panel_title("difficulty(measure='A', leave_out=True)", 2.0).count(chr(10))
-    1
-    """
-    return "\n".join(wrap(escape_controls(text), int(width / LETTER)) or [""])
-
-
-def add_legend(
-    place: Figure | Axes, handles: Sequence[Artist], names: Sequence[str], **options: Any
+def _add_legend(
+    place: Figure | Axes, handles: Sequence[Any], names: Sequence[str], **options: Any
 ) -> None:
     """A legend with these names; matplotlib would leave out _name and set $name$ as a formula."""
     legend = place.legend(list(handles), [str(k) for k in range(len(names))], **options)

@@ -1,14 +1,15 @@
-"""SVG backend."""
+"""Draw shapes as SVG texts for pages, without a library."""
 
 from __future__ import annotations
 
 import html
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from errata.core.errors import escape_controls
-from errata.core.stats import Estimate
+from errata.plots import Forest, Lines, Matrix, Scatter
 from errata.tables.cells import display_width
 from errata.tables.html_table import render_template
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 LETTER = 8.2  # width of a place of text, in pixels, a little more than most fonts take
 LABEL_PLACES = 26
+COLOURS = 6  # of the style sheet
 
 
 class Chart(NamedTuple):
@@ -81,7 +83,7 @@ def shorten_label(text: str, most: int = LABEL_PLACES) -> str:
 
 
 def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES) -> str:
-    """A text at a place; what is cut off stands whole in its title."""
+    """A text at a place; the title has the whole text if it is cut."""
     short = shorten_label(text, most)
     whole = html.escape(escape_controls(text))
     inside = html.escape(short)
@@ -116,168 +118,170 @@ def chart_html(chart: Chart, note: str = "") -> Markup:
     return render_template("errata.plots", "templates/chart.html.j2", chart=chart, note=note)
 
 
-# ---- Estimates with their intervals, one below the other, with lines between clusters.
-
-FOREST_STEP, FOREST_TOP, FOREST_BOTTOM, FOREST_RIGHT = 22, 14, 40, 66
-
-
-class ForestRow(NamedTuple):
-    """A name with its value; ``group`` is the cluster, where there are clusters."""
-
-    name: str
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-    group: int = 0
-    colour: int = 1
-
-
-def forest_plot(
-    name: str,
-    title: str,
-    rows: Sequence[ForestRow],
-    axis: str,
-    *,
-    spec: str = ".4f",
-    zero: bool = False,
+def svg_chart(
+    name: str, title: str, *shapes: Forest | Scatter | Matrix | Lines, about: str = ""
 ) -> Chart:
-    """A dot and a whisker per row, the value beside it; a dotted line where clusters part.
+    """A chart of a shape, or of several forests with the same rows, side by side.
 
-    With ``zero`` the axis takes in 0, and a line marks it.
+    ``name`` is its key on a page. The values are also written as a description, after ``about``.
+    """
+    shape = shapes[0]
+    if isinstance(shape, Forest):
+        drawn = _forests([each for each in shapes if isinstance(each, Forest)])
+    elif isinstance(shape, Scatter):
+        drawn = _scatter(shape)
+    elif isinstance(shape, Matrix):
+        drawn = _matrix(shape)
+    else:
+        drawn = _lines(shape)
+    width, height, parts, values = drawn
+    return svg_frame(name, title, f"{about} {'; '.join(values)}.".lstrip(), width, height, parts)
 
-    >>> rows = [ForestRow("A", 0.4, 0.3, 0.5, 1), ForestRow("B", 0.2, 0.1, 0.3, 2)]
-    >>> chart = forest_plot("m2", "M2", rows, "F0.5")
+
+Drawing = tuple[float, float, list[str], list[str]]  # width, height, SVG elements, descriptions
+
+
+def _ends(values: Sequence[float], share: float) -> tuple[float, float]:
+    """The ends of an axis with so much room at both sides."""
+    known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
+    low, high = min(known), max(known)
+    margin = (high - low) * share or abs(high) * 0.1 or 1
+    return low - margin, high + margin
+
+
+def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> str:
+    ends = f'x1="{number(x1)}" x2="{number(x2)}" y1="{number(y1)}" y2="{number(y2)}"'
+    return f'<line class="{kind}" {ends}/>'
+
+
+def _dot(colour: int, x: float, y: float, size: float, name: str = "") -> str:
+    title = f"<title>{html.escape(escape_controls(name))}</title>" if name else ""
+    place = f'cx="{number(x)}" cy="{number(y)}" r="{size:g}"'
+    return f'<circle class="dot f{colour}" {place}' + (f">{title}</circle>" if title else "/>")
+
+
+# ---- Forests: a dot and a whisker per row, with lines between groups.
+
+STEP, TOP, BOTTOM, RIGHT, GAP, NOTE = 22, 14, 40, 66, 26, 60
+
+
+def _forests(forests: Sequence[Forest]) -> Drawing:
+    """One panel with its values beside the rows, or several panels with a title each.
+
+    >>> from errata.core.stats import Estimate
+    >>> from errata.plots import ForestRow
+    >>> rows = [ForestRow("A", Estimate(0.4, 0.3, 0.5), 1), ForestRow("B", Estimate(0.2, 0.1, 0.3))]
+    >>> chart = svg_chart("m2", "M2", Forest(rows, "F0.5"))
     >>> chart.svg.count("<circle"), "A: 0.4000, from 0.3000 to 0.5000" in chart.svg
     (2, True)
     """
-    rows = [row for row in rows if math.isfinite(row.value)]
-    ends = [x for row in rows for x in row[1:4] if math.isfinite(x)] + ([0.0] if zero else [])
-    low, high = min(ends, default=0.0), max(ends, default=1.0)
-    margin = (high - low) * 0.04 or abs(high) * 0.1 or 1
-    low, high = low - margin, high + margin
-    widest = max((min(display_width(row.name), LABEL_PLACES) for row in rows), default=4)
-    left, width = 14 + widest * LETTER, 480
-    bottom = FOREST_TOP + FOREST_STEP * len(rows)
-    scale = linear(low, high, left, width - FOREST_RIGHT)
-    parts = []
-    for tick in ticks(low, high):
-        x = number(scale(tick))
-        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{FOREST_TOP - 6}" y2="{bottom}"/>')
-        parts.append(chart_text(scale(tick), bottom + 16, f"{tick:g}", "quiet middle"))
-    if zero:
-        x = number(scale(0))
-        parts.append(f'<line class="axis" x1="{x}" x2="{x}" y1="{FOREST_TOP - 6}" y2="{bottom}"/>')
-    parts.append(
-        chart_text((left + width - FOREST_RIGHT) / 2, bottom + 33, axis, "quiet middle", 60)
-    )
-    told = []
-    for k, row in enumerate(rows):
-        y = FOREST_TOP + FOREST_STEP * k + FOREST_STEP / 2
-        if k and row.group != rows[k - 1].group:
-            line = number(FOREST_TOP + FOREST_STEP * k)
-            parts.append(f'<line class="rule" x1="0" x2="{width}" y1="{line}" y2="{line}"/>')
-        parts.append(chart_text(left - 10, y + 4, row.name, "end"))
-        sure = math.isfinite(row.low) and math.isfinite(row.high)
-        if sure:
-            parts.append(
-                f'<line class="whisker s{row.colour}" x1="{number(scale(row.low))}" '
-                f'x2="{number(scale(row.high))}" y1="{number(y)}" y2="{number(y)}"/>'
-            )
-        parts.append(
-            f'<circle class="dot f{row.colour}" cx="{number(scale(row.value))}" cy="{number(y)}" '
-            'r="5"/>'
-        )
-        parts.append(chart_text(width - FOREST_RIGHT + 10, y + 4, f"{row.value:{spec}}"))
-        spread = f", from {row.low:{spec}} to {row.high:{spec}}" if sure else ""
-        told.append(f"{row.name}: {row.value:{spec}}{spread}")
-    return svg_frame(name, title, "; ".join(told) + ".", width, bottom + FOREST_BOTTOM, parts)
+    first, several = forests[0], len(forests) > 1
+    shown = [k for k, row in enumerate(first.rows) if several or math.isfinite(row.estimate.value)]
+    names = [first.rows[k].name for k in shown]
+    top = TOP + (14 if several or first.notes else 0)
+    left = 14 + max((min(display_width(n), LABEL_PLACES) for n in names), default=4) * LETTER
+    width = 760 if several else 480
+    noted = any(row.note for row in first.rows)
+    right = width - RIGHT - (NOTE if noted and not several else 0)  # beside it values, then notes
+    each = (right - left - GAP * (len(forests) - 1)) / len(forests)
+    bottom = top + STEP * len(shown)
+    middles = [top + STEP * (k + 0.5) for k in range(len(shown))]
+    parts: list[str] = []
+    said: list[list[str]] = [[] for _ in shown]
+    for p, forest in enumerate(forests):
+        start = left + p * (each + GAP)
+        rows = [forest.rows[k] for k in shown]
+        values = [x for row in rows for x in row.estimate] + [0.0] * forest.zero
+        low, high = _ends(values, 0.04) if forest.limits is None else forest.limits
+        scale = linear(low, high, start, start + each)
+        for tick in ticks(low, high, 3 if several else 6):
+            parts.append(_line("grid", scale(tick), scale(tick), top - 6, bottom))
+            parts.append(chart_text(scale(tick), bottom + 16, f"{tick:g}", "quiet middle"))
+        if forest.zero:
+            parts.append(_line("axis", scale(0), scale(0), top - 6, bottom))
+        if several:
+            parts.append(chart_text(start, 16, forest.title, "", 40))
+        parts.append(chart_text(start + each / 2, bottom + 33, forest.axis, "quiet middle", 60))
+        for k, (row, y) in enumerate(zip(rows, middles, strict=True)):
+            value, low, high = row.estimate
+            spread = ""
+            if math.isfinite(low) and math.isfinite(high):
+                parts.append(_line(f"whisker s{p + 1}", scale(low), scale(high), y, y))
+                spread = f", from {low:{forest.spec}} to {high:{forest.spec}}"
+            if math.isfinite(value):
+                parts.append(_dot(p + 1, scale(value), y, 5))
+                label = f"{forest.title} " if several else ""
+                said[k].append(f"{label}{value:{forest.spec}}{spread}")
+    for k, (one, other) in enumerate(pairwise(shown)):
+        if first.rows[one].group != first.rows[other].group:
+            parts.append(_line("rule", 0, width, top + STEP * (k + 1), top + STEP * (k + 1)))
+    if noted:
+        parts.append(chart_text(width - 2, top - 4, first.notes, "quiet end", 10))
+    for name, k, y in zip(names, shown, middles, strict=True):
+        row = first.rows[k]
+        parts.append(chart_text(left - 10, y + 4, name, "end"))
+        if not several:
+            parts.append(chart_text(right + 10, y + 4, f"{row.estimate.value:{first.spec}}"))
+        if row.note:
+            parts.append(chart_text(width - RIGHT + 10, y + 4, row.note))
+    counted = [f" ({first.notes} {row.note})" if row.note else "" for row in first.rows]
+    values_said = [
+        f"{name}{counted[k]}: {'; '.join(words)}"
+        for name, k, words in zip(names, shown, said, strict=True)
+    ]
+    return width, bottom + BOTTOM, parts, values_said
 
 
 # ---- Two figures of each system against each other.
 
-SCATTER_WIDTH, SCATTER_HEIGHT, SCATTER_LEFT, SCATTER_TOP, SCATTER_RIGHT, SCATTER_BOTTOM = (
-    380,
-    300,
-    58,
-    12,
-    14,
-    44,
-)
+SCATTER_WIDTH, SCATTER_HEIGHT, SCATTER_BOTTOM = 380, 300, 44
+SIDE_LEFT, SIDE_TOP, SIDE_RIGHT = 58, 12, 14
 NAME_PLACES = 12
 
 
-class ScatterPoint(NamedTuple):
-    """A system's place."""
+def _scatter(shape: Scatter) -> Drawing:
+    """A dot and a name for every system.
 
-    name: str
-    x: float
-    y: float
-
-
-def scatter_chart(
-    name: str, title: str, points: Sequence[ScatterPoint], across: str, up: str, note: str = ""
-) -> Chart:
-    """A dot and a name for every system; ``note`` stands in the corner.
-
-    A name that would lie on another is left out: it stands in the title of its dot, and in the
+    A name that would lie on another is left out: it is in the title of its dot and in the
     description.
 
-    >>> points = [ScatterPoint("A", 0.1, 0.2), ScatterPoint("B", 0.3, 0.4)]
-    >>> chart = scatter_chart("s", "m2", points, "m2", "people")
+    >>> import numpy as np
+    >>> shape = Scatter(("A", "B"), np.array([0.1, 0.3]), np.array([0.2, 0.4]), "people", "m2", "")
+    >>> chart = svg_chart("s", "m2", shape)
     >>> chart.svg.count("<circle"), chart.svg.count(">A</text>")
     (2, 1)
     """
-    known = [p for p in points if math.isfinite(p.x) and math.isfinite(p.y)]
-    xs, ys = [p.x for p in known] or [0.0], [p.y for p in known] or [0.0]
-    ends = []
-    for low, high in ((min(xs), max(xs)), (min(ys), max(ys))):
-        margin = (high - low) * 0.08 or abs(high) * 0.1 or 1
-        ends.append((low - margin, high + margin))
-    sx = linear(*ends[0], SCATTER_LEFT, SCATTER_WIDTH - SCATTER_RIGHT)
-    sy = linear(*ends[1], SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_TOP)
+    known = [
+        (name, x, y)
+        for name, x, y in zip(shape.names, shape.x.tolist(), shape.y.tolist(), strict=True)
+        if math.isfinite(x) and math.isfinite(y)
+    ]
+    bottom, right = SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_WIDTH - SIDE_RIGHT
+    across = _ends([x for _, x, _ in known], 0.08)
+    up = _ends([y for _, _, y in known], 0.08)
+    top = SIDE_TOP + 14 * len(shape.notes)
+    sx, sy = linear(*across, SIDE_LEFT, right), linear(*up, bottom, top)
     parts = []
-    for tick in ticks(*ends[0], 5):
-        at = number(sx(tick))
-        parts.append(
-            f'<line class="grid" x1="{at}" x2="{at}" y1="{SCATTER_TOP}" '
-            f'y2="{SCATTER_HEIGHT - SCATTER_BOTTOM}"/>'
-        )
-        parts.append(
-            chart_text(sx(tick), SCATTER_HEIGHT - SCATTER_BOTTOM + 16, f"{tick:g}", "quiet middle")
-        )
-    for tick in ticks(*ends[1], 5):
-        at = number(sy(tick))
-        parts.append(
-            f'<line class="grid" x1="{SCATTER_LEFT}" x2="{SCATTER_WIDTH - SCATTER_RIGHT}" '
-            f'y1="{at}" y2="{at}"/>'
-        )
-        parts.append(chart_text(SCATTER_LEFT - 6, sy(tick) + 4, f"{tick:g}", "quiet end"))
-    parts.append(
-        chart_text(
-            (SCATTER_LEFT + SCATTER_WIDTH - SCATTER_RIGHT) / 2,
-            SCATTER_HEIGHT - 10,
-            across,
-            "quiet middle",
-            48,
-        )
-    )
-    middle = number((SCATTER_TOP + SCATTER_HEIGHT - SCATTER_BOTTOM) / 2)
-    turned = chart_text(0, 0, up, "quiet middle", 36)
-    parts.append(f'<g transform="translate(13 {middle}) rotate(-90)">{turned}</g>')
-    taken = [(sx(p.x) - 6, sy(p.y) - 6, sx(p.x) + 6, sy(p.y) + 6) for p in known]
-    for point in known:
-        x, y = sx(point.x), sy(point.y)
-        parts.append(
-            f'<circle class="dot f1" cx="{number(x)}" cy="{number(y)}" r="4.5">'
-            f"<title>{html.escape(escape_controls(point.name))}</title></circle>"
-        )
-        parts += _name(point.name, x, y, taken)
-    if note:
-        parts.append(chart_text(SCATTER_LEFT + 6, SCATTER_TOP + 14, note, "", 44))
-    told = "; ".join(f"{p.name}: {p.x:.4f}, {p.y:.4f}" for p in known)
-    return svg_frame(
-        name, title, f"{across} against {up}. {told}.", SCATTER_WIDTH, SCATTER_HEIGHT, parts
-    )
+    for tick in ticks(*across, 5):
+        parts.append(_line("grid", sx(tick), sx(tick), top, bottom))
+        parts.append(chart_text(sx(tick), bottom + 16, f"{tick:g}", "quiet middle"))
+    for tick in ticks(*up, 5):
+        parts.append(_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
+        parts.append(chart_text(SIDE_LEFT - 6, sy(tick) + 4, f"{tick:g}", "quiet end"))
+    middle = (SIDE_LEFT + right) / 2
+    parts.append(chart_text(middle, SCATTER_HEIGHT - 10, shape.across, "quiet middle", 48))
+    turned = chart_text(0, 0, shape.up, "quiet middle", 36)
+    half = number((top + bottom) / 2)
+    parts.append(f'<g transform="translate(13 {half}) rotate(-90)">{turned}</g>')
+    places = [(sx(x), sy(y)) for _, x, y in known]
+    taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    for (name, _, _), (x, y) in zip(known, places, strict=True):
+        parts.append(_dot(1, x, y, 4.5, name))
+        parts += _name(name, x, y, taken)
+    for k, note in enumerate(shape.notes):
+        parts.append(chart_text(SIDE_LEFT + 6, 14 * (k + 1), note, "", 44))
+    said = [f"{name}: {x:.4f}, {y:.4f}" for name, x, y in known]
+    return SCATTER_WIDTH, SCATTER_HEIGHT, parts, [f"{shape.across}, {shape.up}", *said]
 
 
 def _name(
@@ -290,7 +294,7 @@ def _name(
         left = {"": x + dx, "end": x + dx - wide, "middle": x - wide / 2}[anchor]
         box = (left, y + dy - 10, left + wide, y + dy + 2)
         if (
-            box[0] < SCATTER_LEFT
+            box[0] < SIDE_LEFT
             or box[2] > SCATTER_WIDTH - 2
             or box[1] < 2
             or box[3] > SCATTER_HEIGHT - SCATTER_BOTTOM + 4
@@ -307,97 +311,30 @@ def _name(
     return []
 
 
-# ---- For each of several things, where all systems lie and where one of them does.
-
-RANGE_STEP, RANGE_TOP, RANGE_BOTTOM = 20, 28, 24
-
-
-class RangeRow(NamedTuple):
-    """A row: its name and how often it occurs, then low, high and the marked value per panel."""
-
-    name: str
-    times: int
-    panels: Sequence[tuple[float, float, float]]
-
-
-def range_chart(
-    name: str, title: str, rows: Sequence[RangeRow], panels: Sequence[str], about: str
-) -> Chart:
-    """A row per thing and a panel per figure, from 0 to 1: a bar from low to high, and a dot.
-
-    >>> rows = [RangeRow("R:VERB", 9, [(0.1, 0.5, 0.4)])]
-    >>> chart = range_chart("k", "Kinds", rows, ["recall"], "")
-    >>> chart.svg.count("<circle"), "R:VERB, 9 times: recall 0.40 (0.10 to 0.50)" in chart.svg
-    (1, True)
-    """
-    widest = max((min(display_width(row.name), 18) for row in rows), default=4)
-    left = 14 + widest * LETTER + 44
-    width, gap = 760, 26
-    each = (width - left - 12 - gap * (len(panels) - 1)) / len(panels)
-    bottom = RANGE_TOP + RANGE_STEP * len(rows)
-    parts = [chart_text(left - 10, 16, "times", "quiet end")]
-    told = []
-    for p, panel in enumerate(panels):
-        start = left + p * (each + gap)
-        scale = linear(0, 1, start, start + each)
-        parts.append(chart_text(start, 16, panel, "", 40))
-        for tick in ticks(0, 1, 3):
-            x = number(scale(tick))
-            parts.append(
-                f'<line class="grid" x1="{x}" x2="{x}" y1="{RANGE_TOP - 4}" y2="{bottom}"/>'
-            )
-            parts.append(chart_text(scale(tick), bottom + 15, f"{tick:g}", "quiet middle"))
-        for k, row in enumerate(rows):
-            low, high, value = row.panels[p]
-            at = number(RANGE_TOP + RANGE_STEP * k + RANGE_STEP / 2)
-            if math.isfinite(low) and math.isfinite(high):
-                parts.append(
-                    f'<line class="whisker s{p + 1}" x1="{number(scale(low))}" '
-                    f'x2="{number(scale(high))}" y1="{at}" y2="{at}"/>'
-                )
-            if math.isfinite(value):
-                parts.append(
-                    f'<circle class="dot f{p + 1}" cx="{number(scale(value))}" cy="{at}" r="4.5"/>'
-                )
-    for k, row in enumerate(rows):
-        y = RANGE_TOP + RANGE_STEP * k + RANGE_STEP / 2 + 4
-        parts.append(chart_text(left - 54, y, row.name, "end", 18))
-        parts.append(chart_text(left - 10, y, str(row.times), "quiet end"))
-        said = ", ".join(
-            f"{panel} {value:.2f} ({low:.2f} to {high:.2f})"
-            for panel, (low, high, value) in zip(panels, row.panels, strict=True)
-            if math.isfinite(value)
-        )
-        told.append(f"{row.name}, {row.times} times: {said}")
-    return svg_frame(
-        name, title, f"{about} {'; '.join(told)}.", width, bottom + RANGE_BOTTOM, parts
-    )
-
-
-# ---- A square of correlations: the stronger, the fuller.
+# ---- A square for each pair: the stronger, the fuller.
 
 SIDE = 58
 FULL = 0.6  # from this strength on, the text on a square is light
 
 
-def matrix_chart(
-    name: str, title: str, names: Sequence[str], values: Sequence[Sequence[float]]
-) -> Chart:
+def _matrix(shape: Matrix) -> Drawing:
     """One square per pair: its shade is the size of the correlation, its colour the sign.
 
-    >>> chart = matrix_chart("m", "r", ["m2", "gleu"], [[1, 0.9], [0.9, 1]])
+    >>> import numpy as np
+    >>> values = np.array([[np.nan, 0.9], [0.9, np.nan]])
+    >>> chart = svg_chart("m", "r", Matrix(["m2", "gleu"], values, "r"))
     >>> chart.svg.count("<rect"), "m2 and gleu: 0.90" in chart.svg
     (2, True)
     """
+    names = shape.names
     left = 14 + max((min(display_width(n), 18) for n in names), default=4) * LETTER
     size = SIDE * len(names)
-    width, height = left + size + 4, size + 24
-    parts, told = [], []
-    for a, row in enumerate(values):
+    parts, said = [], []
+    for a, row in enumerate(shape.values.tolist()):
         parts.append(chart_text(left - 10, a * SIDE + SIDE / 2 + 4, names[a], "end", 18))
         parts.append(chart_text(left + a * SIDE + SIDE / 2, size + 16, names[a], "middle", 8))
         for b, value in enumerate(row):
-            if a == b or not math.isfinite(value):
+            if not math.isfinite(value):
                 continue
             strength = min(1.0, abs(value))
             x, y = left + b * SIDE, a * SIDE
@@ -412,89 +349,53 @@ def matrix_chart(
                 chart_text(x + SIDE / 2, y + SIDE / 2 + 4, f"{value:.2f}", f"middle {shade}")
             )
             if a < b:
-                told.append(f"{names[a]} and {names[b]}: {value:.2f}")
-    return svg_frame(name, title, "; ".join(told) + ".", width, height, parts)
+                said.append(f"{names[a]} and {names[b]}: {value:.2f}")
+    return left + size + 4, size + 24, parts, said
 
 
 # ---- Figures over time: one line for each of a few.
 
-TREND_WIDTH, TREND_HEIGHT, TREND_LEFT, TREND_TOP, TREND_RIGHT, TREND_BOTTOM = (
-    640,
-    260,
-    58,
-    14,
-    120,
-    34,
-)
-COLOURS = 6
+LINES_WIDTH, LINES_HEIGHT, LINES_RIGHT, LINES_BOTTOM = 640, 260, 120, 34
 
 
-class TrendLine(NamedTuple):
-    """A line: its name, and an estimate for each moment (None where there is none)."""
+def _lines(shape: Lines) -> Drawing:
+    """Lines over evenly spaced places, each named at its end, with their intervals.
 
-    name: str
-    values: Sequence[Estimate | None]
-
-
-def trend_chart(
-    name: str, title: str, moments: Sequence[str], tracks: Sequence[TrendLine]
-) -> Chart:
-    """Lines over moments that stand evenly apart, each named at its end, with their intervals.
-
-    >>> track = TrendLine("ours", [Estimate(0.4, 0.3, 0.5), None, Estimate(0.5, 0.4, 0.6)])
-    >>> chart = trend_chart("t", "m2", ["1 May", "2 May", "3 May"], [track])
+    >>> from errata.core.stats import Estimate
+    >>> from errata.plots import Line
+    >>> line = Line("ours", [Estimate(0.4, 0.3, 0.5), None, Estimate(0.5, 0.4, 0.6)])
+    >>> chart = svg_chart("t", "m2", Lines([line], ["1 May", "2 May", "3 May"], "m2"))
     >>> chart.svg.count("<circle"), "ours: 1 May 0.4000, 3 May 0.5000" in chart.svg
     (2, True)
     """
-    ends = [
-        x for t in tracks for v in t.values if v is not None for x in v if math.isfinite(x)
-    ] or [0.0, 1.0]
-    margin = (max(ends) - min(ends)) * 0.06 or abs(ends[0]) * 0.1 or 1
-    low, high = min(ends) - margin, max(ends) + margin
-    sx = linear(0, max(1, len(moments) - 1), TREND_LEFT, TREND_WIDTH - TREND_RIGHT)
-    sy = linear(low, high, TREND_HEIGHT - TREND_BOTTOM, TREND_TOP)
+    low, high = _ends([x for line in shape.lines for v in line.estimates if v for x in v], 0.06)
+    right, bottom = LINES_WIDTH - LINES_RIGHT, LINES_HEIGHT - LINES_BOTTOM
+    sx = linear(0, max(1, len(shape.places) - 1), SIDE_LEFT, right)
+    sy = linear(low, high, bottom, SIDE_TOP)
     parts = []
     for tick in ticks(low, high, 5):
-        at = number(sy(tick))
-        parts.append(
-            f'<line class="grid" x1="{TREND_LEFT}" x2="{TREND_WIDTH - TREND_RIGHT}" '
-            f'y1="{at}" y2="{at}"/>'
-        )
-        parts.append(chart_text(TREND_LEFT - 8, sy(tick) + 4, f"{tick:g}", "quiet end"))
-    apart = max(1, math.ceil(len(moments) / 6))
-    for k, moment in enumerate(moments):
-        if k % apart == 0:
-            parts.append(
-                chart_text(sx(k), TREND_HEIGHT - TREND_BOTTOM + 18, moment, "quiet middle", 12)
-            )
-    told = []
+        parts.append(_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
+        parts.append(chart_text(SIDE_LEFT - 8, sy(tick) + 4, f"{tick:g}", "quiet end"))
+    for k in range(0, len(shape.places), max(1, math.ceil(len(shape.places) / 6))):
+        parts.append(chart_text(sx(k), bottom + 18, shape.places[k], "quiet middle", 12))
+    said = []
     heights: list[float] = []
-    for t, track in enumerate(tracks):
-        colour = t % COLOURS + 1
-        known = [(k, v) for k, v in enumerate(track.values) if v is not None]
-        for k, value in known:
-            if math.isfinite(value.low) and math.isfinite(value.high):
-                parts.append(
-                    f'<line class="whisker s{colour}" x1="{number(sx(k))}" x2="{number(sx(k))}" '
-                    f'y1="{number(sy(value.low))}" y2="{number(sy(value.high))}"/>'
-                )
+    for index, line in enumerate(shape.lines):
+        colour = index % COLOURS + 1
+        known = [(k, v) for k, v in enumerate(line.estimates) if v is not None]
+        for k, (_, lowest, highest) in known:
+            if math.isfinite(lowest) and math.isfinite(highest):
+                whisker = f"whisker s{colour}"
+                parts.append(_line(whisker, sx(k), sx(k), sy(lowest), sy(highest)))
         path = " ".join(f"{number(sx(k))},{number(sy(v.value))}" for k, v in known)
         parts.append(f'<polyline class="line s{colour}" points="{path}"/>')
-        parts += [
-            f'<circle class="dot f{colour}" cx="{number(sx(k))}" cy="{number(sy(v.value))}" r="4"/>'
-            for k, v in known
-        ]
+        parts += [_dot(colour, sx(k), sy(v.value), 4) for k, v in known]
         if known:
             y = sy(known[-1][1].value) + 4
             while any(abs(y - other) < 13 for other in heights):
-                y += 13 if y < TREND_HEIGHT - TREND_BOTTOM - 13 else -13 * (len(heights) + 1)
+                y += 13 if y < bottom - 13 else -13 * (len(heights) + 1)
             heights.append(y)
-            parts.append(
-                chart_text(TREND_WIDTH - TREND_RIGHT + 10, y, track.name, f"f{colour}", 16)
-            )
-        said = ", ".join(f"{moments[k]} {v.value:.4f}" for k, v in known)
-        told.append(f"{track.name}: {said}")
-    return svg_frame(name, title, "; ".join(told) + ".", TREND_WIDTH, TREND_HEIGHT, parts)
-
-
-# ---- Charts as SVG texts, drawn without a library.
+            parts.append(chart_text(right + 10, y, line.name, f"f{colour}", 16))
+        values = ", ".join(f"{shape.places[k]} {v.value:.4f}" for k, v in known)
+        said.append(f"{line.name}: {values}")
+    return LINES_WIDTH, LINES_HEIGHT, parts, said

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 from errata.core.stats import Progress
 from errata.data import Corpus
-from errata.io.corpus import read_reference_set
+from errata.io.corpus import CorpusFiles, read_reference_set
 from errata.references.sets import NamedSet, annotator_set, merge_sets
 
 ANNOTATORS, PUBLIC = "annotator:", "data:"
@@ -115,12 +116,11 @@ def _parts(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tup
 def read_sets(
     requests: Sequence[SetRequest],
     corpus: Corpus,
+    how: CorpusFiles,
     *,
-    missing: str | None = None,
-    compatible: bool = False,
     progress: Progress | None = None,
 ) -> list[NamedSet]:
-    """Return the sets that were asked for, on the sentences of a corpus."""
+    """Return the sets that were asked for, on the sentences of a corpus, read as ``how`` says."""
     sets: dict[str, NamedSet] = {}
     for name, source, parts in requests:
         if source == "sets":
@@ -129,9 +129,7 @@ def read_sets(
             sets[name] = annotator_set(name, corpus, _annotator_numbers(name, parts, corpus))
         else:
             files = _public_files(parts[0], progress) if source == "data" else parts
-            references = read_reference_set(
-                files, corpus, name=name, missing=missing, compatible=compatible
-            )
+            references = read_reference_set(replace(how, references=files, name=name), corpus)
             sets[name] = NamedSet(name, references)
     return list(sets.values())
 

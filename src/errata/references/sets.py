@@ -7,7 +7,7 @@ people do (their Table 6 and Figures 2 to 5).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from errata.meta.matching import MatchedScores, joint_signature, match
 from errata.meta.system_level import Over, SystemAgreement, system_agreements
 from errata.metrics.base import Metric
 from errata.metrics.ter import operation_counts
-from errata.references.study import CurvePoint, ReferenceStudy, reference_curve
+from errata.references.study import CurvePoint, ReferenceSet, reference_curve
 from errata.scoring.evaluate import evaluate
 from errata.scoring.results import corpus_facts
 
@@ -42,7 +42,7 @@ class NamedSet:
 
 
 def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> NamedSet:
-    """Some annotators of a corpus as a set of their own, numbered anew in this order.
+    """Some annotators of a corpus as a set of their own, renumbered in this order.
 
     >>> corpus = Corpus.from_texts(["a b"], [["a"], ["b"], ["c"]])
     >>> made = annotator_set("two", corpus, [2, 0]).corpus
@@ -57,14 +57,14 @@ def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> Named
                 remedy=f"it has: {', '.join(map(str, corpus.annotators)) or 'none'}",
             )
 
-    def own(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+    def renumber(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
         if any(r.implied for r in references):  # nobody found anything to correct
             return (Reference(0, (), implied=True),)
         return tuple(
             replace(r, annotator=place[r.annotator]) for r in references if r.annotator in place
         )
 
-    kept = replace(corpus, references=tuple(map(own, corpus.references)), name=name, kept=())
+    kept = replace(corpus, references=tuple(map(renumber, corpus.references)), name=name, kept=())
     return NamedSet(name, kept)
 
 
@@ -105,55 +105,13 @@ def on_common_sentences(
     )
 
 
-@dataclass(frozen=True)
-class SetOperations:
-    """What the annotators of a set changed: share of corrections that differ from the source, and
-    TER operations per correction (`errata.references.study.ReferenceSet` of several)."""
-
-    name: str
-    references: int
-    sentences: int
-    changed: float
-    ster: float
-    insertions: float
-    deletions: float
-    substitutions: float
-    shifts: float
-
-    @property
-    def kinds(self) -> Mapping[str, float]:
-        """The operations by name, in the order they are shown."""
-        return {
-            kind: getattr(self, kind)
-            for kind in ("insertions", "deletions", "substitutions", "shifts")
-        }
-
-
-def annotator_operations(found: ReferenceStudy) -> list[SetOperations]:
-    """The same of single annotators, each a set of its own."""
-    return [
-        SetOperations(
-            s.annotator,
-            1,
-            s.sentences,
-            s.changed,
-            s.ster,
-            s.insertions,
-            s.deletions,
-            s.substitutions,
-            s.shifts,
-        )
-        for s in found.sets
-    ]
-
-
 def set_operations(
     sets: Sequence[NamedSet],
     *,
     lowercase: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> list[SetOperations]:
+) -> list[ReferenceSet]:
     """The kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER as in `refs`."""
     texts = [
         [
@@ -176,7 +134,7 @@ def set_operations(
         sums = some.sum(axis=0)
         changed = sum(source != text for source, text in pairs) / n
         found.append(
-            SetOperations(
+            ReferenceSet(
                 each.name,
                 each.references,
                 len(each.corpus),
@@ -256,7 +214,7 @@ def correlate_sets(
     common: bool = False,
     hide: Sequence[str] = (),
 ) -> SetAgreements:
-    """Correlate people's scores with those of every metric and set (Sakaguchi et al., Table 6).
+    """Correlate human scores with the scores of every metric and set (Sakaguchi et al., Table 6).
 
     Options as in `errata.meta.system_level.system_level` and `errata.meta.matching.match`; in every
     resample all sets and metrics see the same systems or sentences.

@@ -12,7 +12,7 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.stats import Floats, Progress, ratio
 from errata.data import Corpus, Hypotheses, Reference, Scores
-from errata.metrics.base import Metric
+from errata.metrics.base import Metric, describe_data
 from errata.metrics.ter import edit_counts, operation_counts
 from errata.scoring.evaluate import evaluate
 from errata.scoring.results import corpus_facts
@@ -45,11 +45,19 @@ def operations(text: str, target: str, *, lowercase: bool = True) -> Operations:
     return Operations(*counts)
 
 
+EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
+
+
 @dataclass(frozen=True)
 class ReferenceSet:
-    """What one annotator did: share of sentences changed, and operations per sentence."""
+    """What one annotator or set of annotators changed.
 
-    annotator: str
+    ``references`` counts the annotators, ``changed`` is the share of corrections that differ from
+    the source, ``ster`` the TER edits per correction, followed by its parts.
+    """
+
+    name: str
+    references: int
     sentences: int
     changed: float
     ster: float
@@ -173,7 +181,7 @@ def _one_set(
     changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
     sums = operation_counts(changed, lowercase=lowercase, threads=threads).sum(axis=0)
     n = len(texts)
-    return ReferenceSet(name, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
+    return ReferenceSet(name, 1, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
 
 
 def _disagreements(
@@ -200,7 +208,7 @@ def _disagreements(
     )
 
 
-def _part(
+def _select_references(
     corpus: Corpus,
     keep: Sequence[int],
     references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
@@ -234,7 +242,7 @@ def annotators_as_systems(
     rng: int = 0,
     progress: Progress | None = None,
 ) -> list[Scores]:
-    """Each annotator scored like a system against all the others: what is humanly possible?
+    """Each annotator scored like a system against all the others: how well can people do?
 
     One result per annotator, over the sentences that he or she and another corrected.
     """
@@ -262,7 +270,7 @@ def annotators_as_systems(
             results.append(
                 evaluate(
                     metric,
-                    _part(corpus, keep, others),
+                    _select_references(corpus, keep, others),
                     [_as_system(corpus, annotator, shown[annotator], keep)],
                     resamples=resamples,
                     rng=rng,
@@ -285,14 +293,16 @@ def self_check(
     results = []
     for annotator in annotators:
 
-        def own(refs: tuple[Reference, ...], self: int = annotator) -> tuple[Reference, ...]:
+        def by_annotator(
+            refs: tuple[Reference, ...], self: int = annotator
+        ) -> tuple[Reference, ...]:
             return tuple(r for r in refs if r.annotator == self)
 
-        keep = [i for i, refs in enumerate(corpus.references) if own(refs)]
+        keep = [i for i, refs in enumerate(corpus.references) if by_annotator(refs)]
         results.append(
             evaluate(
                 metric,
-                _part(corpus, keep, own),
+                _select_references(corpus, keep, by_annotator),
                 [_as_system(corpus, annotator, shown[annotator], keep)],
                 resamples=0,
                 guard=False,
@@ -359,7 +369,7 @@ def reference_curve(
 def curve_facts(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
     """What a signature says of a curve beside the metric: edits, sentences and references."""
     part, outputs = _corrected_by_all(corpus, systems)
-    return (*metric.context(part, outputs), *corpus_facts(part))
+    return (*describe_data(metric, part, outputs).context, *corpus_facts(part))
 
 
 def _corrected_by_all(
@@ -372,7 +382,7 @@ def _corrected_by_all(
         raise InputError(
             "no sentence was corrected by every annotator", remedy="keep fewer annotators"
         )
-    return _part(corpus, keep, lambda refs: refs), [
+    return _select_references(corpus, keep, lambda refs: refs), [
         Hypotheses(
             h.system,
             tuple(h.sentences[i] for i in keep),

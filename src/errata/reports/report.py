@@ -1,4 +1,4 @@
-"""From material to a page: every section that has something to say, and no other."""
+"""report(): the sections of the page in order, and only those with content."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class ReportPage:
 
 
 def make_report(material: ReportInputs) -> ReportPage:
-    """The report of what is given; what is missing is left out, and why is said."""
+    """Build the report from the given inputs; missing sections are left out with a note."""
     check_templates()
     with captured_warnings() as heard:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
-        kinds = results.or_say("kinds of error", lambda: scores_of_kinds(results)) or []
+        kinds = results.or_note("kinds of error", lambda: scores_of_kinds(results)) or []
         compared = comparisons_of_base(results)
         gate = checked_gate(results, compared)
         makers: dict[str, Callable[[], Section | None]] = {
@@ -90,7 +90,7 @@ def make_report(material: ReportInputs) -> ReportPage:
             "trend": lambda: trend_section(results),
             "how it was made": lambda: made_section(results),
         }
-        found = [results.or_say(what, make) for what, make in makers.items()]
+        found = [results.or_note(what, make) for what, make in makers.items()]
     material = replace(material, warnings=(*material.warnings, *heard))
     noted = replace_material(results, material)
     findings = findings_section(noted)
@@ -103,7 +103,7 @@ def make_report(material: ReportInputs) -> ReportPage:
 
 
 def replace_material(results: ReportResults, material: ReportInputs) -> ReportResults:
-    """The same results, of which more is known now."""
+    """The same results with other inputs."""
     noted = ReportResults(material)
     noted.missing.extend(results.missing)
     return noted
@@ -160,7 +160,7 @@ def report(
     rng: int = 0,
     threads: int | None = None,
 ) -> ReportPage:
-    """One page that tells what is known of systems, from whatever is given.
+    """Build one page on systems from whatever is given.
 
     ``metrics`` are those of `errata score` where there are references, unless named. ``scores``
     were computed elsewhere; ``judgments`` are people's rankings, ``human`` their scores. Systems

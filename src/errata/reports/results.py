@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TextIO, TypeVar
 
@@ -15,23 +15,17 @@ from errata.core.stats import Progress
 from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
 from errata.difficulty.study import with_annotators
 from errata.edits import share_extracted
-from errata.human import compare, parse_ranker, rank
 from errata.human.agreement import Agreement, judge_agreement
-from errata.human.comparisons import Comparisons, Unit
+from errata.human.comparisons import Unit
 from errata.human.ranking import Ranking, cluster, trim_count
 from errata.io.corpus import CheckReport
 from errata.io.records import FileDigest
 from errata.io.stored_runs import StoredRun
-from errata.meta.matching import MatchedScores, match, match_comparisons
-from errata.meta.metric_matrix import MetricMatrix, match_metrics, metric_matrix
-from errata.meta.sentence_level import (
-    ConventionName,
-    RatingLevels,
-    SentenceLevels,
-    rating_levels,
-    sentence_levels,
-)
-from errata.meta.system_level import SystemLevel, system_level
+from errata.meta.evaluate import MetaEvaluation, meta_evaluate
+from errata.meta.matching import MatchedScores
+from errata.meta.metric_matrix import MetricMatrix
+from errata.meta.sentence_level import RatingLevels, SentenceLevels
+from errata.meta.system_level import SystemLevel
 from errata.metrics import Metric, parse
 from errata.metrics.difficulty import Difficulty, DifficultyMap, build_difficulty_map
 from errata.metrics.errant import Edits
@@ -39,7 +33,7 @@ from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
 from errata.tables.table import Table
 
-# ---- What a report is made from: whatever was given, and how it is to be counted.
+# ---- The inputs of a report, and how they are counted.
 
 
 @dataclass(frozen=True)
@@ -52,7 +46,7 @@ class GateVerdict:
 
 @dataclass(frozen=True)
 class ReportInputs:
-    """Everything a report may be told from; nothing but what is there is told.
+    """The inputs of a report, all optional; sections without inputs are left out.
 
     ``systems`` are scored by ``metrics`` on ``corpus``; ``scores`` were computed elsewhere.
     ``judgments`` are ranked, ``human`` are people's scores of systems. The systems are compared
@@ -103,7 +97,7 @@ class ReportInputs:
 
 @contextmanager
 def captured_warnings() -> Iterator[list[str]]:
-    """Collect what is warned of data within, and let it be shown as before."""
+    """Collect data warnings raised inside the block; they are still shown."""
     heard: list[str] = []
     with warnings.catch_warnings():
         before = warnings.showwarning
@@ -125,8 +119,6 @@ def captured_warnings() -> Iterator[list[str]]:
 
 
 T = TypeVar("T")
-# What `errata meta` judges sentences by unless asked for others.
-CONVENTIONS: tuple[ConventionName, ...] = ("noties", "hties", "tau_b", "accuracy")
 FEWEST_SYSTEMS = 3  # below, a correlation over systems says nothing
 
 
@@ -143,8 +135,8 @@ class ReportResults:
     def missing(self) -> list[str]:
         return []
 
-    def or_say(self, what: str, make: Callable[[], T]) -> T | None:
-        """A result, or a word on why there is none: one section never costs the others."""
+    def or_note(self, what: str, make: Callable[[], T]) -> T | None:
+        """Return make(), or note the InputError: one failing section does not break the report."""
         try:
             return make()
         except InputError as error:
@@ -186,33 +178,29 @@ class ReportResults:
         return {label: ranking for label, ranking in found.items() if ranking is not None}
 
     @cached_property
-    def comparisons(self) -> Comparisons | None:
-        """Judgments as comparisons of pairs, as `errata rank` makes them."""
+    def meta(self) -> MetaEvaluation:
+        """Metrics against people, as `errata meta` computes it."""
         given = self.material
-        if not given.judgments:
-            return None
-        return compare(
-            given.judgments,
+        return meta_evaluate(
+            self.scores,
+            given.judgments or None,
+            human=given.human,
+            ranker=given.ranker,
             members=given.members,
-            rng=given.seed,
-            keep=given.unit,
-            origin=given.origin,
-        )
-
-    @cached_property
-    def people(self) -> Scores | None:
-        """People's scores of systems: ranked from judgments, else as they were given."""
-        given = self.material
-        if self.comparisons is None:
-            return given.human
-        return rank(
-            parse_ranker(given.ranker),
-            self.comparisons,
             unit=given.unit,
+            hide=given.hide,
+            common=given.common,
+            origin=given.origin,
             resamples=given.resamples,
+            confidence=given.confidence,
             rng=given.seed,
             threads=given.threads,
         )
+
+    @property
+    def people(self) -> Scores | None:
+        """The human scores of systems: ranked from judgments if there are any, else as given."""
+        return self.meta.ranked if self.material.judgments else self.material.human
 
     @cached_property
     def people_ranked(self) -> Ranking | None:
@@ -227,90 +215,39 @@ class ReportResults:
         return judge_agreement(judgments)
 
     @cached_property
-    def paired(self) -> MatchedScores | None:
-        """People and metrics over the same systems, where there are enough of them."""
-        given = self.material
-        people = given.human if given.human is not None else self.people
-        if people is None or not self.scores:
+    def matched(self) -> MatchedScores | None:
+        """People and metrics over the same systems, if there are enough systems."""
+        if self.people is None or not self.scores:
             return None
-        found = self.or_say(
-            "metrics against people",
-            lambda: match(people, self.scores, common=given.common, hide=given.hide),
-        )
-        return found if found is not None and len(found) >= FEWEST_SYSTEMS else None
+        matched = self.or_note("metrics against people", lambda: self.meta.matched)
+        return matched if matched is not None and len(matched) >= FEWEST_SYSTEMS else None
 
     @cached_property
     def system_level(self) -> SystemLevel | None:
-        given, paired = self.material, self.paired
-        if paired is None:
+        """Correlations with people over systems."""
+        if self.matched is None:
             return None
-        return self.or_say(
-            "agreement with people over systems",
-            lambda: system_level(
-                paired, resamples=given.resamples, confidence=given.confidence, rng=given.seed
-            ),
-        )
+        return self.or_note("agreement with people over systems", lambda: self.meta.systems)
 
     @cached_property
     def sentence_level(self) -> SentenceLevels | None:
-        """Metrics against judgments of single sentences."""
-        given = self.material
-        by_sentence = [scores for scores in self.scores if scores.sentences is not None]
-        if not given.judgments or not by_sentence:
-            return None
-
-        def found() -> SentenceLevels:
-            # Every row is kept here, as `errata meta` does: the unit is drawn from whole rankings.
-            whole = compare(
-                given.judgments or (), members=given.members, rng=given.seed, origin=given.origin
-            )
-            left = match_comparisons(whole, by_sentence, common=given.common, hide=given.hide)
-            return sentence_levels(
-                left,
-                by_sentence,
-                CONVENTIONS,
-                unit=given.unit,
-                resamples=given.resamples,
-                confidence=given.confidence,
-                rng=given.seed,
-            )
-
-        return self.or_say("agreement with people on sentences", found)
+        """Agreement with the judgments of single sentences."""
+        return self.or_note("agreement with people on sentences", lambda: self.meta.sentences)
 
     @cached_property
     def rating_level(self) -> RatingLevels | None:
-        """Metrics against people's ratings of single outputs, where they gave some."""
-        given, human = self.material, self.material.human
-        by_sentence = [scores for scores in self.scores if scores.sentences is not None]
-        if human is None or human.sentences is None or not by_sentence:
-            return None
-
-        def found() -> RatingLevels:
-            paired = match(human, by_sentence, common=given.common, hide=given.hide)
-            return rating_levels(
-                paired, resamples=given.resamples, confidence=given.confidence, rng=given.seed
-            )
-
-        return self.or_say("agreement with ratings", found)
+        """Agreement with human ratings of single outputs."""
+        return self.or_note("agreement with ratings", lambda: self.meta.ratings)
 
     @cached_property
     def matrix(self) -> MetricMatrix | None:
-        """Metrics against each other, and against people where these have a say."""
-        given, people = self.material, self.paired is not None
+        """Correlations between metrics, and with people if enough systems were judged."""
         if len(self.scores) < 2 or len(self.scores[0].systems) < FEWEST_SYSTEMS:
             return None
-
-        def found() -> MetricMatrix:
-            both = self.paired or match_metrics(self.scores, common=given.common, hide=given.hide)
-            return metric_matrix(
-                both,
-                people=people,
-                resamples=given.resamples,
-                confidence=given.confidence,
-                rng=given.seed,
-            )
-
-        return self.or_say("metrics against each other", found)
+        meta = self.meta
+        if self.matched is None:
+            meta = replace(meta, judgments=None, human=None)
+        return self.or_note("metrics against each other", lambda: meta.matrix)
 
     @cached_property
     def references(self) -> Corpus | None:
@@ -329,12 +266,12 @@ class ReportResults:
 
     @cached_property
     def difficulty(self) -> tuple[DifficultyMap, Corpus, str] | None:
-        """The map of which errors are hard, the corpus it is of, and who annotated."""
+        """The difficulty of errors, the corpus, and a remark on its annotators."""
         corpus, systems = self.references, self.material.systems
         if corpus is None or len(systems) < 2:
             return None
 
-        def found() -> tuple[DifficultyMap, Corpus, str]:
+        def build() -> tuple[DifficultyMap, Corpus, str]:
             kept, remark = with_annotators(corpus, every=bool(corpus.kept))
             metric = Difficulty()
             if self.material.extractor is not None:
@@ -342,7 +279,7 @@ class ReportResults:
             share_extracted(corpus, kept, metric.extractor)
             return build_difficulty_map(kept, systems, metric), kept, remark
 
-        return self.or_say("difficulty", found)
+        return self.or_note("difficulty", build)
 
     def leader(self) -> str | None:
         """The system that the first metric puts first, else people."""

@@ -17,7 +17,8 @@ from errata.datasets.fetch import collection, collections, path, role_files
 from errata.datasets.load import read_collection, read_outputs_of
 from errata.edits import extractor_version
 from errata.human import Comparisons, compare, parse_ranker, rank
-from errata.io import read_corpus, read_m2, read_published_scores, read_text
+from errata.io import read_m2, read_published_scores, read_text
+from errata.io.corpus import CorpusFiles
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgment_files, read_judgments
 from errata.io.outputs import read_systems
@@ -26,7 +27,7 @@ from errata.models.checkpoint import is_available
 from errata.reproduce.experiment import OwnFiles, load_experiment
 from errata.scoring.evaluate import evaluate
 
-# ---- Names in experiment files: what they stand for, and what is said where that cannot be had.
+# ---- Names in experiment files, their meaning, and the reason if data cannot be had.
 
 T = TypeVar("T")
 
@@ -80,7 +81,7 @@ REFERENCE_SETS["All"] = tuple(
     for name in ("BN15", "NUCLE", "E-fluency", "E-minimal", "N-fluency", "N-minimal")
     for text in REFERENCE_SETS[name]
 )
-# The rewrites of experts as the paper's own converter aligned them; those of others are not public.
+# Rewrites of experts as the paper's own converter aligned them; the others are not public.
 CONVERTED = {"E-fluency-edits": "EXPFLUENCY.m2", "E-minimal-edits": "EXPMIN.m2"}
 EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 
@@ -107,7 +108,7 @@ class ExperimentTexts:
             self.tick()
             with warnings.catch_warnings():
                 if known:
-                    # The oddities of these files are part of what is reproduced.
+                    # The oddities of these files are reproduced too.
                     warnings.simplefilter("ignore", DataWarning)
                 try:
                     self._kept[key] = make()
@@ -159,7 +160,7 @@ class ExperimentTexts:
         return self.keep("systems", lambda: load_conll14_systems(check=False))
 
     def outputs_of(self, name: str) -> list[Hypotheses]:
-        """The outputs that belong to a corpus: one's own, or those of a collection of data."""
+        """The outputs that belong to a corpus: one's own, or a collection's."""
         own = self.files.get(name)
         if own is None:
             return self.keep(("outputs", name), lambda: read_outputs_of(name))
@@ -185,7 +186,7 @@ class ExperimentTexts:
         numbers = [int(line) for line in read_lines(path("sakaguchi16", "merged_ids"))[0]]
         return {(418 if n == 48 and typo == "corrected" else n) - 1 for n in numbers}
 
-    def kept(self, typo: str = "corrected") -> list[int]:
+    def kept_sentences(self, typo: str = "corrected") -> list[int]:
         """The sentences that Sakaguchi et al. kept."""
         out = self.merged(typo)
         return [i for i in range(len(self.gold())) if i not in out]
@@ -264,15 +265,17 @@ class ExperimentTexts:
             return self.gold()
         if name in self.files:
             own = self.files[name]
-            return self.keep(("own corpus", own), lambda: _read_own(own), known=False)
+            return self.keep(("own corpus", own), lambda: _read_own_files(own), known=False)
         if name in collections():
             return self.keep(("collection", name), lambda: read_collection(name))
         texts = {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}
         if name not in EDITED_SETS and not set(name.split("+")) <= texts:
             raise UnknownName(f"there are no references {name!r}")
-        return self.keep(("corpus", name, typo), lambda: self._part(name, self.kept(typo)))
+        return self.keep(
+            ("corpus", name, typo), lambda: self._select(name, self.kept_sentences(typo))
+        )
 
-    def _part(self, name: str, kept: list[int]) -> Corpus:
+    def _select(self, name: str, kept: list[int]) -> Corpus:
         gold = self.gold()
         if name == "All-edits":
             return self._twenty(kept)
@@ -311,10 +314,8 @@ class ExperimentTexts:
         return Corpus(sets[0].sources, tuple(references), "All-edits")
 
 
-def _read_own(own: OwnFiles) -> Corpus:
-    return read_corpus(
-        gold=own.gold or None, source=own.source or None, references=own.references, name=own.name
-    )
+def _read_own_files(own: OwnFiles) -> Corpus:
+    return CorpusFiles(own.gold or None, own.source or None, own.references, name=own.name).read()
 
 
 # ---- What experiments work on: texts, scores made from them, and judgments, each made once.
@@ -347,7 +348,7 @@ class ExperimentData(ExperimentTexts):
             return evaluate(metric, data, self.outputs_of(whose), resamples=0)
         systems = self.systems()
         if len(data) < len(self.gold()):
-            kept = self.kept(typo)
+            kept = self.kept_sentences(typo)
             systems = [Hypotheses(s.system, tuple(s.sentences[i] for i in kept)) for s in systems]
         # The published numbers are of these outputs as they are, NTHU's shifted lines and all.
         return evaluate(metric, data, systems, resamples=0, guard=False)

@@ -54,7 +54,7 @@ ELSEWHERE = "="
 
 @dataclass(frozen=True)
 class Evidence:
-    """One figure behind a finding: the measure, what is printed, what we found."""
+    """One figure behind a finding: the measure, the printed and our own value."""
 
     what: str
     measure: str
@@ -72,7 +72,7 @@ class Method:
     """One way to recompute a table: where from, and how far it may be off, and why.
 
     ``software`` says that figures depend on the version of an ``extractor`` or of a language
-    ``model``; then they are held to what is pinned for the version that ran.
+    ``model``; then they must be those pinned for the version that ran.
     """
 
     origin: str = field(metadata={"key": "from"})

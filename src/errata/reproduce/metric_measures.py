@@ -272,7 +272,7 @@ def printed_cell(material: ExperimentData, experiment: str, table: str, cell: st
 
 
 def _sakaguchi_released(material: ExperimentData, metric: str, references: str) -> Scores:
-    def read() -> dict[tuple[str, str], dict[str, float]]:
+    def read_scores() -> dict[tuple[str, str], dict[str, float]]:
         table: dict[tuple[str, str], dict[str, float]] = {}
         for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
             name, refs, system, value = line.split("\t")
@@ -280,7 +280,7 @@ def _sakaguchi_released(material: ExperimentData, metric: str, references: str) 
         return table
 
     key = (select(metric, METRIC_NAMES), SET_NAMES.get(references, references))
-    table = material.keep("metric_scores", read)
+    table = material.keep("metric_scores", read_scores)
     found = select("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 

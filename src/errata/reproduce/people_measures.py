@@ -320,7 +320,7 @@ def _published_experts() -> list[Judgment]:
 
 
 def _decisions(material: ExperimentData, match: str) -> OutputPairs:
-    """What experts and non-experts said of the same outputs.
+    """Judgments of experts and non-experts on the same outputs.
 
     ``match="published"`` pairs them as computeIAA.py did; ``"text"`` by sentence and text.
     """

@@ -25,7 +25,7 @@ from errata.reproduce.experiment import (
     PublishedTable,
 )
 from errata.tables.cells import Cell
-from errata.tables.table import Table, joined_signatures, signed
+from errata.tables.table import Column, Table, joined_signatures, signed
 
 # ---- What an experiment file can ask for by name.
 
@@ -252,7 +252,7 @@ def reproduce(
 
     Work that several tables need is done once. ``extractor`` types errors where a table needs
     ERRANT's types (``errant:PIPELINE`` with another spaCy pipeline); ``model`` is the language
-    model that stands in for GPT-2, which is run too where its weights are at hand; ``progress`` is
+    model used in place of GPT-2, which is run too if its weights are at hand; ``progress`` is
     called with the steps done and the steps in all.
     """
     for experiment in experiments:
@@ -323,7 +323,9 @@ def _run(
         TableResult(
             table,
             tuple(
-                _named(_cell(table, way, key, material, step), experiment.published)
+                _unpublished_as_different(
+                    _cell(table, way, key, material, step), experiment.published
+                )
                 for way in table.ways
                 for key in table.cells
             ),
@@ -337,8 +339,8 @@ def _run(
     return Reproduction(experiment, tables, findings)
 
 
-def _named(cell: CellResult, published: bool) -> CellResult:
-    """Where nothing was published, a figure that comes out otherwise is different, no mismatch."""
+def _unpublished_as_different(cell: CellResult, published: bool) -> CellResult:
+    """If nothing was published, call a mismatch different."""
     if published or cell.verdict.name != "MISMATCH":
         return cell
     return replace(cell, verdict=replace(cell.verdict, name="different"))
@@ -381,7 +383,7 @@ def _cell(
 def _judged(
     table: PublishedTable, way: Method, key: tuple[str, ...], value: Value, version: str
 ) -> Verdict:
-    """A figure that depends on software is held to what is pinned for the version that ran.
+    """A figure that depends on software must be the one pinned for the version that ran.
 
     A tolerance that the way states holds for every version.
     """
@@ -422,20 +424,16 @@ def _evidence(one: Evidence, material: ExperimentData, step: Callable[[], None])
 
 def experiment_table(experiments: Iterable[Experiment]) -> Table:
     """What can be reproduced: papers, their tables and how many cells these have."""
-    rows = tuple(
-        (
-            e.name,
-            e.citation.partition(". ")[0],
-            _year(e),
-            ", ".join(t.name for t in e.tables),
-            e.cells,
-            len(e.findings),
-        )
-        for e in experiments
-    )
-    return Table(
-        ("experiment", "authors", "year", "tables", "cells", "findings"),
-        rows,
+    several = list(experiments)
+    return Table.of(
+        [
+            Column("experiment", [e.name for e in several]),
+            Column("authors", [e.citation.partition(". ")[0] for e in several]),
+            Column("year", [_year(e) for e in several]),
+            Column("tables", [", ".join(t.name for t in e.tables) for e in several]),
+            Column("cells", [e.cells for e in several]),
+            Column("findings", [len(e.findings) for e in several]),
+        ],
         title="Published tables that can be recomputed",
         name="experiments",
         caption="errata reproduce NAME recomputes one of them, errata reproduce all "
@@ -454,84 +452,59 @@ def _measured(measure: str, arguments: Mapping[str, object]) -> str:
 
 def cell_table(result: TableResult, name: str) -> Table:
     """One published table: a row per cell and way."""
-    table = result.table
+    table, cells = result.table, result.cells
     several = len(table.ways) > 1
     depends = any(way.software for way in table.ways)
-    rows = []
-    for cell in result.cells:
-        rows.append(
-            (
-                *cell.key,
-                *((cell.way,) if several else ()),
-                cell.published,
-                cell.recomputed,
-                cell.difference,
-                cell.verdict.name,
-                *((cell.software or None,) if depends else ()),
-            )
-        )
+    origin = Column("from", [cell.way for cell in cells])
+    software = Column("software", [cell.software or None for cell in cells])
     reasons = dict.fromkeys(
-        f"{cell.verdict.name}: {cell.verdict.reason}"
-        for cell in result.cells
-        if cell.verdict.reason
+        f"{cell.verdict.name}: {cell.verdict.reason}" for cell in cells if cell.verdict.reason
     )
     size = len(table.cells)
-    return Table(
-        (
-            *table.by,
-            *(("from",) if several else ()),
-            "published",
-            "recomputed",
-            "difference",
-            "verdict",
-            *(("software",) if depends else ()),
-        ),
-        tuple(rows),
+    return Table.of(
+        [
+            *(Column(part, [cell.key[k] for cell in cells]) for k, part in enumerate(table.by)),
+            *([origin] if several else []),
+            Column("published", [cell.published for cell in cells]),
+            Column("recomputed", [cell.recomputed for cell in cells], ".6g"),
+            Column("difference", [cell.difference for cell in cells], "+.3g"),
+            Column("verdict", [cell.verdict.name for cell in cells]),
+            *([software] if depends else []),
+        ],
         title=f"{name}, {table.origin}: {table.title}",
         name=f"{name}_{table.name}",
         caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
-        formats={"recomputed": ".6g", "difference": "+.3g"},
         signature=joined_signatures(_measured(table.measure, way.arguments) for way in table.ways),
-        rules=frozenset(range(size - 1, len(rows) - 1, size)),
+        rules=range(size - 1, len(cells) - 1, size),
     )
 
 
+CONFIRMED = {None: "not run", True: "confirmed", False: "NOT CONFIRMED"}
+
+
 def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
-    """One table per finding: what is printed, what comes out."""
-    tables = []
-    for result in results:
-        rows = tuple(
-            (
-                one.evidence.what,
-                one.evidence.printed or None,
-                one.recomputed,
-                "not run"
-                if one.confirmed is None
-                else "confirmed"
-                if one.confirmed
-                else "NOT CONFIRMED",
-            )
-            for one in result.evidence
+    """One table per finding: printed and recomputed figures."""
+    return [
+        Table.of(
+            [
+                Column("evidence", [one.evidence.what for one in result.evidence]),
+                Column("printed", [one.evidence.printed or None for one in result.evidence]),
+                Column("recomputed", [one.recomputed for one in result.evidence], ".6g"),
+                Column("verdict", [CONFIRMED[one.confirmed] for one in result.evidence]),
+            ],
+            title=f"Finding, {name}: {result.finding.title}",
+            name=f"{name}_finding_{result.finding.name}",
+            caption=result.finding.text,
+            signature=joined_signatures(
+                _measured(one.evidence.measure, one.evidence.arguments) for one in result.evidence
+            ),
         )
-        tables.append(
-            Table(
-                ("evidence", "printed", "recomputed", "verdict"),
-                rows,
-                title=f"Finding, {name}: {result.finding.title}",
-                name=f"{name}_finding_{result.finding.name}",
-                caption=result.finding.text,
-                formats={"recomputed": ".6g"},
-                signature=joined_signatures(
-                    _measured(one.evidence.measure, one.evidence.arguments)
-                    for one in result.evidence
-                ),
-            )
-        )
-    return tables
+        for result in results
+    ]
 
 
 def verdict_table(results: Sequence[Reproduction]) -> Table:
-    """How many cells of each table came out how, each way by itself."""
+    """The number of cells with each verdict, by table and way."""
     rows: list[tuple[Cell, ...]] = []
     rules = []
     for result in results:

@@ -34,7 +34,7 @@ def _edits(material: ExperimentData, pairs: Pairs) -> dict[tuple[str, str], NDAr
     names = [(a, b) for several in pairs.values() for a, b in several]
 
     def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
-        kept = material.kept()
+        kept = material.kept_sentences()
         texts = [(material.text(a), material.text(b)) for a, b in names]
         sentences = [(one[i], other[i]) for one, other in texts for i in kept]
         counts = edit_counts(sentences)
@@ -51,7 +51,7 @@ def ster(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> f
 
 
 def _same(material: ExperimentData, a: str, b: str) -> float:
-    kept = material.kept()
+    kept = material.kept_sentences()
     one, other = material.text(a), material.text(b)
     return 100 * sum(one[i].split() == other[i].split() for i in kept) / len(kept)
 
@@ -77,7 +77,7 @@ def distinct_outputs(material: ExperimentData, texts: str, what: str) -> float:
     """
 
     def compute() -> dict[str, float]:
-        sources, kept = material.text("source"), material.kept()
+        sources, kept = material.text("source"), material.kept_sentences()
         outputs = [s.sentences for s in material.systems() if s.system != "INPUT"]
         pairs, owner = [], []
         for i in kept:

@@ -65,7 +65,7 @@ class CapturedWarning(NamedTuple):
 
 
 def with_warnings(run: Callable[[], Any]) -> tuple[Any, list[CapturedWarning]]:
-    """What a call gives, and the warnings it gave, for whoever asked to repeat."""
+    """Return the result of a call, and its warnings, which the caller repeats."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = run()
@@ -101,7 +101,7 @@ def warnings_once() -> Iterator[None]:
 def block_sigint() -> Iterator[None]:
     """Processes started within are not interrupted from the terminal: who started them ends them.
 
-    So an interrupt is told of once, by us, and not by every worker.
+    So an interrupt is reported once, and not by every worker.
     """
     if sys.platform == "win32":
         yield
@@ -171,17 +171,19 @@ def worker_main(
         with turn:
             channel.send((word, content))
 
-    send("alive", None)  # so that whoever asked can tell its end from one before it began
+    send("alive", None)  # so that the caller knows that it began
     threading.Thread(target=_live, args=(send, alive), daemon=True).start()
     manifest: Manifest | None = None
     while True:
         try:
             asked: Job = channel.recv()
-        except (EOFError, OSError):  # whoever asked is gone
+        except (EOFError, OSError):  # the caller is gone
             return
         try:
             manifest = manifest or load_manifest(open_folder(place, storage))
-            record, warned = with_warnings(partial(_done, place, manifest, asked, storage))
+            record, warned = with_warnings(
+                partial(_count_in_worker, place, manifest, asked, storage)
+            )
             for each in warned if asked.stretch is None else ():
                 send("warned", each)
             send("done", record)
@@ -192,7 +194,7 @@ def worker_main(
 
 
 def _fault(task: int, error: Exception) -> RuntimeError:
-    """What nobody foresaw, for whoever asked to tell: to end of it would say nothing."""
+    """Return an unexpected error for the caller to report: a dead worker would say nothing."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     found = RuntimeError(
         f"task {task}: {type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"
@@ -211,7 +213,9 @@ def _live(send: Any, seconds: float) -> None:
             os._exit(0)
 
 
-def _done(place: str, manifest: Manifest, asked: Job, storage: Mapping[str, Any]) -> object:
+def _count_in_worker(
+    place: str, manifest: Manifest, asked: Job, storage: Mapping[str, Any]
+) -> object:
     if asked.stretch is None:
         folder = open_folder(place, storage)
         return run_job(folder, manifest, asked.task, left_out=asked.left_out, storage=storage)
@@ -363,13 +367,13 @@ class ProcessExecutor:
         waited = [w for w in self._workers if w.asked is not None and w.channel not in ready]
         silent = [worker for worker in waited if self._silence(worker, now) > worker.patience]
         for channel in ready:
-            yield from self._heard(channels[channel])  # type: ignore[index]
+            yield from self._handle_message(channels[channel])  # type: ignore[index]
         for worker in silent:
             while_starting = "" if worker.began else " while it started"
             if not worker.began:
                 self._start_patience = max(self._start_patience, 2 * worker.patience)
             why = f"gave no sign of life for {worker.patience:g} s{while_starting}"
-            yield from self._lost(worker, why, exited=False)
+            yield from self._replace_worker(worker, why, exited=False)
 
     def _silence(self, worker: _Worker, now: float) -> float:
         """Return the seconds without a sign of life: a message, or processor time of a start."""
@@ -379,13 +383,15 @@ class ProcessExecutor:
                 worker.used, worker.heard = used, now
         return now - worker.heard
 
-    def _heard(self, worker: _Worker) -> Iterator[tuple[Job, object]]:
+    def _handle_message(self, worker: _Worker) -> Iterator[tuple[Job, object]]:
         try:
             word, content = worker.channel.recv()
         except (EOFError, OSError):
             worker.process.join(10)
             before = "" if worker.began else " before it began"
-            yield from self._lost(worker, f"ended{before} (exit code {worker.process.exitcode})")
+            yield from self._replace_worker(
+                worker, f"ended{before} (exit code {worker.process.exitcode})"
+            )
             return
         worker.heard, worker.began, worker.patience = self._clock(), True, self._life
         if word == "warned":
@@ -395,7 +401,7 @@ class ProcessExecutor:
             assert asked is not None
             yield asked, content
 
-    def _lost(
+    def _replace_worker(
         self, worker: _Worker, why: str, *, exited: bool = True
     ) -> Iterator[tuple[Job, object]]:
         worker.end()
@@ -414,7 +420,7 @@ def run_processes(
     left_out: int = 0,
     lost: Callable[[WorkerLostError], None] | None = None,
 ) -> Iterator[ShardRecord]:
-    """The records of these tasks as they come; ``lost`` is told of every worker that died.
+    """Yield the records of these tasks; ``lost`` is called for every worker that died.
 
     Raised is what a task refuses, and a sentence that ends its workers, unless ``allow_failed``
     such sentences may be left out, of which ``left_out`` are already.
@@ -508,7 +514,7 @@ def _without_killers(
 
 
 def _survives(crew: ProcessExecutor, asked: Job, start: int, stop: int) -> bool:
-    """Whether a worker that counts a stretch of a shard, without what is left out, lives."""
+    """Return whether a worker survives a stretch of a shard, without sentences left out."""
     order, starts = asked._replace(stretch=(start, stop)), _Starts()
     crew.ask(order)
     while True:
@@ -527,7 +533,7 @@ def _survives(crew: ProcessExecutor, asked: Job, start: int, stop: int) -> bool:
 def isolate_crash(
     sentences: int, survives: Callable[[int, int], bool], *, most: int
 ) -> tuple[int, ...]:
-    """The places of a shard that end whoever counts them, at most ``most``, by halving.
+    """Return the sentences of a shard that kill a worker, at most ``most``, by halving.
 
     >>> isolate_crash(100, lambda start, stop: not start <= 42 < stop, most=2)
     (42,)
@@ -559,7 +565,7 @@ IN_FLIGHT = 4  # tasks for each worker at a time: the scheduler knows of no more
 RETRIES = 3
 WORKER_SECONDS = 60  # that a scheduler may have no worker before it is given up
 LOOK_SECONDS = 5.0  # between two looks whether the scheduler is there
-# Run by each worker of ours: an interrupt from the terminal is told of once, by who started them.
+# Run by each of our workers: the process that started them reports an interrupt, once.
 DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 FORKS = "forkserver" in multiprocessing.get_all_start_methods()
@@ -576,7 +582,7 @@ SETTINGS = {
     "distributed.admin.system-monitor.interval": "2s",
     "distributed.worker.memory.monitor-interval": "1s",
     # Without Dask's MALLOC_TRIM_THRESHOLD_, with which every array of a batch is asked of the
-    # system anew: nine times the page faults, and a tenth of the time of a task.
+    # system again: nine times the page faults, and a tenth of the time of a task.
     "distributed.nanny.pre-spawn-environ": {} if FORKS else ONE_THREAD,
     "distributed.worker.multiprocessing-method": "forkserver" if FORKS else "spawn",
 }
@@ -610,7 +616,7 @@ def dask_task(
 def _may_pass(error: BaseException) -> bool:
     """Whether a file or a store refused, which it may not do the next time or on another worker.
 
-    Our errors are raised "from None" and remember all the same what they were raised for.
+    Our errors are raised "from None" but keep their cause.
     """
     known: BaseException | None = error
     while known is not None and not isinstance(known, OSError):
@@ -772,7 +778,7 @@ def run_dask(
     """The records of these tasks as they come.
 
     A worker that is killed costs its task, which another one gets; ``lost`` is told of a task that
-    killed as many as `RETRIES`, which is then left to whoever looks into it.
+    killed `RETRIES` workers, which is then left to be examined.
     """
     from distributed.scheduler import KilledWorker
 
@@ -826,7 +832,7 @@ def _next(ready: SimpleQueue[Any], client: Any) -> Any:
 def _scheduler_lost(why: object) -> InputError:
     return InputError(
         f"the scheduler of Dask was lost: {str(why)[:200] or type(why).__name__}",
-        remedy="run the same command again: what is done stays done",
+        remedy="run the same command again: finished shards are kept",
     )
 
 
@@ -863,7 +869,7 @@ def engine_records(
     *,
     left_out: int = 0,
 ) -> Iterator[Iterable[ShardRecord]]:
-    """The records of tasks as they are counted; ``lost`` is told of workers that died.
+    """Yield the records of tasks as they are counted; ``lost`` is called for workers that died.
 
     ``left_out`` are the sentences that were left out of other tasks.
     """

@@ -1,4 +1,4 @@
-"""The plan of a run, which stands in ``manifest.json``: what is scored, how, in which shards."""
+"""The plan of a run in ``manifest.json``: inputs, metrics and shards."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 from errata import __version__
 from errata.core.errors import InputError
 from errata.core.parameters import require
+from errata.io.corpus import CorpusFiles
 from errata.io.records import decode_json, file_digests
-from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.shards.inputs import Shard
 from errata.io.shards.read import BATCH
 from errata.io.storage import Folder
 from errata.metrics import parse
-from errata.metrics.base import files_beside
 from errata.scoring.resampling import BootstrapKind
 
 MANIFEST = "manifest.json"
@@ -27,7 +27,7 @@ _REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
 
 
 def canonical_json(data: Any) -> str:
-    """A text that is the same for the same data, whoever writes it."""
+    """Return a text that depends on the data alone."""
     return json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -60,7 +60,7 @@ class MetricPlan:
 
     def with_files(self) -> MetricPlan:
         """The same with the digests of the files that the metrics read."""
-        names = dict.fromkeys(name for text in self.metrics for name in files_beside(parse(text)))
+        names = dict.fromkeys(name for text in self.metrics for name in parse(text).files)
         found = []
         for name in names:
             digest = file_digests([name])[0].sha256
@@ -72,7 +72,7 @@ class MetricPlan:
         return replace(self, files=tuple(found))
 
     def check_files(self) -> None:
-        """Refuse files of metrics that are not those of the plan."""
+        """Refuse files of metrics that have changed since the plan."""
         for (name, digest), now in zip(
             self.files, file_digests(name for name, _ in self.files), strict=True
         ):
@@ -90,7 +90,7 @@ class PlannedSet:
     """A test set: its name, the files of source, references and outputs, and where they are cut."""
 
     name: str
-    inputs: ShardedInputs
+    inputs: CorpusFiles
     systems: tuple[str, ...]
     shards: tuple[Shard, ...]
 
@@ -142,7 +142,7 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True)
 class Manifest:
-    """A plan: test sets in shards, and what is wanted of them."""
+    """A plan: test sets in shards, and the metrics to compute."""
 
     wanted: MetricPlan
     sets: tuple[PlannedSet, ...]
@@ -232,7 +232,7 @@ def _manifest(text: str, name: str) -> Manifest:
             remedy="finish it with the version it was planned by, or plan it anew",
         )
     try:
-        made = Manifest(_wanted(data["wanted"]), tuple(map(_planned, data["sets"])))
+        made = Manifest(_read_metric_plan(data["wanted"]), tuple(map(_planned, data["sets"])))
         if data["digest"] != made.digest:
             raise ValueError("its digest is another: it was changed by hand or damaged")
     except InputError as error:
@@ -246,7 +246,7 @@ def _manifest(text: str, name: str) -> Manifest:
     return made
 
 
-def _wanted(data: Mapping[str, Any]) -> MetricPlan:
+def _read_metric_plan(data: Mapping[str, Any]) -> MetricPlan:
     known = {each.name: data[each.name] for each in fields(MetricPlan)}
     require("bootstrap", known["bootstrap"], BootstrapKind)
     texts = {"metrics": tuple(map(str, known["metrics"]))}
@@ -257,7 +257,7 @@ def _wanted(data: Mapping[str, Any]) -> MetricPlan:
 def _planned(data: Mapping[str, Any]) -> PlannedSet:
     return PlannedSet(
         str(data["name"]),
-        ShardedInputs.from_json(data["inputs"]),
+        CorpusFiles.from_json(data["inputs"]),
         tuple(map(str, data["systems"])),
         tuple(map(Shard.from_json, data["shards"])),
     )

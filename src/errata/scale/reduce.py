@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +21,7 @@ from errata.io.stored_scores import (
     write_sentence_table,
 )
 from errata.metrics import Metric, parse
-from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal
+from errata.scale.manifest import Manifest, PlannedSet, Task
 from errata.scale.shard_job import (
     RESULT,
     CountFile,
@@ -39,11 +36,11 @@ from errata.scale.shard_job import (
     record_name,
     run_status,
 )
-from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settled_parts
+from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settle_parts
 from errata.scoring.evaluate import FlatParts, score_parts
 from errata.scoring.results import Facts, whole_context
 
-KNOWN = 20_000  # files of which is kept what records know: a few megabytes
+KNOWN = 20_000  # files whose entries in records are kept in memory: a few megabytes
 
 
 class _Known(NamedTuple):
@@ -103,12 +100,6 @@ class SetCounts:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
         return found
 
-    def digests(self, task: Task, metric: int) -> bytes:
-        """What tells the files of a metric from others, of one shard."""
-        files = self.known(task).files
-        names = (count_file(task, metric, s, self.manifest) for s in range(len(self.set.systems)))
-        return "".join(files[name].sha256 for name in names if name in files).encode("ascii")
-
     def blocks(self) -> FlatParts | None:
         """The blocks of all sentences by their documents; None where these are not known."""
         if self.manifest.wanted.bootstrap != "blocks":
@@ -134,7 +125,7 @@ class SetCounts:
         )
 
     def left_out(self) -> list[int]:
-        """The numbers, from 1, of sentences that ended whoever counted them."""
+        """Return the numbers, from 1, of sentences that killed their workers."""
         return [place + 1 for task in self.tasks for place in self.known(task).left_out]
 
     def of_task(self, task: Task, metric: int, system: int) -> Iterator[Floats]:
@@ -177,9 +168,6 @@ class SystemCounts:
 # ---- From the result files of a run to its scores: read in order, exact whatever the shards
 # were.
 
-CURSORS = "reduce"
-CURSOR_SECONDS = 2.0  # between two cursors: what a kill costs at the most
-
 
 def reduce_run(
     folder: Folder, manifest: Manifest, *, progress: Progress | None = None
@@ -199,20 +187,18 @@ def reduce_run(
             progress(done, total)
 
     sets = []
-    for number, each in enumerate(manifest.sets):
+    for each in manifest.sets:
         counts = SetCounts(folder, manifest, each)
         facts, signed = counts.facts(), counts.signed
         scores = []
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
             with plugin_errors(metric):
-                cursor = _Cursor(counts, m, f"{CURSORS}/{number:04d}-{m:04d}.json")
-                standing = _read(counts, metric, m, cursor, one_more)
+                standing = _accumulate(counts, metric, m, one_more)
                 scores.append(_scores(counts, metric, m, facts, standing, signed))
         sets.append(RunScores(each.name, tuple(scores)))
     lines = run_result_lines(sets, manifest.digest)
     folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
-    folder.remove(CURSORS)
     return tuple(sets)
 
 
@@ -239,64 +225,17 @@ def _scores(
     )
 
 
-def _read(
-    counts: SetCounts, metric: Metric, m: int, cursor: _Cursor, one_more: Callable[[], None]
+def _accumulate(
+    counts: SetCounts, metric: Metric, m: int, one_more: Callable[[], None]
 ) -> Accumulator:
-    """What all shards come to, from where the cursor stands."""
+    """What all shards come to."""
     systems = range(len(counts.set.systems))
-    start, standing = cursor.read(metric) or (0, Accumulator.start(metric, len(systems)))
-    for k, task in enumerate(counts.tasks):
-        if k >= start:
-            several = [counts.of_task(task, m, s) for s in systems]
-            for part in zip(*several, strict=True):
-                standing = standing.take(part)
-            cursor.write(k + 1, task, standing)
+    standing = Accumulator.start(metric, len(systems))
+    for task in counts.tasks:
+        for part in zip(*(counts.of_task(task, m, s) for s in systems), strict=True):
+            standing = standing.take(part)
         one_more()
     return standing
-
-
-@dataclass
-class _Cursor:
-    """Up to which shard a metric was read, in a file; written now and then.
-
-    It names the files that were read: where one was counted again meanwhile, and is another, what
-    was read does not count.
-    """
-
-    counts: SetCounts
-    metric: int
-    name: str
-    written: float = field(default_factory=time.monotonic)
-    files: Any = field(default_factory=hashlib.sha256)  # those that were read
-
-    def read(self, metric: Metric) -> tuple[int, Accumulator] | None:
-        """The next shard and the sums so far; None where there is no cursor that can be read."""
-        with suppress(FileNotFoundError, KeyError, TypeError, ValueError, InputError):
-            data = unseal(self.counts.folder.read(self.name))
-            shard, files = int(data["next"]), hashlib.sha256()
-            if data["manifest"] != self.counts.manifest.digest or shard < 0:
-                return None
-            for task in self.counts.tasks[:shard]:
-                files.update(self.counts.digests(task, self.metric))
-            if data["files"] == files.hexdigest():
-                standing = Accumulator.from_state(metric, data["state"])
-                self.files = files
-                return shard, standing
-        return None
-
-    def write(self, shard: int, task: Task, standing: Accumulator) -> None:
-        """So many shards were read, the last of them in this task."""
-        self.files.update(self.counts.digests(task, self.metric))
-        if time.monotonic() - self.written < CURSOR_SECONDS:
-            return
-        state = {
-            "manifest": self.counts.manifest.digest,
-            "next": shard,
-            "files": self.files.hexdigest(),
-            "state": standing.state(),
-        }
-        self.counts.folder.write(seal(state), self.name, lasting=False)
-        self.written = time.monotonic()
 
 
 # ---- The scores of every sentence of a run, from its counts: a table for each metric and
@@ -323,7 +262,7 @@ def write_sentences(
             # Each of these reads all records.
             facts, signed, gone = counts.facts(), counts.signed, {*counts.left_out()}
             for m in range(len(manifest.wanted.metrics)):
-                for name, sentences in _written(counts, m, facts, signed, gone):
+                for name, sentences in _write_tables(counts, m, facts, signed, gone):
                     written[name] = sentences
                     if progress is not None:
                         progress(len(written), total)
@@ -333,17 +272,17 @@ def write_sentences(
     return written
 
 
-def _written(
+def _write_tables(
     counts: SetCounts, m: int, facts: Facts, signed: tuple[str, ...], gone: set[int]
 ) -> Iterator[tuple[str, int]]:
     """Write the tables of one metric, system by system."""
     folder, manifest, tested = counts.folder, counts.manifest, counts.set
     metric = parse(manifest.wanted.metrics[m])
-    said = whole_context(metric, *facts.told(metric)[0], *facts.corpus_facts, *signed)
+    said = whole_context(metric, *facts.describe(metric).context, *signed)
     signature = " | ".join((repr(metric), *said))
     systems = [SystemCounts(counts, m, s) for s in range(len(tested.systems))]
     with plugin_errors(metric):
-        for s, parts in enumerate(settled_parts(metric, [*systems])):
+        for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
             rows = _scored(metric, parts, gone)
             with folder.waiting() as place:

@@ -14,7 +14,8 @@ from typing import Any
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.corpora import AcrossCorpora, across_table, stability_table
-from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.corpus import CorpusFiles
+from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import plan_shards
 from errata.io.shards.read import read_shard
 from errata.io.storage import WAITING, Folder
@@ -29,7 +30,7 @@ from errata.scale.manifest import (
     read_manifest,
     write_manifest,
 )
-from errata.scale.reduce import CURSORS, SENTENCES, reduce_run
+from errata.scale.reduce import SENTENCES, reduce_run
 from errata.scale.shard_job import (
     COUNTS,
     RECORDS,
@@ -47,7 +48,7 @@ from errata.tables.cells import Cell
 from errata.tables.table import Form, Table
 
 SHARD_BYTES = 64 * 2**20
-ROUNDS = 5  # of counting a task again whose files turned out to be damaged, before that is said
+ROUNDS = 5  # attempts to count a task with damaged files again, before an error
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class RunOutcome:
 def plan_run(
     folder: Folder,
     wanted: MetricPlan,
-    sets: Sequence[tuple[str, ShardedInputs]],
+    sets: Sequence[tuple[str, CorpusFiles]],
     *,
     shard_bytes: int | None = None,
     shard_sentences: int | None = None,
@@ -119,7 +120,7 @@ def _check_names(manifest: Manifest) -> None:
                 ) from None
 
 
-def _systems(inputs: ShardedInputs, shards: Sequence[Shard]) -> tuple[str, ...]:
+def _systems(inputs: CorpusFiles, shards: Sequence[Shard]) -> tuple[str, ...]:
     """The names of the systems: as they were given, or as the first sentences have them."""
     if inputs.parquet is None:
         return tuple(name for name, _ in inputs.outputs)
@@ -187,10 +188,10 @@ def finish_run(
     reducing: Progress | None = None,
     said: Callable[[str], None] | None = None,
 ) -> RunOutcome:
-    """Count what is missing, read it all, and write ``result.json``.
+    """Count missing shards, read all counts, and write ``result.json``.
 
     ``counting=False`` only reads, and refuses where something is missing or damaged. ``said`` is
-    told of workers that were lost and of files that were damaged.
+    called for workers that were lost and files that were damaged.
     """
     settings = settings or EngineSettings()
     counted, losses = 0, list[WorkerLostError]()
@@ -239,14 +240,14 @@ def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
     Gives the files that were removed, with their sizes.
     """
     planned_run(folder)
-    names = (COUNTS, RECORDS, CURSORS, *((SENTENCES, RESULT, MANIFEST) if everything else ()))
+    names = (COUNTS, RECORDS, *((SENTENCES, RESULT, MANIFEST) if everything else ()))
     gone = {file: size for name in names for file, size in folder.sizes(name).items()}
     for name in (*names, WAITING):
         folder.remove(name)
     return gone
 
 
-# ---- Runs as tables: what is planned, how far it is, and what came out.
+# ---- Runs as tables: plan, progress and results.
 
 
 def planned_table(manifest: Manifest) -> Table:
@@ -276,7 +277,7 @@ def planned_table(manifest: Manifest) -> Table:
 
 
 def progress_table(status: RunStatus) -> Table:
-    """One row per test set: what is counted, what it took, and what is left."""
+    """Return one row per test set: counted shards, time, and shards left."""
     rows: list[tuple[Cell, ...]] = []
     for each in status.manifest.sets:
         tasks = [task for task in status.manifest.tasks if task.set is each]

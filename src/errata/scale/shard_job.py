@@ -167,7 +167,7 @@ def _batch(manifest: Manifest, task: Task) -> int:
 
 
 def _stretches(start: int, stop: int, gone: set[int]) -> Iterator[tuple[int, int]]:
-    """The stretches of ``start:stop`` between what is left out; empty ones are none."""
+    """Return the stretches of ``start:stop`` between sentences left out; none is empty."""
     for place in (*sorted(k for k in gone if start <= k < stop), stop):
         if start < place:
             yield start, place
@@ -337,7 +337,7 @@ class RunStatus:
 
     @property
     def left_out(self) -> tuple[tuple[str, int], ...]:
-        """Sentences that ended whoever counted them: their sets, and their numbers from 1."""
+        """Return sentences that killed their workers: set, and number from 1."""
         return tuple(
             (self.manifest.tasks[number].set.name, place + 1)
             for number, record in self.done.items()
@@ -365,7 +365,7 @@ def run_status(folder: Folder, manifest: Manifest) -> RunStatus:
 
 
 def check_complete(folder: Folder, status: RunStatus) -> None:
-    """Refuse a run of which something is not counted."""
+    """Refuse a run that is not completely counted."""
     if status.missing:
         raise InputError(
             f"{len(status.missing)} of {len(status.manifest.tasks)} tasks are not counted",

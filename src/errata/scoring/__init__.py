@@ -14,8 +14,7 @@ from errata.scoring.accumulator import (
     SystemAccumulator,
     check_parts,
     count_part,
-    reduce_parts,
-    settled_parts,
+    settle_parts,
 )
 from errata.scoring.evaluate import FlatParts, evaluate_batches, score_parts
 from errata.scoring.results import Facts
@@ -29,7 +28,6 @@ __all__ = [
     "check_parts",
     "count_part",
     "evaluate_batches",
-    "reduce_parts",
     "score_parts",
-    "settled_parts",
+    "settle_parts",
 ]

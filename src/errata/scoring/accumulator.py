@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import lru_cache
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -15,16 +12,7 @@ from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums, select_reference
 from errata.core.stats import BLOCK, Floats, Ints
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import (
-    Before,
-    Metric,
-    RoundsError,
-    Unsettled,
-    WholeCorpusError,
-    WholeCountsError,
-    scored_alone,
-    unsettled_of,
-)
+from errata.metrics.base import Before, Metric, Unsettled, scored_alone
 from errata.scoring.contract import validate_choice, validate_counts
 from errata.scoring.resampling import LIMITS, BootstrapLimits, GrowingHistogram, Histogram
 from errata.scoring.results import Facts, different_draws
@@ -67,7 +55,7 @@ def sentence_scores(
     single = metric.single
     choice = validate_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
-    more = dict(single.parts(chosen_counts(counts, choice)))
+    more = dict(single.figures(chosen_counts(counts, choice)))
     if corpus is None:
         return mean, more
     # With one reference there is no choice to speak of.
@@ -94,14 +82,11 @@ def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
 class SystemAccumulator:
     """How far a system was read: so many sentences, and the sums ``[draw, k]`` of what they took.
 
-    ``whole`` is what an earlier round came to, where a choice is made in rounds; ``memory`` is what
-    a choice left behind that goes on in order.
-
     >>> from errata.metrics import parse
     >>> counts = np.array([[[1, 1, 2], [0, 0, 1.0]], [[0, 1, 1], [0, 0, 0.0]]])
     >>> start = SystemAccumulator(parse("m2"))
-    >>> whole = start.taken(counts)[1]
-    >>> parts = start.taken(counts[:1])[1].taken(counts[1:])[1]
+    >>> whole = start.take(counts)[1]
+    >>> parts = start.take(counts[:1])[1].take(counts[1:])[1]
     >>> whole.totals.tolist(), parts.totals.tolist()
     ([[1.0, 1.0, 2.0]], [[1.0, 1.0, 2.0]])
     """
@@ -109,20 +94,16 @@ class SystemAccumulator:
     metric: Metric
     sentences: int = 0
     sums: ExactSums | None = None
-    whole: tuple[Fraction, ...] | None = None
-    memory: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
-    def before(self) -> Before:
+    def before(self) -> Before | None:
         """What a choice by running totals needs to know of the sentences so far."""
-        return Before(self.sentences, self.exactly, self.whole, self.memory)
+        if self.metric.scope != "running":
+            return None
+        sums = self.sums or ExactSums.nothing(1, len(self.metric.statistics))
+        return Before(self.sentences, sums.exactly())
 
-    @property
-    def exactly(self) -> tuple[Fraction, ...]:
-        """The sums of the first draw."""
-        return (self.sums or ExactSums.nothing(1, len(self.metric.statistics))).exactly()
-
-    def taken(self, counts: Floats) -> tuple[Ints, SystemAccumulator]:
+    def take(self, counts: Floats) -> tuple[Ints, SystemAccumulator]:
         """The choice ``[draw, sentence]`` of the next sentences, and how far it is then."""
         choice = validate_choice(self.metric, counts, self.metric.choose(counts, self.before))
         sums = ExactSums.of(counts, choice)
@@ -140,57 +121,14 @@ class SystemAccumulator:
         return different_draws(self.sums.floats)
 
 
-def reduce_parts(
-    metric: Metric, parts: Iterable[Floats], whole: tuple[Fraction, ...] | None = None
-) -> SystemAccumulator:
-    """What all parts come to, one after the other."""
-    found = SystemAccumulator(metric, whole=whole)
-    for counts in parts:
-        found = found.taken(counts)[1] if len(counts) else found
-    return found
-
-
-def chosen_parts(start: SystemAccumulator, parts: Iterable[Floats]) -> Iterator[Floats]:
+def chosen_counts_by_part(start: SystemAccumulator, parts: Iterable[Floats]) -> Iterator[Floats]:
     """What the sentences of each part took, ``[sentence, k]``, mean over draws."""
     at = start
     for counts in parts:
         if not len(counts):
             continue
-        choice, at = at.taken(counts)
+        choice, at = at.take(counts)
         yield chosen_counts(counts, choice)
-
-
-@lru_cache(maxsize=64)
-def decides(metric: Metric) -> WholeCorpusError | None:
-    """Whether a metric decides part by part; if not, what it says of it."""
-    k = len(metric.statistics)
-    try:
-        metric.choose(np.zeros((1, 1, k)), Before(0, (Fraction(0),) * k))
-    except WholeCorpusError as error:
-        return error
-    return None
-
-
-def settled_rounds(metric: Metric, parts: Iterable[Floats]) -> SystemAccumulator:
-    """What the parts come to where a choice is made in rounds (see `RoundsError`)."""
-    k = len(metric.statistics)
-    nothing = (Fraction(0),) * k
-    whole = nothing
-    while True:
-        found = reduce_parts(metric, parts, whole)
-        if found.exactly in (whole, nothing):
-            break
-        whole = found.exactly
-    free = reduce_parts(metric, parts, (Fraction(1), *nothing[1:]))
-    good, best = (metric.score(each.totals).mean() for each in (found, free))
-    return free if free.exactly == nothing and best > good else found
-
-
-def in_one_go(metric: Metric, parts: Iterable[Floats]) -> SystemAccumulator:
-    """What parts come to that are decided in one go: in rounds, or from the first one on."""
-    if isinstance(decides(metric), RoundsError):
-        return settled_rounds(metric, parts)
-    return reduce_parts(metric, parts)
 
 
 class CountParts(Protocol):
@@ -209,8 +147,7 @@ class Accumulator:
     >>> from errata.metrics import parse
     >>> one, two = np.array([[[1, 1, 2.0]]]), np.array([[[0, 1, 1.0]]])
     >>> at = Accumulator.start(parse("m2"), 2).take([one, two]).take([two, one])
-    >>> again = Accumulator.from_state(parse("m2"), at.state())
-    >>> at.sentences, [each.totals.tolist() for each in again.systems]
+    >>> at.sentences, [each.totals.tolist() for each in at.systems]
     (2, [[[1.0, 2.0, 3.0]], [[1.0, 2.0, 3.0]]])
     """
 
@@ -225,11 +162,11 @@ class Accumulator:
         return cls(
             (SystemAccumulator(metric),) * systems,
             GrowingHistogram(systems * len(metric.statistics), limits),
-            undecided=decides(metric) is not None or unsettled_of(metric) is not None,
+            undecided=metric.scope == "corpus" or metric.unsettled is not None,
         )
 
     def take(self, counts: Sequence[Floats]) -> Accumulator:
-        """How it stands after the next part, of which these are the counts of every system."""
+        """Return the accumulator after the next part, given the counts of every system."""
         sizes = {len(each) for each in counts}
         if len(counts) != len(self.systems) or len(sizes) != 1:
             raise InputError(
@@ -238,7 +175,7 @@ class Accumulator:
             )
         if self.undecided or sizes == {0}:
             return replace(self, sentences=self.sentences + sizes.pop())
-        taken = [at.taken(each) for at, each in zip(self.systems, counts, strict=True)]
+        taken = [at.take(each) for at, each in zip(self.systems, counts, strict=True)]
         tallies = self.tallies
         if tallies.levels is not None:
             chosen = zip(counts, taken, strict=True)
@@ -247,56 +184,6 @@ class Accumulator:
         return Accumulator(
             tuple(after for _, after in taken), tallies, self.sentences + sizes.pop()
         )
-
-    def state(self) -> dict[str, Any]:
-        """All of it as what JSON holds; the same wherever the sentences were cut."""
-        histogram = self.tallies.histogram
-        return {
-            "sentences": self.sentences,
-            "sums": [
-                None if each.sums is None else [limb.tolist() for limb in each.sums.limbs]
-                for each in self.systems
-            ],
-            "histogram": None
-            if histogram is None
-            else [_text(histogram.rows), _text(histogram.times[:, None].astype(np.float64))],
-            "limits": list(self.tallies.limits),
-        }
-
-    @classmethod
-    def from_state(cls, metric: Metric, state: dict[str, Any]) -> Accumulator:
-        """What `state` gave, to go on from."""
-        limits = BootstrapLimits(*state["limits"])
-        start = cls.start(metric, len(state["sums"]), limits)
-        sentences, drawn = int(state["sentences"]), state["histogram"]
-        levels: tuple[Histogram, ...] | None = None
-        if drawn is not None:
-            rows, times = map(_rows, drawn)
-            levels = (Histogram(rows, times[:, 0].astype(np.int64)),) if len(rows) else ()
-        systems = []
-        for limbs in state["sums"]:
-            arrays = [np.array(limb, np.int64) for limb in limbs or ()]
-            sums = ExactSums((arrays[0], arrays[1], arrays[2])) if limbs is not None else None
-            systems.append(SystemAccumulator(metric, 0 if sums is None else sentences, sums))
-        return replace(
-            start,
-            systems=tuple(systems),
-            tallies=replace(start.tallies, levels=levels),
-            sentences=sentences,
-        )
-
-
-def _text(rows: Floats) -> str:
-    """Rows of numbers as letters."""
-    from errata.io.shards.counts import pack_counts
-
-    return base64.b85encode(pack_counts(rows[:, None])).decode("ascii")
-
-
-def _rows(text: str) -> Floats:
-    from errata.io.shards.counts import unpack_counts
-
-    return unpack_counts(base64.b85decode(text))[:, 0]
 
 
 # ---- A part of a corpus: its counts by every metric, and its facts.
@@ -312,13 +199,13 @@ def count_part(
 ) -> tuple[list[list[Floats]], Facts]:
     """The counts ``[metric][system]`` of a part of a corpus, checked, and its facts.
 
-    A part may have no sentences. What counts only the whole decides is told by `check_parts`.
+    A part may have no sentences. `check_parts` refuses metrics that cannot be counted in parts.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> counts, facts = count_part([parse("m2")], corpus, [Hypotheses("A", ("He goes .",))])
-    >>> counts[0][0].tolist(), facts.sentences, facts.told(parse("m2"))
-    ([[[1.0, 2.0, 1.0]]], 1, (('edits:aligned',), ()))
+    >>> counts[0][0].tolist(), facts.sentences, facts.describe(parse("m2")).context[0]
+    ([[[1.0, 2.0, 1.0]]], 1, 'edits:aligned')
     """
     if not len(corpus):
         nothing = [[np.zeros((0, 1, len(m.statistics))) for _ in systems] for m in metrics]
@@ -332,9 +219,11 @@ def count_part(
 
 def check_parts(metric: Metric) -> None:
     """Refuse a metric whose counts of a sentence depend on others, before any part is counted."""
-    error = decides(metric)
-    if isinstance(error, WholeCountsError):
-        raise error
+    if not metric.divisible:
+        raise InputError(
+            f"{metric.name} looks at the whole corpus at once, which cannot be read in parts",
+            remedy="score fewer sentences with it, all in memory",
+        )
 
 
 # ---- Parts whose counts the whole corpus settles, as parts like all others.
@@ -359,13 +248,13 @@ class _SettledParts:
     whole: tuple[int, ...]
 
     def __iter__(self) -> Iterator[Floats]:
-        return (self.unsettled.settled(part, self.whole) for part in self.parts)
+        return (self.unsettled.settle(part, self.whole) for part in self.parts)
 
 
-def settled_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
+def settle_parts(metric: Metric, several: list[CountParts]) -> list[CountParts]:
     """The parts of every system; unsettled ones are gone through for what they say together."""
-    unsettled = unsettled_of(metric)
+    unsettled = metric.unsettled
     if unsettled is None:
         return several
     filled = [_Filled(parts) for parts in several]
-    return [_SettledParts(unsettled, parts, unsettled.whole(parts)) for parts in filled]
+    return [_SettledParts(unsettled, parts, unsettled.summarise(parts)) for parts in filled]

@@ -17,7 +17,7 @@ from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.io.checks import raise_first_error
 from errata.io.checks.alignment import check_alignment_once, raise_once, unlike_lines
-from errata.metrics.base import Metric, unsettled_of
+from errata.metrics.base import Metric
 
 # ---- What is to be scored as people have it, and what no score can be made of.
 
@@ -115,7 +115,7 @@ def validate_counts(
 
     def counted(progress: Progress | None) -> list[Floats]:
         with plugin_errors(metric):
-            unsettled = unsettled_of(metric) if part else None
+            unsettled = metric.unsettled if part else None
             if unsettled is not None:
                 return unsettled.count_all(corpus, systems, threads=threads, progress=progress)
             counts = metric.count_all(corpus, systems, threads=threads, progress=progress)
@@ -137,7 +137,7 @@ def _guarded_beside(
     progress: Progress | None,
     threads: int,
 ) -> list[Floats]:
-    """Count while another thread looks whether the outputs fit; what it finds is said first.
+    """Count while another thread checks whether the outputs fit; its errors come first.
 
     Counting ends at the next sign of progress once an output is to be refused. An interruption
     waits for nothing but the output that is being looked at.

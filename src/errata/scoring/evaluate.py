@@ -15,20 +15,18 @@ from errata.core.registry import plugin_errors
 from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
 from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics import METRICS, parse
-from errata.metrics.base import InOrderError, Metric, RoundsError, WholeCountsError, join_counts
+from errata.metrics.base import Metric, describe_data, join_counts
 from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
     SystemAccumulator,
     check_parts,
     chosen_counts,
-    chosen_parts,
+    chosen_counts_by_part,
     count_part,
-    decides,
     draw_totals,
-    in_one_go,
     sentence_scores,
-    settled_parts,
+    settle_parts,
 )
 from errata.scoring.contract import MANY, as_systems, check_given, validate_choice, validate_counts
 from errata.scoring.resampling import (
@@ -41,14 +39,7 @@ from errata.scoring.resampling import (
     document_blocks,
     resample,
 )
-from errata.scoring.results import (
-    Description,
-    Facts,
-    build_scores,
-    corpus_facts,
-    different_draws,
-    drawn_facts,
-)
+from errata.scoring.results import Facts, build_scores, corpus_facts, different_draws, drawn_facts
 
 if TYPE_CHECKING:
     from errata.io.shards.counts import CountSpool, SpooledParts
@@ -75,7 +66,7 @@ def evaluate(
     system then called ``hypotheses``, or a mapping from names to sentences. ``rng`` seeds the
     bootstrap, whose kind the data decide (see `errata.scoring.resampling`); with
     ``bootstrap="sentences"`` and the same seed every metric sees the same resamples. Unless
-    ``guard=False``, outputs that do not fit the corpus line by line are refused or warned of, once
+    ``guard=False``, outputs that do not fit the corpus line by line are refused or cause a warning
     (see `errata.io.check_alignment`). ``threads`` defaults to the number of cores. ``progress`` is
     called with (done, total).
 
@@ -132,7 +123,7 @@ def _scores_of(
     threads: int | None = 1,
 ) -> Scores:
     METRICS.refuse_disguise(metric)
-    together, alone = _taken(metric, corpus, counts, threads, keep=bool(resamples))
+    together, alone = _take(metric, corpus, counts, threads, keep=bool(resamples))
     resampled, kind = None, None
     if resamples:
         stacked = np.concatenate([picked for _, picked in together], axis=1)
@@ -150,22 +141,20 @@ def _scores_of(
             weights=lambda: resample_weights(corpus, resamples, rng),
             blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
         )
+    described = describe_data(metric, corpus, systems)
     return build_scores(
         metric,
         [each.system for each in systems],
         [totals for totals, _ in together],
         resampled,
         drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
-        Description(
-            (*metric.context(corpus, systems), *corpus_facts(corpus)),
-            metric.notes(corpus, systems),
-            corpus.skipped,
-        ),
+        described._replace(context=(*described.context, *corpus_facts(corpus))),
+        corpus.skipped,
         alone,
     )
 
 
-def _taken(
+def _take(
     metric: Metric, corpus: Corpus, counts: Sequence[Floats], threads: int | None, *, keep: bool
 ) -> tuple[list[tuple[Floats, Floats]], list[tuple[Floats, dict[str, Floats | Ints]]]]:
     """What sentences take of the counts of each system, together and alone.
@@ -251,15 +240,15 @@ def score_parts(
             f"counts of {len(parts)} systems, and facts of {', '.join(facts.systems)}",
             remedy="give the counts of every system, in their order",
         )
-    said, notes = facts.told(metric)
-    told = Description((*said, *facts.corpus_facts), notes, facts.skipped)
     with plugin_errors(metric):
-        _check_decidable(metric, facts, limits)
-        parts = settled_parts(metric, [*parts])
+        described = facts.describe(metric)
+        if facts.parts > 1:
+            check_parts(metric)
+        parts = settle_parts(metric, [*parts])
         found = (
-            _held(metric, facts, parts)
-            if facts.sentences <= limits.held
-            else _read(metric, facts, parts, standing, limits)
+            _hold_parts(metric, facts, parts)
+            if facts.sentences <= limits.held or metric.scope == "corpus"
+            else _read_parts(metric, facts, parts, standing, limits)
         )
         resampled, kind = None, None
         if resamples:
@@ -278,19 +267,9 @@ def score_parts(
             )
         alone = [_alone(metric, each, facts) for each in parts] if sentences else []
         drawn = (*drawn_facts(resamples, rng, kind, documents=blocks is not None), *context)
-        return build_scores(metric, systems, found.totals, resampled, drawn, told, alone)
-
-
-def _check_decidable(metric: Metric, facts: Facts, limits: BootstrapLimits) -> None:
-    """Refuse what only the whole decides, where the whole is not there."""
-    error = decides(metric)
-    if isinstance(error, WholeCountsError):
-        if facts.parts > 1:
-            raise error
-        return
-    whole = facts.sentences <= limits.held or isinstance(error, RoundsError | InOrderError)
-    if error is not None and not whole:
-        raise error
+        return build_scores(
+            metric, systems, found.totals, resampled, drawn, described, facts.skipped, alone
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +287,7 @@ class _Held:
         return vectors(self.stacked, bootstrap, limits)
 
 
-def _held(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _Held:
+def _hold_parts(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _Held:
     totals, picked = [], []
     for system, each in zip(facts.systems, parts, strict=True):
         counts = _joined(each)
@@ -333,7 +312,7 @@ def _check_sentences(system: str, found: int, facts: Facts) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A corpus that was read part by part; what its sentences took is made again when asked."""
+    """A corpus read part by part; the chosen counts are computed again when needed."""
 
     starts: tuple[SystemAccumulator, ...]
     ends: tuple[SystemAccumulator, ...]
@@ -347,7 +326,8 @@ class _Read:
 
     def __iter__(self) -> Iterator[Floats]:
         chosen = (
-            chosen_parts(start, each) for start, each in zip(self.starts, self.parts, strict=True)
+            chosen_counts_by_part(start, each)
+            for start, each in zip(self.starts, self.parts, strict=True)
         )
         for several in zip(*chosen, strict=True):
             yield np.concatenate(several, axis=1)
@@ -365,7 +345,7 @@ class _Read:
         return tallies.histogram
 
 
-def _read(
+def _read_parts(
     metric: Metric,
     facts: Facts,
     parts: Sequence[CountParts],
@@ -373,12 +353,6 @@ def _read(
     limits: BootstrapLimits,
 ) -> _Read:
     start = SystemAccumulator(metric)
-    if decides(metric) is not None:
-        ends = tuple(in_one_go(metric, each) for each in parts)
-        for system, end in zip(facts.systems, ends, strict=True):
-            _check_sentences(system, end.sentences, facts)
-        starts = tuple(SystemAccumulator(metric, whole=end.whole) for end in ends)
-        return _Read(starts, ends, parts, None)
     if standing is None or standing.undecided or standing.tallies.limits != limits:
         standing = replace(Accumulator.start(metric, len(parts), limits), undecided=False)
         for counts in zip(*parts, strict=True):
@@ -418,7 +392,7 @@ def evaluate_batches(
 
     Batches (see `errata.io.shards.stream_batches`) are counted and forgotten; counts are put
     aside, in a temporary file where they are many. Scores are without those of single sentences.
-    ``read`` is told how many sentences were read.
+    ``read`` is called with the number of sentences read.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
@@ -467,7 +441,7 @@ def _swept(
     """The batches, with what earlier ones left behind cleared away once in a while."""
     # What was there before is left alone: to look at all that was imported takes longest.
     frozen = gc.get_freeze_count()
-    if not frozen:  # else what is garbage by now would stay frozen with what somebody else froze
+    if not frozen:  # else new garbage would stay frozen with the caller's objects
         gc.freeze()
     try:
         with circles_left():
@@ -513,12 +487,12 @@ class _Rows:
             return  # few enough to be put together in the end
         systems = len(counted[0])
         if self.standings:
-            self.standings = [self._taken(m, counted[m]) for m in range(len(counted))]
+            self.standings = [self._take(m, counted[m]) for m in range(len(counted))]
             return
         for m, metric in enumerate(self.metrics):
             self.standings.append(Accumulator.start(metric, systems, self.limits))
             for counts in zip(*self.parts(m, systems), strict=True):
-                self.standings[m] = self._taken(m, counts)
+                self.standings[m] = self._take(m, counts)
 
     def add_documents(self, corpus: Corpus) -> None:
         """Put aside which blocks the sentences of a part are in, where documents are known."""
@@ -538,6 +512,6 @@ class _Rows:
         """The blocks of all sentences, where documents are known."""
         return FlatParts(self.spool.parts("blocks")) if self.documented else None
 
-    def _taken(self, m: int, counts: Sequence[Floats]) -> Accumulator:
+    def _take(self, m: int, counts: Sequence[Floats]) -> Accumulator:
         with plugin_errors(self.metrics[m]):
             return self.standings[m].take(counts)

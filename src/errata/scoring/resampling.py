@@ -1,6 +1,6 @@
 """Scores in bootstrap resamples of the sentences, from the counts they took.
 
-Four kinds, of which the data decide unless one is asked for (`bootstrap_kind`), never the way the
+Four kinds. The data decide unless one is requested (`bootstrap_kind`), never the way the
 counts came in:
 
 ``histogram``: sentences with equal counts are exchangeable, so a resample is one multinomial draw

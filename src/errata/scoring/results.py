@@ -1,41 +1,29 @@
 """Scores with facts, notes and signature context.
 
-What a metric says of its data (`Metric.context`, `Metric.notes`) follows from what there is in
-them: references with edits and without, kinds of edits, a correction that had to be split. For
-each of these the first sentence that shows it is kept, a witness, and the metric is asked about
-all witnesses; so the whole need not be there. Notes that count something are added up (`Counted`).
+What a metric describes of its data (`Metric.describe`) follows from facts that add up over the
+parts of a corpus, so the whole need not be there.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from errata import __version__
 from errata.core.errors import InputError
 from errata.core.registry import origin
 from errata.core.stats import Floats, Ints, Seed, seed_name
-from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.data.edits import offsets
+from errata.data import Corpus, Hypotheses, Scores
 from errata.io.slices import skip_signature
 from errata.metrics import METRICS
-from errata.metrics.base import Counted, Metric, WholeCountsError
+from errata.metrics.base import Description, Metric, MetricFacts, add_facts
 from errata.scoring.resampling import DrawnKind
 
-# ---- From sums to scores: the figures, and what is said beside them.
-
-
-class Description(NamedTuple):
-    """What scores say beside their numbers: of the data, of the sentences left out, to readers."""
-
-    context: tuple[str, ...]
-    notes: tuple[str, ...]
-    skipped: tuple[int, ...]
+# ---- From sums to scores: figures, signature and notes.
 
 
 def build_scores(
@@ -44,17 +32,21 @@ def build_scores(
     totals: Sequence[Floats],
     resampled: Floats | None,
     drawn: tuple[str, ...],
-    told: Description,
+    described: Description,
+    skipped: tuple[int, ...],
     alone: Sequence[tuple[Floats, dict[str, Floats | Ints]]] = (),
 ) -> Scores:
-    """The scores of summed counts ``[draw, k]`` of each system, with what is said of them.
+    """The scores of summed counts ``[draw, k]`` of each system, with signature and notes.
 
     ``alone`` are the scores and the figures of the sentences of each system, if they are wanted.
     """
     METRICS.refuse_disguise(metric)
     values = [metric.score(each).mean() for each in totals]
     parts = _gather(
-        [{name: _over_draws(part) for name, part in metric.parts(each).items()} for each in totals]
+        [
+            {name: _over_draws(part) for name, part in metric.figures(each).items()}
+            for each in totals
+        ]
     )
     return Scores(
         scorer=repr(metric),
@@ -65,11 +57,11 @@ def build_scores(
         resampled=resampled,
         sentence_parts=_gather([more for _, more in alone]) if alone else {},
         headline=metric.headline,
-        context=whole_context(metric, *told.context, *drawn),
-        notes=(*told.notes, *_undefined(systems, values)),
+        context=whole_context(metric, *described.context, *drawn),
+        notes=(*described.notes, *_undefined(systems, values)),
         name=metric.name,
         label=metric.label,
-        skipped=told.skipped,
+        skipped=skipped,
         shares=_shares(metric, parts),
     )
 
@@ -114,7 +106,7 @@ def signature_facts(
     skipped: tuple[int, ...] = (),
     tokens: str = "as_is",
 ) -> tuple[str, ...]:
-    """The same, of what is known of a corpus.
+    """Return the facts that every signature has, from a corpus's size and settings.
 
     >>> signature_facts(1312, 2, 3)
     ('sentences:1312', 'references:2-3')
@@ -160,233 +152,16 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
     return {name: column(name) for name in rows[0]}
 
 
-# ---- What metrics say of parts, and of several together: notes that count, and where others
-# stand.
-
-
-class Said(NamedTuple):
-    """What a metric says of one part, or of several: of them only notes that add up."""
-
-    metric: str
-    context: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def added_words(one: Sequence[Said], other: Sequence[Said]) -> tuple[Said, ...]:
-    """What metrics say of two parts together: notes that count, and where others stand."""
-    found = []
-    for a, b in zip(one, other, strict=True):
-        notes = {note_key(note): note for note in a.notes}
-        for note in b.notes:
-            held = notes.get(note_key(note))
-            if isinstance(held, Counted) and isinstance(note, Counted):
-                notes[note_key(note)] = held.added(note)
-            else:
-                notes.setdefault(note_key(note), note)
-        order = in_one_order([*map(note_key, a.notes)], [*map(note_key, b.notes)])
-        found.append(Said(a.metric, (), tuple(notes[key] for key in order)))
-    return tuple(found)
-
-
-def note_key(note: str) -> str:
-    """What is the same in a note whatever it counts."""
-    return note.several if isinstance(note, Counted) else note
-
-
-def uncounted(notes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(note for note in notes if not isinstance(note, Counted))
-
-
-def in_one_order(first: Sequence[str], second: Sequence[str]) -> list[str]:
-    """Both in one order: what only the second has comes after what is before it there.
-
-    >>> in_one_order(["a", "c"], ["b", "c", "d"])
-    ['b', 'a', 'c', 'd']
-    """
-    found = list(first)
-    place = 0
-    for key in second:
-        if key in found:
-            place = found.index(key) + 1
-        else:
-            found.insert(place, key)
-            place += 1
-    return found
-
-
-def note_json(note: str) -> Any:
-    if isinstance(note, Counted):
-        return {"one": note.one, "several": note.several, "numbers": list(note.numbers)}
-    return note
-
-
-def note_of(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    return Counted(given["one"], given["several"], *given["numbers"])
-
-
-# ---- The sentences of a part that show what there is: metrics say of them what they say of all.
-
-TURNS = 64  # sentences that may have to be found for what one metric says of one part
-
-
-class Witness(NamedTuple):
-    """A sentence that shows something first, with what all systems made of it."""
-
-    source: str
-    references: tuple[Reference, ...]
-    outputs: tuple[tuple[str, tuple[Edit, ...] | None], ...]
-    shows: tuple[str, ...]
-
-
-def find_witnesses(
-    metrics: Sequence[Metric], corpus: Corpus, systems: Sequence[Hypotheses], said: Sequence[Said]
-) -> tuple[Witness, ...]:
-    """The first sentences to show each thing there is, and what turns what metrics say."""
-    shown: dict[int, list[str]] = {}
-    known: set[str] = set()
-    for i, shows in _showing(corpus, systems):
-        new = [each for each in shows if each not in known]
-        if new:
-            known.update(new)
-            shown.setdefault(i, []).extend(shows)
-    references: dict[int, tuple[Reference, ...]] = {}
-
-    def references_of(i: int) -> tuple[Reference, ...]:
-        if i not in references:
-            references[i] = corpus.edits.sentence(i)
-        return references[i]
-
-    for metric, wanted in zip(metrics, said, strict=True):
-        for i in _turns(metric, corpus, systems, sorted(shown), wanted, references_of):
-            shown.setdefault(i, [])
-    # The first part of which something is said keeps all its witnesses, of which it is said.
-    for each in said:
-        text = f"{each.metric}:{each.context}{uncounted(each.notes)}"
-        for place, i in enumerate(sorted(shown)):
-            shown[i].append(f"{text}{place}")
-    return tuple(
-        Witness(
-            corpus.sources[i],
-            references_of(i),
-            tuple((h.sentences[i], None if h.edits is None else h.edits[i]) for h in systems),
-            tuple(dict.fromkeys(shown[i])),
-        )
-        for i in sorted(shown)
-    )
-
-
-def _showing(corpus: Corpus, systems: Sequence[Hypotheses]) -> Iterator[tuple[int, list[str]]]:
-    """What each sentence shows, of those that show something new."""
-    given = [(f"kind of {s}:", h.edits) for s, h in enumerate(systems) if h.edits is not None]
-    table = corpus.edits
-    no_text = np.array([text is None for text in table.texts] or [True] * len(table.annotators))
-    shape = 4 * table.bare + 2 * no_text + table.implied
-    at = table.edit_offsets[table.reference_offsets]
-    new = {*table.first_of_kind(shape), *_firsts(table.kinds, at)}
-    for _, several in given:
-        kinds = (edit.kind for each in several for edit in each)
-        new.update(_firsts(kinds, offsets(np.fromiter(map(len, several), np.int64, len(several)))))
-    for i in sorted(new):
-        bits = shape[slice(*table.reference_offsets[i : i + 2])].tolist()
-        found = [("kind:", kind) for kind in table.kinds[at[i] : at[i + 1]]]
-        found += [(whose, e.kind) for whose, several in given for e in several[i]]
-        # Of each reference: whether it has no edits, no text, and is implied.
-        each = [str((bool(b & 4), bool(b & 2), bool(b & 1))) for b in bits]
-        shows = [f"references:{len(bits)}", *each]
-        yield i, list(dict.fromkeys([*shows, *(f"{whose}{kind}" for whose, kind in found)]))
-
-
-def _firsts(things: Iterable[Hashable], at: NDArray[np.int64]) -> Iterable[int]:
-    """The sentences in which a thing is for the first time; its things begin at ``at``."""
-    several = list(things)
-    size = len(several)
-    # What is written last stays: of everything the first.
-    first = dict(zip(reversed(several), range(size - 1, -1, -1), strict=True))
-    found: list[int] = (np.searchsorted(at, [*first.values()], side="right") - 1).tolist()
-    return found
-
-
-def _turns(
-    metric: Metric,
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    witnesses: Sequence[int],
-    wanted: Said,
-    references_of: Callable[[int], tuple[Reference, ...]],
-) -> list[int]:
-    """Sentences that make witnesses say of a metric's data what the whole part says.
-
-    Of the part's beginnings the shortest that says it ends in one of them: as what is said tells
-    what there is, longer ones say it too.
-    """
-
-    def same(sentences: Sequence[int]) -> bool:
-        # One after the other, the references of many take longer than those of all at once.
-        few = len(sentences) <= len(witnesses) + TURNS
-        of = references_of if few else corpus.references.__getitem__
-        here = replace(
-            corpus,
-            sources=tuple(corpus.sources[i] for i in sentences),
-            references=tuple(map(of, sentences)),
-            documents=(),
-            skipped=(),
-            whole=None,
-        )
-        outputs = [
-            hypotheses_of(
-                h.system,
-                [(h.sentences[i], None if h.edits is None else h.edits[i]) for i in sentences],
-            )
-            for h in systems
-        ]
-        return metric.context(here, outputs) == wanted.context and uncounted(
-            metric.notes(here, outputs)
-        ) == uncounted(wanted.notes)
-
-    from errata.scoring.accumulator import decides
-
-    if isinstance(decides(metric), WholeCountsError):
-        return []  # it will be asked about the whole only
-    every = range(len(corpus))
-    found = list(witnesses)
-    turns: list[int] = []
-    while not same(sorted(found)) and len(turns) < TURNS:
-        low, high = 0, len(corpus)
-        while high - low > 1:
-            middle = (low + high) // 2
-            enough = same(sorted({*found, *every[:middle]}))
-            low, high = (low, middle) if enough else (middle, high)
-        found.append(high - 1)
-        turns.append(high - 1)
-    return turns
-
-
-def hypotheses_of(
-    system: str, outputs: Sequence[tuple[str, tuple[Edit, ...] | None]]
-) -> Hypotheses:
-    given = [edits for _, edits in outputs if edits is not None]
-    return Hypotheses(system, tuple(text for text, _ in outputs), tuple(given) if given else None)
-
-
-def first_to_show(witnesses: Sequence[Witness]) -> tuple[Witness, ...]:
-    known: set[str] = set()
-    found = []
-    for witness in witnesses:
-        if not known.issuperset(witness.shows):
-            found.append(witness)
-            known.update(witness.shows)
-    return tuple(found)
+# ---- What is known of a corpus that comes in parts.
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is to be known of a part; ``+`` are the facts of a part and the one after it.
+    """What is known of a part of a corpus; ``+`` gives the facts of a part and the one after it.
 
     ``places`` is the annotator of each column of references, None where they differ. ``parts``
     counts those that have sentences. Sentences that were ``skipped`` are numbered in the text of
-    the part with them.
+    the part with them. ``by_metric`` are the facts of metrics (`Metric.facts`), by signature.
     """
 
     systems: tuple[str, ...]
@@ -400,8 +175,7 @@ class Facts:
     skipped: tuple[int, ...] = ()
     name: str = "corpus"
     parts: int = 0
-    witnesses: tuple[Witness, ...] = ()
-    said: tuple[Said, ...] = ()
+    by_metric: Mapping[str, MetricFacts] = field(default_factory=dict)
 
     @classmethod
     def of(cls, metrics: Sequence[Metric], corpus: Corpus, systems: Sequence[Hypotheses]) -> Facts:
@@ -410,10 +184,6 @@ class Facts:
         if not len(corpus):
             return cls(names, skipped=corpus.skipped)
         sizes = corpus.edits.sizes
-        said = tuple(
-            Said(repr(each), each.context(corpus, systems), each.notes(corpus, systems))
-            for each in metrics
-        )
         return cls(
             names,
             len(corpus),
@@ -426,8 +196,7 @@ class Facts:
             corpus.skipped,
             corpus.name,
             1,
-            find_witnesses(metrics, corpus, systems, said),
-            said,
+            {repr(each): each.facts(corpus, systems) for each in metrics},
         )
 
     def __add__(self, other: Facts) -> Facts:
@@ -456,8 +225,9 @@ class Facts:
             ),
             skipped=skipped,
             parts=self.parts + other.parts,
-            witnesses=first_to_show((*self.witnesses, *other.witnesses)),
-            said=added_words(self.said, other.said),
+            by_metric={
+                name: add_facts(own, other.by_metric[name]) for name, own in self.by_metric.items()
+            },
         )
 
     @property
@@ -467,55 +237,19 @@ class Facts:
             self.sentences, self.fewest, self.most, self.kept, self.skipped, self.tokens
         )
 
-    def told(self, metric: Metric) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What the metric would say of the whole: its context and its notes."""
-        said = next((each for each in self.said if each.metric == repr(metric)), None)
-        if self.parts == 1 and said is not None:
-            return said.context, said.notes
-        corpus, systems = self.witnessed()
-        counted = {note_key(note): note for note in said.notes} if said is not None else {}
-        notes = metric.notes(corpus, systems)
-        plain = [note_key(note) for note in notes if not isinstance(note, Counted)]
-        order = in_one_order([note_key(note) for note in said.notes] if said else [], plain)
-        texts = {note_key(note): note for note in notes} | counted
-        chosen = (key for key in order if key in plain or isinstance(texts[key], Counted))
-        return metric.context(corpus, systems), tuple(str(texts[key]) for key in chosen)
-
-    def witnessed(self) -> tuple[Corpus, list[Hypotheses]]:
-        """A small corpus and outputs of which metrics say what they would say of the whole."""
-        corpus = Corpus(
-            tuple(each.source for each in self.witnesses),
-            tuple(each.references for each in self.witnesses),
-            self.name,
-            kept=self.kept,
-            tokens=self.tokens,
-        )
-        return corpus, [
-            hypotheses_of(name, [each.outputs[s] for each in self.witnesses])
-            for s, name in enumerate(self.systems)
-        ]
+    def describe(self, metric: Metric) -> Description:
+        """What the metric describes of all parts, with the facts of the corpus."""
+        described = metric.describe(self.by_metric[repr(metric)])
+        return described._replace(context=(*described.context, *self.corpus_facts))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as what JSON holds."""
-        known = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        known["witnesses"] = [
-            {
-                "source": each.source,
-                "references": [
-                    {**_fields(reference), "edits": _listed(reference.edits)}
-                    for reference in each.references
-                ],
-                "outputs": [[text, _listed(edits)] for text, edits in each.outputs],
-                "shows": each.shows,
-            }
-            for each in self.witnesses
-        ]
-        known["said"] = [
-            [said.metric, said.context, [note_json(note) for note in said.notes]]
-            for said in self.said
-        ]
-        plain: dict[str, Any] = _plain(known)
-        return plain
+        known = {name: _as_list(getattr(self, name)) for name in self.__dataclass_fields__}
+        known["by_metric"] = {
+            metric: {name: _as_list(fact) for name, fact in facts.items()}
+            for metric, facts in self.by_metric.items()
+        }
+        return known
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Facts:
@@ -524,22 +258,13 @@ class Facts:
             name: tuple(value) if isinstance(value, list) else value
             for name, value in given.items()
         }
-        known["witnesses"] = tuple(
-            Witness(
-                each["source"],
-                tuple(
-                    Reference(**{**reference, "edits": _edits(reference["edits"])})
-                    for reference in each["references"]
-                ),
-                tuple((text, _edits(edits)) for text, edits in each["outputs"]),
-                tuple(each["shows"]),
-            )
-            for each in given["witnesses"]
-        )
-        known["said"] = tuple(
-            Said(name, tuple(context), tuple(note_of(note) for note in notes))
-            for name, context, notes in given["said"]
-        )
+        known["by_metric"] = {
+            metric: {
+                name: frozenset(fact) if isinstance(fact, list) else fact
+                for name, fact in facts.items()
+            }
+            for metric, facts in given["by_metric"].items()
+        }
         return cls(**known)
 
 
@@ -553,23 +278,8 @@ def _places(corpus: Corpus) -> tuple[int | None, ...]:
     return tuple(found[place] for place in range(len(found)))
 
 
-def _plain(value: Any) -> Any:
-    """Tuples as lists, all the way down."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, tuple | list) else value
-
-
-def _fields(thing: Reference | Edit) -> dict[str, Any]:
-    """The fields of a frozen thing by their names; `asdict` takes ten times as long."""
-    return {name: getattr(thing, name) for name in thing.__dataclass_fields__}
-
-
-def _listed(edits: Sequence[Edit] | None) -> list[dict[str, Any]] | None:
-    return None if edits is None else list(map(_fields, edits))
-
-
-def _edits(given: Sequence[Mapping[str, Any]] | None) -> tuple[Edit, ...] | None:
-    if given is None:
-        return None
-    return tuple(Edit(**{**edit, "alternatives": tuple(edit["alternatives"])}) for edit in given)
+def _as_list(value: Any) -> Any:
+    """A tuple or a set as a list."""
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -81,7 +81,7 @@ def type_table(
 
 
 def targeted_table(scores: TargetedScores, headline: str, *, signature: str = "") -> Table:
-    """Each kind by itself: F with both sides restricted to it, success, and false alarms."""
+    """Each kind alone: F with both sides restricted to it, success, and false alarms."""
     rows: list[tuple[Cell, ...]] = [
         (
             kind or "-",
@@ -209,7 +209,7 @@ def summary_table(
 ) -> Table:
     """Every metric side by side: score and interval, in the order of the first metric.
 
-    The best of each is marked, and what is not told apart from it (`tied_with_best`). With
+    The best of each is marked, and those tied with it (`tied_with_best`). With
     ``notes`` the table says below it what the marks mean, and what the metrics have to say.
     """
     apart = unique_labels(results)
@@ -223,7 +223,11 @@ def summary_table(
     what = f": score ± half the width of its {level} interval" if sampled else ""
     said = [f"note: {note}" for scores in results for note in scores.notes]
     if len(results[0]) > 1:
-        alike = f"not told apart from it (paired bootstrap, {level})" if sampled else "as good"
+        alike = (
+            f"not significantly different from it (paired bootstrap, {level})"
+            if sampled
+            else "as good"
+        )
         said.insert(0, f"* best   = {alike}")
     return Table(
         columns,
@@ -240,7 +244,7 @@ def summary_table(
 
 
 def _leading(scores: Scores, confidence: float) -> list[BestScore]:
-    """The score of each system, marked where it is the best or not told apart from it."""
+    """The score of each system, marked if it is the best or tied with the best."""
     bounds = scores.interval(confidence)
     alike = tied_with_best(scores, confidence)
     marked = len(scores) > 1
@@ -360,7 +364,7 @@ def scores_as_table(scores: Scores, *, by_sentence: bool = False) -> Table:
     return sentence_score_table(scores) if by_sentence else score_table(scores)
 
 
-# ---- Scores that were computed elsewhere, held against those of one system, metric by metric.
+# ---- Scores computed elsewhere: the difference to one system, metric by metric.
 
 
 def score_change_table(
@@ -412,6 +416,7 @@ def by_type_tables(
     progress: Progress | None = None,
 ) -> list[Table]:
     """Return the scores of each system by kind of edit, by a metric that counts edits."""
+    from errata.metrics.base import describe_data
     from errata.metrics.errant import Edits
     from errata.metrics.errant_by_type import scores_by_type, targeted_scores
     from errata.scoring.contract import check_inputs
@@ -426,16 +431,17 @@ def by_type_tables(
     metric.prepared(corpus, systems, progress)  # of all systems in one go
     by_system = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
     targeted = [targeted_scores(metric, corpus, system, tier=tier) for system in systems]
+    described = describe_data(metric, corpus, systems)
     tables, signature = [], ""
     for scored, aimed in zip(by_system, targeted, strict=True):
         signature = signed(
             repr(metric),
-            *metric.context(corpus, systems),
+            *described.context,
             *corpus_facts(corpus),
             *((f"kinds:gold retyped by {metric.extractor}",) if scored.retyped else ()),
             f"tier:{tier}",
         )
-        notes = metric.notes(corpus, systems)
+        notes = described.notes
         tables.append(type_table(scored, metric.headline, notes=notes, signature=signature))
         tables.append(targeted_table(aimed, metric.headline, signature=signature))
     tables.append(changed_sentences_table(targeted, signature=signature))

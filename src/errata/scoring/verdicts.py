@@ -49,9 +49,9 @@ def first_lead(scores: Scores, confidence: float = 0.95) -> Lead | None:
 
 
 def tied_with_best(scores: Scores, confidence: float = 0.95) -> tuple[bool, ...]:
-    """Which systems are not told apart from the best, itself among them.
+    """Return which systems are not significantly different from the best, itself included.
 
-    Without resamples only equal scores are alike; what is no number is told apart from any.
+    Without resamples only equal scores are tied; NaN is tied with nothing.
 
     >>> tied_with_best(Scores("m2()", ("A", "B", "C"), np.array([0.5, 0.25, 0.5])))
     (True, False, True)

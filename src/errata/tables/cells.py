@@ -1,6 +1,6 @@
 """Cell types and number formats.
 
-A cell keeps its numbers; how people, JSON and TSV see them is said here and nowhere else.
+A cell keeps its numbers; how people, JSON and TSV see them is decided here only.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RankedScore(NamedTuple):
 
 
 class BestScore(NamedTuple):
-    """A score with its interval; ``lead`` says whether it is the best or not told apart from it."""
+    """A score with its interval; ``lead`` marks the best and those tied with it."""
 
     value: float
     low: float
@@ -202,13 +202,13 @@ def _by_ending(cell: Cell) -> dict[str, Cell]:
     return {} if cell is None else {"": cell}
 
 
-# ---- How many digits of which figure people are shown.
+# ---- How many digits of a figure people see.
 
 LARGE = 10  # from here on, decimals beyond the first few say nothing
 
 
 def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
-    """Percent for a share, as many decimals for what is large (BLEU), four for the rest.
+    """Percent for shares, as many decimals for large scores (BLEU), four for the rest.
 
     >>> score_format(Scores("m2()", ("A",), np.array([0.5]), headline="F", shares=("F",)), "F")
     '.1p'
@@ -223,7 +223,7 @@ def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
 
 
 def score_formats(scores: Scores, figures: Iterable[str], digits: int = 1) -> dict[str, str]:
-    """The formats of those of several figures that are no whole numbers."""
+    """The formats of several figures, without those that are whole numbers."""
     return {
         name: score_format(scores, name, digits)
         for name in figures

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from errata import __version__
 from errata.core.errors import (
@@ -24,6 +25,7 @@ from errata.core.errors import (
 )
 from errata.core.parameters import require
 from errata.core.signatures import short_signatures
+from errata.core.stats import Estimate, Interval
 from errata.tables.cells import BestScore, Cell, as_columns, as_text, is_empty, is_number, to_json
 
 if TYPE_CHECKING:
@@ -34,6 +36,36 @@ if TYPE_CHECKING:
 Form = Literal["table", "json", "tsv", "latex", "markdown", "html"]
 SignatureForm = Literal["short", "full"]
 SIGNATURE = "signature: "
+
+
+class Column(NamedTuple):
+    """A heading, the cells below it, and a format spec for them.
+
+    An ``optional`` column is left out if no row has a value in it; ``width`` is the most places it
+    takes in a terminal.
+    """
+
+    name: str
+    cells: Iterable[Cell]
+    format: str = ""
+    optional: bool = False
+    width: int | None = None
+
+
+def estimate_columns(
+    name: str, estimates: Iterable[Estimate | None], format: str, confidence: float
+) -> list[Column]:
+    """A column of values and one of their intervals, which is left out if there are none."""
+    known = [(None, None) if e is None else (e.value, Interval(e.low, e.high)) for e in estimates]
+    return [
+        Column(name, [value for value, _ in known], format),
+        Column(
+            f"{name} {confidence * 100:g} %",
+            [interval for _, interval in known],
+            format,
+            optional=True,
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -65,6 +97,43 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise InputError(f"a row of {len(row)} cells under {len(self.columns)} columns")
+
+    @classmethod
+    def of(
+        cls,
+        columns: Iterable[Column],
+        *,
+        title: str = "",
+        name: str = "",
+        caption: str = "",
+        notes: Iterable[str] = (),
+        signature: str = "",
+        rules: Iterable[int] = (),
+        row_formats: Mapping[str, str] = MappingProxyType({}),
+    ) -> Table:
+        """Return the table of some columns; ``notes`` follow the caption, a line each.
+
+        >>> Table.of([Column("n", [1, 2], ".2f"), Column("why", [None, None], optional=True)]).rows
+        ((1,), (2,))
+        """
+        filled = [column._replace(cells=tuple(column.cells)) for column in columns]
+        shown = [
+            column
+            for column in filled
+            if not (column.optional and all(map(is_empty, column.cells)))
+        ]
+        return cls(
+            tuple(column.name for column in shown),
+            tuple(zip(*(column.cells for column in shown), strict=True)),
+            title=title,
+            name=name,
+            caption="\n".join([*filter(None, [caption]), *(f"note: {note}" for note in notes)]),
+            formats={column.name: column.format for column in shown if column.format},
+            widths={column.name: column.width for column in shown if column.width is not None},
+            signature=signature,
+            rules=frozenset(rules),
+            row_formats=row_formats,
+        )
 
     def without_empty(self, column: str) -> Table:
         """The same, and without this column where no row has a value in it.

@@ -29,7 +29,9 @@ def terminal_table(
     """A table as lines of text; too wide a one loses columns, and says which."""
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
     lines = (
-        [bold(line) for line in _filled(escape_controls(table.title), width)] if table.title else []
+        [bold(line) for line in _wrap_remark(escape_controls(table.title), width)]
+        if table.title
+        else []
     )
     parts, left_out = _fitting(table, width)
     for k, part in enumerate(parts):
@@ -39,13 +41,13 @@ def terminal_table(
         names = ", ".join(map(escape_controls, left_out))
         remarks.insert(0, f"note: not shown in {width} columns: {names}; {REMEDY}")
     for remark in remarks:
-        lines += _filled(remark, width)
+        lines += _wrap_remark(remark, width)
     for signature in signatures:
-        lines += (dim(line, colour) for line in _filled(signature, width))
+        lines += (dim(line, colour) for line in _wrap_remark(signature, width))
     return "\n".join(lines)
 
 
-def _filled(text: str, width: int | None) -> list[str]:
+def _wrap_remark(text: str, width: int | None) -> list[str]:
     """A remark in lines of the width; a blank is never lost, so that it can be copied."""
     if width is None or display_width(text) <= width or text.startswith(SIGNATURE):
         return [text]

@@ -171,7 +171,7 @@ def reproducible(seed: int, threads: int) -> Iterator[None]:
             torch.set_num_threads(before)
 
 
-# ---- Which rows go through a model together: those of like length, in an order that chance
+# ---- Which rows go through a model together: rows of similar length, in an order that chance
 # decides.
 
 BLOCK_BATCHES = 16  # sorted together: enough to meet one's like, few enough for chance
@@ -257,7 +257,7 @@ class Recipe:
         return data
 
 
-# What `errata train` does unless it is told otherwise.
+# Defaults of `errata train`.
 SOME_RECIPE = Recipe()
 IMPARA_RECIPE = Recipe(epochs=5)
 

@@ -48,7 +48,7 @@ from errata.training.fine_tune import (
     split_rows,
 )
 
-# ---- Pairs of texts of which one is better, made from corrections (IMPARA, Maeda et al. 2022).
+# ---- Pairs of a better and a worse text, made from corrections (IMPARA, Maeda et al. 2022).
 
 Embedding = Callable[[Sequence[str]], Floats]
 TRIES = 10
@@ -59,7 +59,7 @@ NOISE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class CorrectedSource:
-    """A source and one annotator's edits of it, of which each changes something."""
+    """A source and one annotator's edits; each of them changes something."""
 
     source: str
     edits: tuple[Edit, ...]
@@ -201,7 +201,7 @@ def plan_impara(
     rows: int | None = None,
     extractor: str = "aligned",
 ) -> ImparaPlan:
-    """Say what is to be trained on a corpus with gold edits, or with corrected texts.
+    """Return the plan of a training on a corpus with gold edits or corrected texts.
 
     ``rows`` are the pairs to learn from at most (4,096). Refused where a part has no correction.
     """
@@ -246,7 +246,7 @@ def train_impara(
     )
     with reproducible(recipe.seed, recipe.workers):
         embed = _embedding(recipe)
-        pairs, gate = _drawn(plan, embed), _gate(plan, embed)
+        pairs, gate = _sample_pairs(plan, embed), _gate(plan, embed)
         head = folder.finished("", key)
         if head is None:
             work = folder.start("")
@@ -287,7 +287,7 @@ def _embedding(recipe: Recipe) -> Embedding:
     return lambda texts: encoder.rows(texts)[:, :-1]
 
 
-def _drawn(plan: ImparaPlan, embed: Embedding) -> dict[Part, list[ImpactPair]]:
+def _sample_pairs(plan: ImparaPlan, embed: Embedding) -> dict[Part, list[ImpactPair]]:
     recipe = plan.recipe
     rng = np.random.default_rng(recipe.seed)
     found = draw_pairs(plan.sources, embed, rng)

@@ -139,7 +139,7 @@ def shared_heads(heads: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
 def plan_some(
     ratings: Ratings, recipe: Recipe, *, heads: Sequence[Criterion] = (), rows: int | None = None
 ) -> SomePlan:
-    """Say what is to be trained; refused where a part of the data would be too small.
+    """Return the plan of a training; refuse data whose parts would be too small.
 
     ``heads`` are all criteria that were rated unless some are named; ``rows`` limits what is
     learnt from to so many rows, whole sources at a time, while the other parts stay whole: so

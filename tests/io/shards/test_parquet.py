@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Corpus, Hypotheses
 from errata.io import write_text
-from errata.io.corpus import read_corpus
-from errata.io.shards.inputs import ShardedInputs
+from errata.io.corpus import CorpusFiles, read_corpus
 from errata.io.shards.parquet import parquet_rows
 from errata.io.shards.plan import plan_shards
 from errata.io.shards.read import read_shard, stream_batches
@@ -104,7 +103,7 @@ def test_gold_edits_are_those_of_m2(tmp_path_factory, sources: list[str], data) 
         beside = {"m2": ["\n".join(several) or None for several in lines]}
     columns = {"source": sources, **beside, "hyp:ours": outputs, "hyp:theirs": sources}
     path = write(folder / "gold.parquet", columns, rows, edits=EDITS, m2=pa.string())
-    inputs = ShardedInputs(parquet=path, guard=False, annotators=kept, name="gold")
+    inputs = CorpusFiles(parquet=path, guard=False, annotators=kept, name="gold")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -138,7 +137,7 @@ def test_references_are_those_of_texts(tmp_path_factory, sources: list[str], dat
     columns = {"source": sources, "references": references, "hypothesis": sources}
     kind = pa.list_(pa.string())
     path = write(folder / "x.parquet", columns, data.draw(st.integers(1, 4)), references=kind)
-    inputs = ShardedInputs(parquet=path, guard=False, name="source.txt", tokens="characters")
+    inputs = CorpusFiles(parquet=path, guard=False, name="source.txt", tokens="characters")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = read_corpus(
@@ -168,7 +167,7 @@ def test_rows_have_slices_partitions_and_marks(tmp_path: Path) -> None:
                 "document": [1, 1, 2],
             },
         )
-    inputs = ShardedInputs(parquet=str(tmp_path))
+    inputs = CorpusFiles(parquet=str(tmp_path))
     rows = list(parquet_rows(inputs, slices=("day", "locale", "level"), batch=2))
     assert [row.first for row in rows] == [0, 2, 3, 5]
     assert [row.before for row in rows] == [0, 2, 0, 2]
@@ -194,7 +193,7 @@ def test_outputs_in_files_of_their_own(tmp_path: Path) -> None:
     ids = [10, 11, 12, 13, 14]
     main = write(tmp_path / "s.parquet", {"id": ids, "source": list("abcde")}, 2)
     ours = write(tmp_path / "o.parquet", {"id": ids, "hypothesis": list("abcdf")}, 3)
-    inputs = ShardedInputs(parquet=main, outputs=(("ours", ours),))
+    inputs = CorpusFiles(parquet=main, outputs=(("ours", ours),))
     for shard_bytes in (1, 1 << 30):
         found = [
             pair
@@ -248,7 +247,7 @@ BAD_COLUMNS = [
 
 def test_bad_columns_are_named(tmp_path: Path) -> None:
     for columns, message in BAD_COLUMNS:
-        inputs = ShardedInputs(parquet=write(tmp_path / "x.parquet", columns))
+        inputs = CorpusFiles(parquet=write(tmp_path / "x.parquet", columns))
         with pytest.raises(InputError, match=message) as caught:
             list(stream_batches(inputs))
         assert "x.parquet" in str(caught.value)
@@ -258,7 +257,7 @@ def test_files_have_the_outputs_of_the_same_systems(tmp_path: Path) -> None:
     columns = {"source": ["a"], "hyp:A": ["b"], "hyp:B": ["c"]}
     write(tmp_path / "x-1.parquet", columns)
     write(tmp_path / "x-2.parquet", {name: columns[name] for name in ("hyp:B", "source", "hyp:A")})
-    inputs = ShardedInputs(parquet=str(tmp_path / "x-*.parquet"))
+    inputs = CorpusFiles(parquet=str(tmp_path / "x-*.parquet"))
     assert len(plan_shards(inputs)) == 2
     write(tmp_path / "x-3.parquet", {"source": ["a"], "hyp:A": ["b"], "hyp:C": ["c"]})
     with pytest.raises(
@@ -269,7 +268,7 @@ def test_files_have_the_outputs_of_the_same_systems(tmp_path: Path) -> None:
 
 def test_weights_are_not_left_aside_in_silence(tmp_path: Path) -> None:
     path = write(tmp_path / "x.parquet", {"source": ["a"], "hyp:A": ["b"], "weight": [2.5]})
-    inputs = ShardedInputs(parquet=path)
+    inputs = CorpusFiles(parquet=path)
     (shard,) = plan_shards(inputs)
     with pytest.warns(DataWarning, match=r"x\.parquet: the column 'weight' is not used"):
         list(read_shard(shard, inputs))
@@ -289,9 +288,9 @@ def test_documents_are_added_without_checking_again(
         check(corpus, known)
 
     monkeypatch.setattr(Corpus, "__post_init__", counted)
-    [(bare, _)] = stream_batches(ShardedInputs(parquet=plain))
+    [(bare, _)] = stream_batches(CorpusFiles(parquet=plain))
     once = checked.copy()
-    [(corpus, _)] = stream_batches(ShardedInputs(parquet=named))
+    [(corpus, _)] = stream_batches(CorpusFiles(parquet=named))
     assert checked == once * 2
     assert corpus.documents == ("document 7", "document 7", "row 3")
     assert (bare.documents, bare.references) == ((), corpus.references)
@@ -304,7 +303,7 @@ def test_findings_name_rows(tmp_path: Path) -> None:
         (LINE.replace("y", "y\u200b"), r".*U\+200B"),
     ):
         columns = {"source": ["a", "b", "c"], "m2": [None, LINE, line]}
-        inputs = ShardedInputs(parquet=write(tmp_path / "x.parquet", columns, 1))
+        inputs = CorpusFiles(parquet=write(tmp_path / "x.parquet", columns, 1))
         for batch in (1, 3):
             with pytest.warns(DataWarning, match=rf"x\.parquet:3: {message}"):
                 list(stream_batches(inputs, batch=batch))
@@ -313,7 +312,7 @@ def test_findings_name_rows(tmp_path: Path) -> None:
 def test_files_without_rows(tmp_path: Path) -> None:
     full = write(tmp_path / "rows" / "1.parquet", {"source": ["a"]})
     write(tmp_path / "rows" / "2.parquet", {"source": pa.array([], pa.string())})
-    inputs = ShardedInputs(parquet=str(tmp_path / "rows"))
+    inputs = CorpusFiles(parquet=str(tmp_path / "rows"))
     shards = plan_shards(inputs)
     assert [shard.sentences for shard in shards] == [1, 0]
     assert [len(list(read_shard(shard, inputs))) for shard in shards] == [1, 0]
@@ -327,11 +326,11 @@ def test_files_without_rows(tmp_path: Path) -> None:
         (tmp_path / "text", r"x\.parquet: this is no Parquet file"),
     ):
         with pytest.raises(InputError, match=message):
-            plan_shards(ShardedInputs(parquet=str(place)))
+            plan_shards(CorpusFiles(parquet=str(place)))
 
 
 def test_pyarrow_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "x.parquet", {"source": ["a"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[parquet\]'"):
-        plan_shards(ShardedInputs(parquet=path))
+        plan_shards(CorpusFiles(parquet=path))

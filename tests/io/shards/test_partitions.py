@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from errata.data import Corpus, Hypotheses
 from errata.io import read_corpus
+from errata.io.corpus import CorpusFiles
 from errata.io.outputs import read_systems
 from errata.io.shards import plan as shards_plan
-from errata.io.shards.inputs import Shard, ShardedInputs
+from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import cut_shards, plan_shards
 from errata.io.shards.read import read_shard, stream_batches
 from run_folders import joined
@@ -100,11 +101,11 @@ def givens(draw) -> Given:
     return Given(files, n, options)
 
 
-def written(folder: Path, given: Given, pack=lambda data: data, ending: str = "") -> ShardedInputs:
+def written(folder: Path, given: Given, pack=lambda data: data, ending: str = "") -> CorpusFiles:
     for name, text in given.files.items():
         (folder / (name + ending)).write_bytes(pack(text.encode()))
     at = {name: str(folder / (name + ending)) for name in given.files}
-    return ShardedInputs(
+    return CorpusFiles(
         gold=at.get("gold.m2"),
         source=at.get("source.txt"),
         references=tuple(at[name] for name in at if name.startswith("ref")),
@@ -114,7 +115,7 @@ def written(folder: Path, given: Given, pack=lambda data: data, ending: str = ""
     )
 
 
-def whole(inputs: ShardedInputs, **more) -> tuple[Corpus, list[Hypotheses]]:
+def whole(inputs: CorpusFiles, **more) -> tuple[Corpus, list[Hypotheses]]:
     corpus = read_corpus(
         gold=inputs.gold,
         source=inputs.source,
@@ -129,7 +130,7 @@ def whole(inputs: ShardedInputs, **more) -> tuple[Corpus, list[Hypotheses]]:
     return corpus, read_systems(outputs, corpus=corpus, guard=inputs.guard)
 
 
-def read_all(shards, inputs: ShardedInputs, batch: int):
+def read_all(shards, inputs: CorpusFiles, batch: int):
     first = 0
     for k, shard in enumerate(shards):
         again = Shard.from_json(json.loads(json.dumps(shard.to_json())))

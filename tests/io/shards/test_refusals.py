@@ -15,8 +15,8 @@ import pytest
 
 from errata.core.errors import InputError, MissingExtraError
 from errata.io import read_corpus, read_text
+from errata.io.corpus import CorpusFiles
 from errata.io.outputs import read_systems
-from errata.io.shards.inputs import ShardedInputs
 from errata.io.shards.plan import cut_shards, plan_shards
 from errata.io.shards.read import read_shard, stream_batches
 
@@ -43,7 +43,7 @@ def write(folder: Path, **texts: str) -> Callable[[str], str]:
     return lambda name: str(folder / name)
 
 
-def read(inputs: ShardedInputs, **options: Any) -> list[Any]:
+def read(inputs: CorpusFiles, **options: Any) -> list[Any]:
     return list(stream_batches(inputs, **options))
 
 
@@ -58,14 +58,14 @@ def test_files_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for k in (1, 2, 10):
         (tmp_path / f"source-{k}.txt").write_text(f"s {k}\n")
         (tmp_path / f"ours-{k}.txt.gz").write_bytes(gzip.compress(f"o {k}\n".encode()))
-    inputs = ShardedInputs(
+    inputs = CorpusFiles(
         source=str(tmp_path / "source-*.txt"), outputs=(("ours", str(tmp_path / "ours-*.txt.gz")),)
     )
     texts = [(c.sources, s[0].sentences) for c, s in read(inputs)]
     assert texts == [((f"s {k}",), (f"o {k}",)) for k in (1, 2, 10)]
     assert [shard.first for shard in plan_shards(inputs)] == [0, 1, 2]
     several = tuple(str(tmp_path / f"source-{k}.txt") for k in (10, 1))
-    assert [c.sources for c, _ in read(ShardedInputs(source=several))] == [("s 10",), ("s 1",)]
+    assert [c.sources for c, _ in read(CorpusFiles(source=several))] == [("s 10",), ("s 1",)]
 
 
 @pytest.mark.parametrize("act", [plan_shards, read], ids=["plan", "stream"])
@@ -100,8 +100,8 @@ def test_files_that_do_not_fit_are_named(tmp_path: Path, act: Callable[..., obje
         if "outputs" in given:
             given["outputs"] = (("o", at(given["outputs"])),)
         with pytest.raises(InputError, match=message):
-            act(ShardedInputs(**given))
-    inputs = ShardedInputs(gold=two, annotators=(2,))
+            act(CorpusFiles(**given))
+    inputs = CorpusFiles(gold=two, annotators=(2,))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         corpora = [c for shard in plan_shards(inputs) for c, _ in read_shard(shard, inputs)]
@@ -112,7 +112,7 @@ def test_files_that_do_not_fit_are_named(tmp_path: Path, act: Callable[..., obje
 
 def test_two_sentences_in_a_paragraph_are_not_cut(tmp_path: Path) -> None:
     at = write(tmp_path, gold_m2="S a b\n\nS c d\n\nS e f\n\n", o_m2="S a b\n\nS c d\nS e f\n\n")
-    inputs = ShardedInputs(gold=at("gold.m2"), outputs=(("ours", at("o.m2")),))
+    inputs = CorpusFiles(gold=at("gold.m2"), outputs=(("ours", at("o.m2")),))
     with pytest.raises(InputError, match=r"o\.m2: the paragraph of sentence 2 .*; put a blank"):
         plan_shards(inputs, shard_sentences=1)
     (shard,) = plan_shards(inputs)
@@ -121,7 +121,7 @@ def test_two_sentences_in_a_paragraph_are_not_cut(tmp_path: Path) -> None:
 
 def test_changed_file_is_not_read(tmp_path: Path) -> None:
     path = write(tmp_path, s_txt=lines(SOURCES))("s.txt")
-    inputs = ShardedInputs(source=path)
+    inputs = CorpusFiles(source=path)
     shards = plan_shards(inputs, shard_sentences=15)
     assert [shard.sentences for shard in shards] == [15, 15, 10]
     for change, message in (
@@ -138,7 +138,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     good = m2(SOURCES).split("\n\n")
     bad = good[30].replace("A 0 1|||X", "A 0 99|||X")
     at = write(tmp_path, gold_m2="\n\n".join([*good[:30], bad, *good[31:]]))
-    inputs = ShardedInputs(gold=at("gold.m2"))
+    inputs = CorpusFiles(gold=at("gold.m2"))
     shards = cut_shards(inputs, [11, 29])
     assert sum(len(c) for c, _ in read_shard(shards[1], inputs)) == 18
     for act in (
@@ -149,7 +149,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
             act()
     data = lines(SOURCES).encode().replace(b"number 33", b"number \xff")
     (tmp_path / "s.txt").write_bytes(data)
-    inputs = ShardedInputs(source=at("s.txt"))
+    inputs = CorpusFiles(source=at("s.txt"))
     with pytest.raises(InputError, match=r"s\.txt:34: byte 17 of the line \(0xff\) is not UTF-8"):
         list(read_shard(cut_shards(inputs, [25])[1], inputs, batch=4))
 
@@ -159,7 +159,7 @@ def test_guard_names_true_lines(tmp_path: Path) -> None:
     swapped = list(SOURCES)
     swapped[30:32] = "Something else entirely is said here , friends .", SOURCES[30]
     at = write(tmp_path, s_txt=lines(SOURCES), o_txt=lines(swapped))
-    inputs = ShardedInputs(source=at("s.txt"), outputs=(("o", at("o.txt")),))
+    inputs = CorpusFiles(source=at("s.txt"), outputs=(("o", at("o.txt")),))
     corpus = read_corpus(source=at("s.txt"))
     whole = said(lambda: read_systems([f"o={at('o.txt')}"], corpus=corpus))
     assert said(lambda: read(inputs)) == whole
@@ -173,28 +173,28 @@ def test_unrelated_texts_are_refused_unless_meant(tmp_path: Path) -> None:
     at = write(tmp_path, s_txt=lines(SOURCES), o_txt=lines(other))
     files: dict[str, Any] = {"source": at("s.txt"), "outputs": (("o", at("o.txt")),)}
     with pytest.raises(InputError, match=r"o\.txt: the lines resemble their own sources"):
-        read(ShardedInputs(**files))
-    warned = said(lambda: read(ShardedInputs(**files, guard=False)))
+        read(CorpusFiles(**files))
+    warned = said(lambda: read(CorpusFiles(**files, guard=False)))
     assert any("o.txt: the lines resemble" in each for each in warned)
     # A few lines at the end are no reason to refuse the rest.
     write(tmp_path, o_txt=lines([*SOURCES[:30], *other[30:]]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert [len(c) for c, _ in read(ShardedInputs(**files), batch=30)] == [30, 10]
+        assert [len(c) for c, _ in read(CorpusFiles(**files), batch=30)] == [30, 10]
 
 
 def test_warnings_are_those_of_the_whole_files_and_come_once(tmp_path: Path) -> None:
     odd = [f"{line[:-2]} \u200b." if k % 3 == 0 else line for k, line in enumerate(SOURCES)]
     at = write(tmp_path, odd_txt=lines(odd), glued_txt=lines(SOURCES).replace(" .", "."))
     for path in (at("odd.txt"), at("glued.txt")):
-        inputs = ShardedInputs(source=path, references=(path,))
+        inputs = CorpusFiles(source=path, references=(path,))
         whole = said(lambda path=path: read_corpus(source=path, references=[path]))
         assert whole
         assert said(lambda inputs=inputs: read(inputs)) == whole
         parts = said(lambda inputs=inputs: read(inputs, batch=10))
         # The first part gives a warning about a whole text, with its own numbers.
         assert [w.split(" in ")[0] for w in parts] == [w.split(" in ")[0] for w in whole]
-    found = said(lambda: read(ShardedInputs(source=at("odd.txt")), batch=10))
+    found = said(lambda: read(CorpusFiles(source=at("odd.txt")), batch=10))
     assert any("(and 13 more like it: lines 4, 7, 10, 13, 16, ...)" in each for each in found)
 
 
@@ -202,13 +202,13 @@ def test_standard_input_is_streamed_and_not_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = write(tmp_path, s_txt=lines(SOURCES))
-    inputs = ShardedInputs(source=at("s.txt"), outputs=(("o", "-"),))
+    inputs = CorpusFiles(source=at("s.txt"), outputs=(("o", "-"),))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines(SOURCES).encode())))
     assert [len(s[0]) for _, s in read(inputs, batch=15)] == [15, 15, 10]
     with pytest.raises(InputError, match=r"standard input \(output:o\) can be read once only"):
         plan_shards(inputs)
     with pytest.raises(InputError, match="standard input is given as source and as output:o"):
-        read(ShardedInputs(source="-", outputs=(("o", "-"),)))
+        read(CorpusFiles(source="-", outputs=(("o", "-"),)))
 
 
 def test_streams_have_no_limit_and_other_inputs_have(
@@ -218,7 +218,7 @@ def test_streams_have_no_limit_and_other_inputs_have(
     path = write(tmp_path, s_txt=lines(SOURCES * 10))("s.txt")
     (tmp_path / "s.txt.gz").write_bytes(gzip.compress(Path(path).read_bytes()))
     for name in (path, f"{path}.gz"):
-        inputs = ShardedInputs(source=name)
+        inputs = CorpusFiles(source=name)
         assert sum(len(c) for c, _ in read(inputs)) == 400
         assert sum(shard.sentences for shard in plan_shards(inputs, shard_bytes=3000)) == 400
         with pytest.raises(InputError, match="more than 1,024 bytes"):
@@ -233,14 +233,14 @@ def test_inputs_that_contradict_each_other_are_refused() -> None:
         ({"source": "a", "outputs": (("o", "x"), ("o", "y"))}, "'o'"),
     ):
         with pytest.raises(InputError, match=message):
-            ShardedInputs(**given)
+            CorpusFiles(**given).check()
 
 
 def test_what_is_written_of_inputs_holds_no_secret() -> None:
-    inputs = ShardedInputs(source="s3://b/*", outputs=(("o", "x"),), storage={"secret": "hush"})
+    inputs = CorpusFiles(source="s3://b/*", outputs=(("o", "x"),), storage={"secret": "hush"})
     assert "hush" not in repr(inputs)
     assert "storage" not in inputs.to_json()
-    assert ShardedInputs.from_json(inputs.to_json(), storage={"secret": "hush"}) == inputs
+    assert CorpusFiles.from_json(inputs.to_json(), storage={"secret": "hush"}) == inputs
 
 
 def test_zstd_is_read_and_needs_its_package(

@@ -11,8 +11,8 @@ import pytest
 from command import errata, errata_process
 from errata.core.errors import InputError, MissingExtraError
 from errata.io import read_text
+from errata.io.corpus import CorpusFiles
 from errata.io.files import is_url
-from errata.io.shards.inputs import ShardedInputs
 from errata.io.shards.plan import plan_shards
 from errata.io.shards.read import read_shard, stream_batches
 
@@ -35,7 +35,7 @@ def test_patterns_in_a_store(memory) -> None:
         memory.pipe(
             f"/errata/ours-{k}.txt.gz", gzip.compress("".join(f"{s}\n" for s in SOURCES).encode())
         )
-    inputs = ShardedInputs(
+    inputs = CorpusFiles(
         gold="memory://errata/gold-*.m2", outputs=(("ours", "memory://errata/ours-*.txt.gz"),)
     )
     shards = plan_shards(inputs)
@@ -44,7 +44,7 @@ def test_patterns_in_a_store(memory) -> None:
     got = [corpus for shard in shards for corpus, _ in read_shard(shard, inputs)]
     assert [corpus.sources for corpus in got] == [tuple(SOURCES)] * 2
     assert [len(corpus) for corpus, _ in stream_batches(inputs, batch=30)] == [30, 20, 30, 20]
-    plain = ShardedInputs(gold="memory://errata/gold-2.m2")
+    plain = CorpusFiles(gold="memory://errata/gold-2.m2")
     cut = plan_shards(plain, shard_sentences=20)
     assert [len(c) for shard in cut for c, _ in read_shard(shard, plain)] == [20, 20, 10]
     memory.pipe("/errata/gold-2.m2", GOLD.encode() + b"\n")
@@ -64,7 +64,7 @@ def test_what_is_not_there(memory, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"memory://errata/no\.txt: .*there is no such file"):
         read_text("memory://errata/no.txt")
     with pytest.raises(InputError, match="no file fits the pattern"):
-        plan_shards(ShardedInputs(source="memory://errata/no-*.txt"))
+        plan_shards(CorpusFiles(source="memory://errata/no-*.txt"))
     with pytest.raises(InputError, match="nowhere://x: "):
         read_text("nowhere://x")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
@@ -117,11 +117,11 @@ def test_run_whose_folder_and_inputs_are_in_a_store(bucket, tmp_path: Path) -> N
     errata_process("scale", "clean", *run, *given, "--all")
     store.invalidate_cache()
     assert store.find("errata-logs/run") == []
-    inputs = ShardedInputs(gold="s3://errata-logs/whole/*.m2", storage=storage)
+    inputs = CorpusFiles(gold="s3://errata-logs/whole/*.m2", storage=storage)
     shards = plan_shards(inputs, shard_sentences=20)
     assert [len(c) for shard in shards for c, _ in read_shard(shard, inputs)] == [20, 20, 10]
     store.pipe("errata-logs/whole/g.m2", GOLD.replace("|||is|||", "|||am|||").encode())
     with pytest.raises(InputError, match="has changed since the run was planned: it was written"):
         list(read_shard(shards[0], inputs))
     with pytest.raises(InputError, match="s3://errata-logs/none"):
-        list(stream_batches(ShardedInputs(source="s3://errata-logs/none", storage=storage)))
+        list(stream_batches(CorpusFiles(source="s3://errata-logs/none", storage=storage)))

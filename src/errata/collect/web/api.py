@@ -534,7 +534,7 @@ async def tasks(served: Served, request: Request) -> Response:
         if standing.state not in ("working", "tutorial"):
             finish = _finish(store, campaign, judge, standing.state)
             return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
-        taken = [_sent(campaign, task.taken(campaign.design)) for task in found]
+        taken = [_task_json(campaign, task.taken(campaign.design)) for task in found]
         state = standing.state if taken else _after(why)
         if (
             why in ("nothing", "all", "budget")
@@ -555,7 +555,7 @@ def _after(why: str) -> str:
     )
 
 
-def _sent(campaign: Campaign, task: Any) -> dict[str, Any]:
+def _task_json(campaign: Campaign, task: Any) -> dict[str, Any]:
     """A task as the page gets it: fields are alike whatever the task is for."""
     scales = [asdict(scale) for scale in campaign.design.scales]
     return {
@@ -577,7 +577,7 @@ async def _earlier(served: Served, judge: int, request: Request) -> Response:
         found = []
         campaign = store.campaign()
         for answer in reversed(store.last_answers(judge, int(many))):
-            task = _sent(campaign, store.task(judge, answer["task"]))
+            task = _task_json(campaign, store.task(judge, answer["task"]))
             found.append(task | {k: answer[k] for k in ("revision", "answer", "skip", "comment")})
         return found
 

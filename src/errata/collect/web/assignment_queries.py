@@ -87,7 +87,7 @@ _JUDGES = select(assignments.c.item, assignments.c.judge).where(
 
 
 @cache
-def _shared() -> Select[Any]:
+def _shared_items() -> Select[Any]:
     mine, theirs = assignments.alias("mine"), assignments.alias("theirs")
     own = (
         select(mine.c.item)
@@ -232,7 +232,7 @@ class SqlReader:
         return [Candidate(row.id, row.outputs, tuple(judges.get(row.id, ()))) for row in rows]
 
     def shared(self, judge: int) -> Mapping[int, int]:
-        rows = self.connection.execute(_shared(), {"judge": judge})
+        rows = self.connection.execute(_shared_items(), {"judge": judge})
         return {row.judge: row.many for row in rows}
 
     def read_all(self, judge: int) -> None:

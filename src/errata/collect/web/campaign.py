@@ -415,7 +415,7 @@ def _long_texts(texts: CampaignTexts) -> list[str]:
 def create_campaign(place: str, planned: PlannedCampaign, built: BuiltCampaign) -> Database:
     """Make the database of a campaign, its key and its judges; it is a draft then."""
     words = os.environ.get(KEY_VARIABLE)
-    if words or _beside(place) is None:
+    if words or _key_neighbour(place) is None:
         link_key(place)  # a key that is missing is told before anything is made
     now, panel = wall_ms(), planned.panel
 
@@ -469,14 +469,14 @@ def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
         )
 
 
-def _beside(place: str) -> Path | None:
+def _key_neighbour(place: str) -> Path | None:
     """The file whose neighbour holds the key; none for PostgreSQL."""
     return None if "://" in place else Path(place)
 
 
 def link_key(place: str, *, create: bool = False) -> bytes:
     """The key of the links of a campaign: from the environment, or beside the file."""
-    return find_key(_beside(place), os.environ.get(KEY_VARIABLE), create=create)
+    return find_key(_key_neighbour(place), os.environ.get(KEY_VARIABLE), create=create)
 
 
 class CampaignLink(NamedTuple):

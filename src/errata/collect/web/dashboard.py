@@ -510,7 +510,7 @@ class JudgeQuality:
             if own is not None and row.id in checked:
                 # Where a control is held against a judge's usual scores, any answer counts.
                 state = (*checked[row.id], own.last if design.kind == "score" else None)
-                passed = self._passed(connection, design, row.id, state)
+                passed = self._passed_controls(connection, design, row.id, state)
             rows.append(
                 (
                     row.name,
@@ -526,7 +526,7 @@ class JudgeQuality:
             )
         return rows
 
-    def _passed(
+    def _passed_controls(
         self, connection: Connection, design: Design, judge: int, state: object
     ) -> list[bool]:
         """Whether a judge passed the controls; ``state`` is another one when that may change."""

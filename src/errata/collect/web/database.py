@@ -177,7 +177,7 @@ def create_database(
     off leaves an empty database, and never half a campaign.
     """
     database = _connected(place)
-    with _told(database), database.at_once() as whole, whole.writing() as connection:
+    with _open_errors(database), database.at_once() as whole, whole.writing() as connection:
         found = set(inspect(connection).get_table_names())
         if found:
             raise InputError(
@@ -201,7 +201,7 @@ def open_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
             "there is no such campaign", path=place, remedy="make one: errata collect new"
         )
     database = _connected(place)
-    with _told(database):
+    with _open_errors(database):
         with database.reading() as connection:
             version = _version(connection, database)
         newest = max(steps)
@@ -222,7 +222,7 @@ def holds_campaign(place: str) -> bool:
         return False
     database = _connected(place)
     try:
-        with _told(database), database.reading() as connection:
+        with _open_errors(database), database.reading() as connection:
             return bool(inspect(connection).get_table_names())
     finally:
         database.close()
@@ -316,7 +316,7 @@ def _connected(place: str) -> Database:
     )
     pool_pre_ping(engine)
     database = Database(engine, None)
-    with _told(database), engine.connect() as connection:
+    with _open_errors(database), engine.connect() as connection:
         for setting in ("fsync", "synchronous_commit"):
             value = connection.execute(
                 text("SELECT current_setting(:setting)"), {"setting": setting}
@@ -339,11 +339,11 @@ def pool_pre_ping(engine: Engine) -> None:
     import psycopg
 
     @event.listens_for(engine, "checkin")
-    def _left(_: Any, record: Any) -> None:
+    def _note_return(_: Any, record: Any) -> None:
         record.info["left"] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
-    def _taken(raw: Any, record: Any, _: Any) -> None:
+    def _check_connection(raw: Any, record: Any, _: Any) -> None:
         if time.monotonic() - record.info.get("left", math.inf) < RESTED:
             return
         try:
@@ -389,7 +389,7 @@ def _sqlite(path: Path) -> Database:
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
     database = Database(engine, path)
-    with _told(database), contextlib.closing(engine.raw_connection()) as raw:
+    with _open_errors(database), contextlib.closing(engine.raw_connection()) as raw:
         mode = raw.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
             raise InputError(
@@ -406,7 +406,7 @@ def _looks_like_sqlite(path: Path) -> bool:
 
 
 @contextmanager
-def _told(database: Database) -> Iterator[None]:
+def _open_errors(database: Database) -> Iterator[None]:
     """What the database says on opening, in one line; what cannot be opened is closed again."""
     try:
         try:

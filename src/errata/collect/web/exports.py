@@ -43,7 +43,7 @@ from errata.collect.web.store import usual_scores
 from errata.core.errors import FORMULAS, InputError
 from errata.data import Corpus, Edit, Judgment, Reference
 from errata.edits import classify_all
-from errata.io.atomic import write_streamed
+from errata.io.atomic import write_lines
 from errata.io.m2 import format_m2
 
 BATCH_ROWS = 500
@@ -266,12 +266,12 @@ def write_texts(
 ) -> list[tuple[str, int]]:
     """Write the texts of a campaign and the file of their writers; return files and lines."""
     written = [
-        (start + name, write_streamed(lines(), start + name))
+        (start + name, write_lines(lines(), start + name))
         for name, lines in text_files(database, mark=mark, blocked=blocked)
     ]
     writers = writer_lines(database, begin=os.path.basename(start), blocked=blocked)
     path = start + WRITERS
-    return [*written, (path, write_streamed(render_writers(writers), path))]
+    return [*written, (path, write_lines(render_writers(writers), path))]
 
 
 def texts_without_room(database: Database, *, blocked: bool = False) -> int:
@@ -756,7 +756,7 @@ def omitted_texts(database: Database, design: Design, *, blocked: bool) -> int:
         return int(connection.execute(select(func.sum(given.c.beyond))).scalar() or 0)
 
 
-def _written(blocked: bool) -> Select[Any]:
+def _stored_answers(blocked: bool) -> Select[Any]:
     return _WRITTEN if blocked else _WRITTEN.where(judges.c.state != "blocked")
 
 
@@ -792,7 +792,7 @@ def text_lines(
     ``instruction`` is the system whose texts were reviewed, and an accepted text is itself.
     """
     with database.reading() as connection, database.reading() as other:
-        at = _at(connection.execute(_written(blocked), execution_options=_OPTIONS))
+        at = _at(connection.execute(_stored_answers(blocked), execution_options=_OPTIONS))
         for sentence in other.execute(_EVERYTHING, execution_options=_OPTIONS):
             several = _of_file(at(sentence.number), instruction, kind)
             yield _text_of(several[slot], sentence.text) if slot < len(several) else mark
@@ -818,7 +818,7 @@ def written_lines(
         slots[instruction] = slot + 1
     with database.reading() as connection, database.reading() as other, database.reading() as third:
         people = set(other.execute(select(judges.c.name)).scalars())
-        at = _at(connection.execute(_written(blocked), execution_options=_OPTIONS))
+        at = _at(connection.execute(_stored_answers(blocked), execution_options=_OPTIONS))
         known = _at(third.execute(_WRITERS, execution_options=_OPTIONS))
         for number, source in other.execute(_EVERYTHING, execution_options=_OPTIONS):
             rows, wrote = at(number), known(number)

@@ -218,7 +218,7 @@ def invited(connection: Connection) -> list[InvitedJudge]:
     return [InvitedJudge(row.id, row.name, row.salt, row.state) for row in rows]
 
 
-def _named(connection: Connection, database: Database, name: str) -> Any:
+def _judge_row(connection: Connection, database: Database, name: str) -> Any:
     row = connection.execute(select(judges).where(judges.c.name == name).with_for_update()).first()
     if row is None or row.state == "forgotten":
         raise InputError(
@@ -234,7 +234,7 @@ def rotate_judges(database: Database, names: Sequence[str], *, now: int) -> list
     found, ended = [], []
     with database.writing() as connection:
         for name in names:
-            row, salt = _named(connection, database, name), new_salt()
+            row, salt = _judge_row(connection, database, name), new_salt()
             connection.execute(update(judges).where(judges.c.id == row.id).values(salt=salt))
             record(connection, now, "organiser", "rotated", judge=row.id)
             found.append(InvitedJudge(row.id, row.name, salt, row.state))
@@ -290,7 +290,7 @@ def end_revived_links(database: Database, *, now: int) -> int:
 def set_quota(database: Database, name: str, quota: int | None, *, now: int) -> None:
     """Change how many tasks a judge gets."""
     with database.writing() as connection:
-        row = _named(connection, database, name)
+        row = _judge_row(connection, database, name)
         connection.execute(update(judges).where(judges.c.id == row.id).values(quota=quota))
         record(connection, now, "organiser", "quota", judge=row.id, quota=quota)
 
@@ -305,7 +305,7 @@ def set_state_of_judge(
 ) -> None:
     """Block, unblock or withdraw a judge: what is open goes to others, what is done stays."""
     with database.writing() as connection:
-        row = _named(connection, database, name)
+        row = _judge_row(connection, database, name)
         connection.execute(update(judges).where(judges.c.id == row.id).values(state=state))
         if state != "active":
             free_leases_of(connection, row.id, now)
@@ -350,7 +350,7 @@ def forget_judges(
     with database.writing() as connection:
         for name in names:
             if not _forget_writer(connection, name, now):
-                row = _named(connection, database, name)
+                row = _judge_row(connection, database, name)
                 left.append(_forget(connection, row.id, now, erase))
                 ended.append(Link("judge", row.id, row.salt))
     write_ended(database.path, ended)

@@ -233,10 +233,10 @@ def control_results(
         .limit(last)
     ).all()
     usual = usual_scores(connection, design, judge) if rows else {}
-    return [_passed(connection, design, row, usual) for row in reversed(rows)]
+    return [_passed_control(connection, design, row, usual) for row in reversed(rows)]
 
 
-def _passed(
+def _passed_control(
     connection: Connection, design: Design, row: Row[Any], usual: Mapping[str, float]
 ) -> bool | None:
     answer = connection.execute(
@@ -475,7 +475,7 @@ class AssignmentStore:
         self, connection: Connection, design: Design, judge: int, assignment: int
     ) -> HeldTask:
         """What is read of `task` within a transaction; the rest waits for its end."""
-        row = self._own(connection, judge, assignment)
+        row = self._own_assignment(connection, judge, assignment)
         shown = self._shown_by(connection, design, row)
         return HeldTask(assignment, row.last or 0, row.expires, shown)
 
@@ -514,7 +514,7 @@ class AssignmentStore:
     ) -> Receipt:
         """`submit` within a transaction that has locked the judge; tell nobody before its end."""
         connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
-        row = self._own(connection, judge, assignment)
+        row = self._own_assignment(connection, judge, assignment)
         receipt = insert_answer(
             connection,
             campaign.design,
@@ -533,7 +533,7 @@ class AssignmentStore:
         """A sign of life: the lease is renewed; gives when it ends."""
 
         def renew(connection: Connection) -> int:
-            row = self._own(connection, judge, assignment)
+            row = self._own_assignment(connection, judge, assignment)
             connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
             if row.state != "open":
                 return int(row.expires)
@@ -546,7 +546,7 @@ class AssignmentStore:
         """Return a task unanswered: somebody else gets it."""
 
         def free(connection: Connection) -> None:
-            row = self._own(connection, judge, assignment)
+            row = self._own_assignment(connection, judge, assignment)
             if row.state == "open":
                 release_assignment(connection, assignment, row.item, "returned", self.steady())
 
@@ -590,7 +590,7 @@ class AssignmentStore:
             raise ForbiddenError(404, "there is no such judge", "ask for a new link")
         return row
 
-    def _own(self, connection: Connection, judge: int, assignment: int) -> Row[Any]:
+    def _own_assignment(self, connection: Connection, judge: int, assignment: int) -> Row[Any]:
         given = {"judge": judge, "of_assignment": assignment}
         row = connection.execute(_OWN, given).first()
         if row is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from errata.core.errors import DataWarning, InputError, locate
@@ -69,17 +70,11 @@ def summarise(
         first = group[0]
         places = [str(f.line) for f in group[1:6] if f.line is not None]
         lines = ", ".join(places) + (", ..." if number > 6 else "")
-        result.append(
-            Finding(
-                first.severity,
-                first.path,
-                first.line,
-                f"{first.problem} (and {number - 1} more like it"
-                + (f": lines {lines})" if places else ")"),
-                first.remedy,
-                first.code,
-            )
+        problem = f"{first.problem} (and {number - 1} more like it" + (
+            f": lines {lines})" if places else ")"
         )
+        remedy = first.remedy
+        result.append(Finding(first.severity, first.path, first.line, problem, remedy, first.code))
     return result
 
 
@@ -106,8 +101,40 @@ def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> lis
 def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
     """Raise the first error; without one, warn of every warning. Notes stay silent.
 
-    ``guard`` as for `refused`.
+    ``guard`` as for `raise_first_error`.
     """
     for finding in summarise(raise_first_error(findings, guard=guard)):
         if finding.severity == "warning":
             warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)
+
+
+@dataclass
+class FindingSink:
+    """Takes what a reader finds: raises errors and warns of warnings, or collects everything.
+
+    To collect is the policy of ``errata check``.
+    """
+
+    collect: bool = False
+    guard: bool = True
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        """Take findings of one file."""
+        if self.collect:
+            self.findings += findings
+        else:
+            raise_or_warn(findings, guard=self.guard, stacklevel=6)
+
+    @contextmanager
+    def reading(self, path: str) -> Iterator[None]:
+        """Collect the error of a file that cannot be read, which else is raised."""
+        try:
+            yield
+        except InputError as error:
+            if not self.collect:
+                raise
+            remedy = error.remedy or ""
+            place = error.path or path
+            found = Finding("error", place, error.line, error.problem, remedy, "unreadable")
+            self.findings.append(found)

@@ -86,32 +86,20 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
     if not len(corpus):
         return []
     if has_same_words(corpus.sources, hypotheses.sentences):
-        return [
-            Finding(
-                "note",
-                path,
-                None,
-                "every line equals its source",
-                "right for a baseline that corrects nothing; else the source was given "
-                "in place of an output",
-                "unchanged",
-            )
-        ]
+        problem = "every line equals its source"
+        remedy = (
+            "right for a baseline that corrects nothing; else the source was given "
+            "in place of an output"
+        )
+        return [Finding("note", path, None, problem, remedy, "unchanged")]
     for annotator in corpus.annotators:
         if all(
             _equals(reference, corpus.sources[i], hypotheses.sentences[i])
             for i, reference in _one_by_one(corpus, annotator)
         ):
-            return [
-                Finding(
-                    "note",
-                    path,
-                    None,
-                    f"every line equals the reference of annotator {annotator}",
-                    "a reference scored against itself",
-                    "is-reference",
-                )
-            ]
+            problem = f"every line equals the reference of annotator {annotator}"
+            remedy = "a reference scored against itself"
+            return [Finding("note", path, None, problem, remedy, "is-reference")]
     return []
 
 
@@ -160,17 +148,12 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
         said = (
             f", and the output brings in {brought} words that no reference has, taking out {taken}"
         )
-    return [
-        Finding(
-            "warning",
-            path,
-            None,
-            f"{worse} of {len(changed)} changed lines are further "
-            f"from every reference than their sources{said}",
-            "are source and output swapped?",
-            "worse",
-        )
-    ]
+    problem = (
+        f"{worse} of {len(changed)} changed lines are further "
+        f"from every reference than their sources{said}"
+    )
+    remedy = "are source and output swapped?"
+    return [Finding("warning", path, None, problem, remedy, "worse")]
 
 
 def _all_texts(corpus: Corpus) -> bool:
@@ -231,16 +214,11 @@ def is_named_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str
         return []
     if len(hypotheses) != len(corpus) or has_same_words(corpus.sources, hypotheses.sentences):
         return []
-    return [
-        Finding(
-            "error" if exactly else "warning",
-            path,
-            None,
-            "the file is called a source and given as an output, but differs from the source given",
-            "swap them; if it is an output, name it: ours=FILE",
-            "swapped",
-        )
-    ]
+    problem = (
+        "the file is called a source and given as an output, but differs from the source given"
+    )
+    remedy = "swap them; if it is an output, name it: ours=FILE"
+    return [Finding("error" if exactly else "warning", path, None, problem, remedy, "swapped")]
 
 
 def _equals(reference: Reference, source: str, line: str) -> bool:
@@ -266,16 +244,9 @@ def check_sources(
     if len(sources) != len(others):
         few = min(len(sources), len(others))
         line = few + 1 if numbers is None else numbers[few] if few < len(numbers) else None
-        return [
-            Finding(
-                "error",
-                path,
-                line,
-                f"{len(others)} source sentences, but {than} has {len(sources)}",
-                "give files of the same text",
-                "line-count",
-            )
-        ]
+        problem = f"{len(others)} source sentences, but {than} has {len(sources)}"
+        remedy = "give files of the same text"
+        return [Finding("error", path, line, problem, remedy, "line-count")]
     return [
         Finding(
             "error",
@@ -303,16 +274,9 @@ def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
             if len(other) == len(hypotheses) and has_same_words(
                 other.sentences, hypotheses.sentences
             ):
-                findings.append(
-                    Finding(
-                        "warning",
-                        path,
-                        None,
-                        f"the same text as {earlier}",
-                        "is one of them the wrong file?",
-                        "same-text",
-                    )
-                )
+                problem = f"the same text as {earlier}"
+                remedy = "is one of them the wrong file?"
+                findings.append(Finding("warning", path, None, problem, remedy, "same-text"))
     return findings
 
 
@@ -436,16 +400,9 @@ def check_lines(
     )
     findings += _check_empty(sources, filled, path, reference)
     if reference and len(sources) >= FEWEST and has_same_words(sources, lines):
-        findings.append(
-            Finding(
-                "warning",
-                path,
-                None,
-                "every line equals its source: a reference that corrects nothing",
-                "is this the right file?",
-                "reference-is-source",
-            )
-        )
+        problem = "every line equals its source: a reference that corrects nothing"
+        remedy = "is this the right file?"
+        findings.append(Finding("warning", path, None, problem, remedy, "reference-is-source"))
     findings += check_conventions(sources, lines, path, look=look, beside=beside)
     findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
@@ -482,18 +439,14 @@ def _check_unrelated(
         return []
     if 2 * np.count_nonzero(displaced) > len(filled):
         return []
-    return [
-        Finding(
-            "error",
-            path,
-            None,
-            f"the lines resemble their own sources ({likeness.mean():.2f}) no "
-            f"more than sources elsewhere ({chance.mean():.2f})",
-            "this is the output for another text, or its lines are in another order"
-            + OVERRIDE_HINT,
-            "unrelated",
-        )
-    ]
+    problem = (
+        f"the lines resemble their own sources ({likeness.mean():.2f}) no "
+        f"more than sources elsewhere ({chance.mean():.2f})"
+    )
+    remedy = (
+        "this is the output for another text, or its lines are in another order" + OVERRIDE_HINT
+    )
+    return [Finding("error", path, None, problem, remedy, "unrelated")]
 
 
 def _displaced(

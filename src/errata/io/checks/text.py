@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from errata.core.parallel import chunks
 from errata.core.stats import Ints
-from errata.data import Corpus
+from errata.data import Corpus, Edit
 from errata.data.corpus import LETTERS
 from errata.data.tokens import utf8
 from errata.io.checks import Finding, Severity
@@ -285,22 +285,17 @@ def check_segmentation(
     spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)
     if runs >= FEWEST_UNSEGMENTED and 2 * runs > len(lines):
-        return [
-            Finding(
-                "warning",
-                path,
-                None,
-                (
-                    "no space for 12 characters or more"
-                    if by is None
-                    else f"{by} leaves 12 characters or more without a space"
-                )
-                + f" in {runs} of {len(lines)} lines: the text "
-                "looks unsegmented, and a whole sentence counts as one word",
-                "give --tokens characters, or segment all texts alike (errata tokenise)",
-                "unsegmented",
+        problem = (
+            (
+                "no space for 12 characters or more"
+                if by is None
+                else f"{by} leaves 12 characters or more without a space"
             )
-        ]
+            + f" in {runs} of {len(lines)} lines: the text "
+            "looks unsegmented, and a whole sentence counts as one word"
+        )
+        remedy = "give --tokens characters, or segment all texts alike (errata tokenise)"
+        return [Finding("warning", path, None, problem, remedy, "unsegmented")]
     if by is not None:
         return []
     parted, together = ((shown & flag) != 0 for flag in (letters.APART, letters.GLUED))
@@ -310,18 +305,15 @@ def check_segmentation(
     glued = int(np.count_nonzero(together & ~parted))
     asked = glued + int(np.count_nonzero(parted))
     if glued >= FEWEST_UNSEGMENTED and 2 * glued > asked:
-        return [
-            Finding(
-                "warning",
-                path,
-                None,
-                f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
-                "text looks untokenised",
-                "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
-                "scores compare tokens",
-                "untokenised",
-            )
-        ]
+        problem = (
+            f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
+            "text looks untokenised"
+        )
+        remedy = (
+            "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
+            "scores compare tokens"
+        )
+        return [Finding("warning", path, None, problem, remedy, "untokenised")]
     return []
 
 
@@ -399,37 +391,22 @@ def check_characters(
     return findings
 
 
-def check_corpus(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
-    """What is odd about sources and gold edits; ``numbers`` are the sources' lines in the file."""
-    lines = list(numbers) if numbers is not None else list(range(1, len(corpus) + 1))
-    findings = check_gold_characters(corpus, path, lines)
-    findings += check_segmentation(corpus.sources, path, shown=source_letters(corpus))
+def check_edits(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
+    """Empty sources and odd gold edits; ``numbers`` are the sources' lines in the file."""
+    lines = range(1, len(corpus) + 1) if numbers is None else numbers
+    findings = []
     for number, source, references in zip(lines, corpus.sources, corpus.references, strict=True):
         if not source or source.isspace():
-            findings.append(
-                Finding(
-                    "warning",
-                    path,
-                    number,
-                    "the source sentence is empty",
-                    "leave it out of the set",
-                    "empty-source",
-                )
-            )
+            problem, remedy = "the source sentence is empty", "leave it out of the set"
+            findings.append(Finding("warning", path, number, problem, remedy, "empty-source"))
         tokens = source.split()
         for reference in references:
             for edit in reference.edits or ():
                 if reference.text is not None and "  " in edit.replacement:
                     continue  # another sentence's, as `--compatible` reads it: not what it says
                 original = " ".join(tokens[edit.start : edit.end])
-                findings += _check_edit(
-                    original,
-                    edit.replacements,
-                    edit.kind,
-                    f"{edit.start}-{edit.end} of annotator {reference.annotator}",
-                    path,
-                    number,
-                )
+                name = f"{edit.start}-{edit.end} of annotator {reference.annotator}"
+                findings += _check_edit(original, edit, name, path, number)
     return findings
 
 
@@ -449,48 +426,24 @@ def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> 
     return findings + check_characters([text for _, text in odd], path, numbers=lines)
 
 
-def _check_edit(
-    original: str, replacements: tuple[str, ...], kind: str, name: str, path: str, number: int
-) -> list[Finding]:
+def _check_edit(original: str, edit: Edit, name: str, path: str, number: int) -> list[Finding]:
     found: list[tuple[Severity, str, str, str]] = []
-    if original in replacements:
+    texts = edit.replacements
+    if original in texts:
+        problem, remedy = "changes nothing", "delete it; no output can be credited with it"
+        found.append(("warning", f"the edit {name} {problem}", remedy, "identity-edit"))
+    if any("  " in text for text in texts):
+        problem = f"the correction of the edit {name} has two spaces in a row"
         found.append(
-            (
-                "warning",
-                f"the edit {name} changes nothing",
-                "delete it; no output can be credited with it",
-                "identity-edit",
-            )
+            ("warning", problem, "write one; as it is no output matches it", "double-space")
         )
-    if any("  " in text for text in replacements):
-        found.append(
-            (
-                "warning",
-                f"the correction of the edit {name} has two spaces in a row",
-                "write one; as it is no output matches it",
-                "double-space",
-            )
+    if len(set(texts)) < len(texts):
+        problem = f"the edit {name} gives an alternative twice"
+        found.append(("warning", problem, "delete one", "same-alternative"))
+    if edit.kind == "Um" and "" in texts and original:
+        problem = (
+            f"the edit {name} is of type Um (unclear meaning) and has no correction, which reads"
         )
-    if len(set(replacements)) < len(replacements):
-        found.append(
-            (
-                "warning",
-                f"the edit {name} gives an alternative twice",
-                "delete one",
-                "same-alternative",
-            )
-        )
-    if kind == "Um" and "" in replacements and original:
-        found.append(
-            (
-                "note",
-                f"the edit {name} is of type Um (unclear meaning) and has no "
-                "correction, which reads as a deletion",
-                "take it out if the annotator only marked the place",
-                "unclear-deletion",
-            )
-        )
-    return [
-        Finding(severity, path, number, problem, remedy, code)
-        for severity, problem, remedy, code in found
-    ]
+        remedy = "take it out if the annotator only marked the place"
+        found.append(("note", f"{problem} as a deletion", remedy, "unclear-deletion"))
+    return [Finding(severity, path, number, *words) for severity, *words in found]

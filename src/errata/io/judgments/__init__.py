@@ -71,19 +71,15 @@ def read_judgments(
     delimiter = delimiter_of(start)
     if columns and form in (None, "table") and start.lstrip().startswith(("{", "<")):
         what = "JSON lines" if start.lstrip().startswith("{") else "XML"
-        raise InputError(
-            f"--columns goes with tables, and the file is {what}",
-            path=name,
-            remedy="leave out --columns",
-        )
+        problem = f"--columns goes with tables, and the file is {what}"
+        remedy = "leave out --columns"
+        raise InputError(problem, path=name, remedy=remedy)
     form = form or ("table" if columns else _guess(start, delimiter, name))
     require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
-        raise InputError(
-            f"labels='text' needs the texts, which a file of the form {form} has not",
-            path=name,
-            remedy="leave it out (--labels), or give the file with the texts",
-        )
+        problem = f"labels='text' needs the texts, which a file of the form {form} has not"
+        remedy = "leave it out (--labels), or give the file with the texts"
+        raise InputError(problem, path=name, remedy=remedy)
     # A reader is imported where it is used: no run needs more than one or two of them.
     if form == "mturk":
         from errata.io.judgments.sheets import parse_mturk
@@ -210,11 +206,9 @@ def without_judges(
         else:
             yield judgment
     if missing:
-        raise InputError(
-            f"no judgment by {', '.join(sorted(missing))}, to be left out",
-            path=name,
-            remedy="check the names of the judges",
-        )
+        problem = f"no judgment by {', '.join(sorted(missing))}, to be left out"
+        remedy = "check the names of the judges"
+        raise InputError(problem, path=name, remedy=remedy)
 
 
 def write_judgments(

@@ -82,12 +82,9 @@ class _Parser:
             self._translations = []
         elif tag == "translation":
             if self._item is None:
-                raise InputError(
-                    "a <translation> outside a <ranking-item>",
-                    path=self.name,
-                    line=line,
-                    remedy="put it into the item it belongs to",
-                )
+                problem = "a <translation> outside a <ranking-item>"
+                remedy = "put it into the item it belongs to"
+                raise InputError(problem, path=self.name, line=line, remedy=remedy)
             self._translations.append((line, attributes))
         elif tag not in _ELEMENTS and not _RESULT.fullmatch(tag):
             self.unread.meet("element", tag, ("ranking-item", "translation"), line)

@@ -107,12 +107,9 @@ class _Rows:
         while f"system{count + 1}id" in self.columns:
             count += 1
         if count < 2:
-            raise InputError(
-                "no columns system1Id and system2Id",
-                path=name,
-                line=1,
-                remedy=f"a header as in {','.join(HEADER)}",
-            )
+            problem = "no columns system1Id and system2Id"
+            remedy = f"a header as in {','.join(HEADER)}"
+            raise InputError(problem, path=name, line=1, remedy=remedy)
         self.systems = [
             (self._find(f"system{k}Id"), self._find(f"system{k}rank")) for k in range(1, count + 1)
         ]
@@ -131,12 +128,9 @@ class _Rows:
         unknown = [title for title in header if column_key(title) not in known]
         gaps = [title for title in unknown if re.fullmatch(r"system\d+\w*", column_key(title))]
         if gaps:
-            raise InputError(
-                f"the column {gaps[0]!r} does not belong to systems 1 to {count}",
-                path=self.name,
-                line=1,
-                remedy="number the systems without a gap, each with systemKId and systemKrank",
-            )
+            problem = f"the column {gaps[0]!r} does not belong to systems 1 to {count}"
+            remedy = "number the systems without a gap, each with systemKId and systemKrank"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)
         if unknown:
             warnings.warn(
                 f"{self.name}:1: columns that are not read: {', '.join(unknown)[:200]}; "
@@ -149,12 +143,9 @@ class _Rows:
         for title in titles:
             if column_key(title) in self.columns:
                 return self.columns[column_key(title)]
-        raise InputError(
-            f"no column {' or '.join(titles)}",
-            path=self.name,
-            line=1,
-            remedy=f"a header as in {','.join(HEADER)}",
-        )
+        problem = f"no column {' or '.join(titles)}"
+        remedy = f"a header as in {','.join(HEADER)}"
+        raise InputError(problem, path=self.name, line=1, remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         while True:
@@ -175,12 +166,9 @@ class _Rows:
 
     def _row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:
-            raise InputError(
-                f"{len(cells)} cells under {self.width} columns",
-                path=self.name,
-                line=line,
-                remedy="the row is cut off or has a stray comma",
-            )
+            problem = f"{len(cells)} cells under {self.width} columns"
+            remedy = "the row is cut off or has a stray comma"
+            raise InputError(problem, path=self.name, line=line, remedy=remedy)
         ending = ""
         if self.languages is not None:
             ending = "." + "-".join([cells[c] for c in self.languages])

@@ -24,7 +24,7 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Judgment
-from errata.io.columns import find_columns, missing_column_error, mturk_columns
+from errata.io.columns import find_columns, missing_column_error, mturk_columns, titled
 from errata.io.files import PathLike, plain_name, shown_name
 from errata.io.judgments.checks import (
     DuplicateFilter,
@@ -35,7 +35,7 @@ from errata.io.judgments.checks import (
     same_text,
 )
 from errata.io.records import file_digests, parse_integer
-from errata.io.rows import Row, check_width, column_key, read_number, read_rows, sheet_rows
+from errata.io.rows import Row, check_width, read_number, read_rows, sheet_rows
 
 # ---- Rankings as Mechanical Turk returns them, with the columns of Sakaguchi et al. (2016).
 
@@ -82,11 +82,9 @@ def parse_mturk(
     repeats.finish()
     if labels == "text":
         if outputs is None:
-            raise InputError(
-                "labels='text' needs the outputs of the systems",
-                path=name,
-                remedy="give outputs (--outputs FOLDER)",
-            )
+            problem = "labels='text' needs the outputs of the systems"
+            remedy = "give outputs (--outputs FOLDER)"
+            raise InputError(problem, path=name, remedy=remedy)
         yield from _relabelled(assignments, outputs, name)
         return
     judgments = [assignment.judgment for assignment in assignments]
@@ -323,12 +321,9 @@ class _Table:
             if sum(number is None for number in numbers) < len(numbers) / 2:
                 line = self.rows[numbers.index(None)].line
                 text = cells[numbers.index(None)]
-                raise InputError(
-                    f"sentence number {text[:40]!r} is not a whole number from {self.base}",
-                    path=self.name,
-                    line=line,
-                    remedy="number all sentences, or none",
-                )
+                problem = f"sentence number {text[:40]!r} is not a whole number from {self.base}"
+                remedy = "number all sentences, or none"
+                raise InputError(problem, path=self.name, line=line, remedy=remedy)
             warnings.warn(
                 f"{self.name}: sentences are named, not numbered; they are counted in the order "
                 "in which they first appear",
@@ -340,24 +335,18 @@ class _Table:
         found = [number for number in numbers if number is not None]
         if min(found) < self.base:
             line = self.rows[found.index(min(found))].line
-            raise InputError(
-                f"sentence number {min(found)} is below {self.base}, the first",
-                path=self.name,
-                line=line,
-                remedy="leave out --base",
-            )
+            problem = f"sentence number {min(found)} is below {self.base}, the first"
+            remedy = "leave out --base"
+            raise InputError(problem, path=self.name, line=line, remedy=remedy)
         return [number - self.base for number in found]
 
     def _refuse_unnamed_items(self) -> None:
         """Refuse items named in some rows only, as merged cells are: rankings would part."""
         without = [row.line for row in self.rows if not self._cell(row, "item")]
         if "item" in self.columns.at and 0 < len(without) < len(self.rows):
-            raise InputError(
-                "a row without an item",
-                path=self.name,
-                line=without[0],
-                remedy="fill in its name, or remove the column",
-            )
+            problem = "a row without an item"
+            remedy = "fill in its name, or remove the column"
+            raise InputError(problem, path=self.name, line=without[0], remedy=remedy)
 
     def _people(self) -> int:
         """How many people rated in every cell, where no column names the judge.
@@ -374,21 +363,15 @@ class _Table:
             return 1
         line, text = several[0]
         if all(read_number(cell, comma=True) is not None for _, cell in cells):
-            raise InputError(
-                f"{text[:40]!r} may be one number or the ratings of two people",
-                path=self.name,
-                line=line,
-                remedy="write 3.5 for the one and '3, 5' for the other",
-            )
+            problem = f"{text[:40]!r} may be one number or the ratings of two people"
+            remedy = "write 3.5 for the one and '3, 5' for the other"
+            raise InputError(problem, path=self.name, line=line, remedy=remedy)
         people = text.count(",") + 1
         for line, cell in cells:
             if (found := cell.count(",") + 1) != people:
-                raise InputError(
-                    f"{found} {plural('rating', found)}, and {people} in other rows",
-                    path=self.name,
-                    line=line,
-                    remedy="give the ratings of the same people in every row, or a row for each",
-                )
+                problem = f"{found} {plural('rating', found)}, and {people} in other rows"
+                remedy = "give the ratings of the same people in every row, or a row for each"
+                raise InputError(problem, path=self.name, line=line, remedy=remedy)
         return people
 
     def judgments(self) -> Iterator[tuple[Judgment, int]]:
@@ -520,14 +503,6 @@ class _Table:
 Criterion = Literal["grammer", "fluency", "meaning"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 LOWEST, HIGHEST, OTHER = 1, 4, 0
-_TITLES = {
-    "source": {"source", "input", "original"},
-    "output": {"output", "hypothesis", "correction"},
-    "grammer": {"grammer", "grammar", "grammaticality"},
-    "fluency": {"fluency"},
-    "meaning": {"meaning", "meaningpreservation", "adequacy"},
-    "system": {"system", "systems"},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -600,25 +575,19 @@ def _ratings_are() -> str:
 def _columns(head: Row, name: str) -> dict[str, int]:
     """Where each column stands, by its title in any case and with any marks."""
     at: dict[str, int] = {}
-    for role, titles in _TITLES.items():
-        places = [k for k, title in enumerate(head.cells) if column_key(title) in titles]
+    for role in ("source", "output", *CRITERIA, "system"):
+        places = titled(head.cells, role)
         if len(places) > 1:
-            raise InputError(
-                f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}",
-                path=name,
-                line=head.line,
-                remedy="rename or remove one",
-            )
+            problem = f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}"
+            remedy = "rename or remove one"
+            raise InputError(problem, path=name, line=head.line, remedy=remedy)
         if places:
             at[role] = places[0]
     missing = [role for role in ("source", "output") if role not in at]
     if missing or not any(criterion in at for criterion in CRITERIA):
-        raise InputError(
-            f"no column {missing[0] if missing else ', '.join(CRITERIA[:-1]) + ' or meaning'}",
-            path=name,
-            line=head.line,
-            remedy="the columns are source, output, and one or more of " + ", ".join(CRITERIA),
-        )
+        problem = f"no column {missing[0] if missing else ', '.join(CRITERIA[:-1]) + ' or meaning'}"
+        remedy = "the columns are source, output, and one or more of " + ", ".join(CRITERIA)
+        raise InputError(problem, path=name, line=head.line, remedy=remedy)
     return at
 
 
@@ -626,19 +595,13 @@ def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, i
     source, output = (row.cells[at[role]] for role in ("source", "output"))
     for role, text in (("source", source), ("output", output)):
         if {*"\r\n"} & {*text}:
-            raise InputError(
-                f"the {role} has several lines",
-                path=name,
-                line=row.line,
-                remedy="give one sentence a cell",
-            )
+            problem = f"the {role} has several lines"
+            remedy = "give one sentence a cell"
+            raise InputError(problem, path=name, line=row.line, remedy=remedy)
     if not source:
-        raise InputError(
-            "a row without a source",
-            path=name,
-            line=row.line,
-            remedy="give the sentence that was corrected",
-        )
+        problem = "a row without a source"
+        remedy = "give the sentence that was corrected"
+        raise InputError(problem, path=name, line=row.line, remedy=remedy)
     ratings: dict[Criterion, tuple[int, ...]] = {}
     for criterion in others:
         grades = _grades(row.cells[at[criterion]], criterion, name, row.line)
@@ -655,11 +618,8 @@ def _grades(text: str, criterion: str, name: str, line: int) -> Sequence[int]:
     for part in text.split(",") if text else ():
         grade = parse_integer(part.strip(), OTHER)
         if grade is None or grade > HIGHEST:
-            raise InputError(
-                f"the rating {part.strip()[:40]!r} in {criterion} is none",
-                path=name,
-                line=line,
-                remedy=f"ratings are {_ratings_are()}",
-            )
+            problem = f"the rating {part.strip()[:40]!r} in {criterion} is none"
+            remedy = f"ratings are {_ratings_are()}"
+            raise InputError(problem, path=name, line=line, remedy=remedy)
         grades.append(grade)
     return grades

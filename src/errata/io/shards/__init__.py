@@ -1,19 +1,20 @@
 """Inputs in many files, or too large for memory: planned as shards, read as batches.
 
-`ShardedInputs` says which files; `plan_shards` cuts them into shards that can be read anywhere,
+`CorpusFiles` says which files; `plan_shards` cuts them into shards that can be read anywhere,
 in any order, each by `read_shard`; `stream_batches` reads them in order without a plan.
 """
 
-from errata.io.shards.inputs import Piece, Shard, ShardedInputs
+from errata.io.corpus import CorpusFiles
+from errata.io.shards.inputs import Piece, Shard
 from errata.io.shards.plan import cut_shards, plan_shards
 from errata.io.shards.read import BATCH, CorpusBatch, read_shard, stream_batches
 
 __all__ = [
     "BATCH",
     "CorpusBatch",
+    "CorpusFiles",
     "Piece",
     "Shard",
-    "ShardedInputs",
     "cut_shards",
     "plan_shards",
     "read_shard",

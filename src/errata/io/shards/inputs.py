@@ -1,119 +1,18 @@
-"""ShardedInputs, Shard, Piece; files behind patterns."""
+"""Shard, Piece; files behind patterns."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from errata.core.errors import InputError, shorten
 from errata.core.stats import plural
-from errata.data import duplicate_name_errors
+from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, file_error, is_url, list_url
-from errata.io.m2 import corpus_name
-from errata.io.tokenisers import AS_IS
-
-# A path, a glob or a URL; several where the option was repeated, in that order.
-Pattern = str | tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ShardedInputs:
-    """A corpus and outputs in as many files as there are: what a user names.
-
-    Everything that changes a number when files are read is a field. The gold standard is M2
-    (``gold``), or ``source`` and ``references``, one pattern per reference set; ``outputs`` are
-    pairs of a system's name and its pattern. ``parquet`` (files, or a folder of them) stands for
-    all of them; outputs beside it are Parquet files too. ``storage`` are options for fsspec
-    (``endpoint_url``, ``anon``...), which are neither shown nor written.
-
-    >>> inputs = ShardedInputs(gold="gold-*.m2", outputs=(("ours", "ours-*.txt"),))
-    >>> list(inputs.roles)
-    ['gold', 'output:ours']
-    """
-
-    gold: Pattern | None = None
-    source: Pattern | None = None
-    references: tuple[Pattern, ...] = ()
-    outputs: tuple[tuple[str, Pattern], ...] = ()
-    parquet: Pattern | None = None
-    missing: str | None = None
-    compatible: bool = False
-    annotators: tuple[int, ...] = ()
-    tokens: str = AS_IS
-    guard: bool = True
-    name: str | None = None
-    storage: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.parquet is not None and (self.gold or self.source or self.references):
-            raise InputError(
-                "both Parquet files and texts are given",
-                remedy="leave out the Parquet files, or gold, source and references",
-            )
-        if self.gold is not None and self.references:
-            raise InputError(
-                "both an M2 gold file and reference texts are given",
-                remedy="leave out --gold or --refs",
-            )
-        if self.gold is None and self.source is None and self.parquet is None:
-            raise InputError(
-                "no corpus given",
-                remedy="name an M2 gold file (--gold), or a source "
-                "and its references (--source, --refs)",
-            )
-        places = [" ".join(patterns_of(pattern)) for _, pattern in self.outputs]
-        for error in duplicate_name_errors([name for name, _ in self.outputs], places):
-            raise error
-
-    @property
-    def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The patterns of each role: ``gold``, ``source``, ``refs:0``..., ``output:NAME``."""
-        return MappingProxyType(dict(self._roles()))
-
-    def _roles(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        if self.parquet is not None:
-            yield "parquet", patterns_of(self.parquet)
-        if self.gold is not None:
-            yield "gold", patterns_of(self.gold)
-        if self.source is not None:
-            yield "source", patterns_of(self.source)
-        for k, pattern in enumerate(self.references):
-            yield f"refs:{k}", patterns_of(pattern)
-        for name, pattern in self.outputs:
-            yield f"output:{name}", patterns_of(pattern)
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields as plain data, but for ``storage``, which may hold secrets."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "storage"}
-
-    @classmethod
-    def from_json(
-        cls, data: Mapping[str, Any], *, storage: Mapping[str, Any] | None = None
-    ) -> ShardedInputs:
-        """What `to_json` gave, also after it was written and read."""
-        return cls(**{key: _tuples(value) for key, value in data.items()}, storage=storage or {})
-
-
-def patterns_of(pattern: Pattern) -> tuple[str, ...]:
-    """The patterns of a role, one or several."""
-    return (pattern,) if isinstance(pattern, str) else tuple(pattern)
-
-
-def set_name(inputs: ShardedInputs) -> str:
-    """The name of the corpus: as given, or that of its file or pattern."""
-    if inputs.name is not None:
-        return inputs.name
-    return corpus_name(next(iter(inputs.roles.values()))[0])
-
-
-def _tuples(value: Any) -> Any:
-    """Lists, as JSON has them, as tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -153,7 +52,7 @@ class Shard:
     sentences: int
     pieces: Mapping[str, tuple[Piece, ...]]
 
-    def pieces_of(self, inputs: ShardedInputs) -> dict[str, Piece]:
+    def pieces_of(self, inputs: CorpusFiles) -> dict[str, Piece]:
         """The piece of each role in the order of the inputs, whatever order a manifest has."""
         return {role: self.pieces[role][0] for role in inputs.roles}
 
@@ -210,11 +109,9 @@ def files_of(
             pattern = f"{pattern.rstrip('/')}/**/*{inside}"
         here = list_url(pattern, storage) if is_url(pattern) else _local(pattern)
         if not here:
-            raise InputError(
-                "no file fits the pattern",
-                path=pattern,
-                remedy="check it, and put it between quotation marks so that no shell expands it",
-            )
+            problem = "no file fits the pattern"
+            remedy = "check it, and put it between quotation marks so that no shell expands it"
+            raise InputError(problem, path=pattern, remedy=remedy)
         found += sorted(here, key=lambda file: natural_order(file.uri))
     names = [file.uri for file in found]
     twice = (
@@ -229,11 +126,9 @@ def files_of(
 
 def _local(pattern: str) -> list[RemoteFile]:
     if os.path.isdir(pattern):
-        raise InputError(
-            "this is a folder",
-            path=pattern,
-            remedy=f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}",
-        )
+        problem = "this is a folder"
+        remedy = f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}"
+        raise InputError(problem, path=pattern, remedy=remedy)
     names = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
     if not names and not glob.has_magic(pattern):
         names = [pattern]  # the system says best why it cannot be read
@@ -248,7 +143,7 @@ def file_status(name: str) -> RemoteFile:
     return RemoteFile(name, status.st_size, f"mtime:{status.st_mtime_ns}")
 
 
-def groups_of(inputs: ShardedInputs) -> list[dict[str, RemoteFile]]:
+def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
     """The files that belong together, by role: the k-th of each."""
     inside = None if inputs.parquet is None else ".parquet"
     files = {
@@ -287,8 +182,6 @@ def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
             if now.size != piece.size
             else "it was written again"
         )
-        raise InputError(
-            f"the file has changed since the run was planned: {what}",
-            path=piece.uri,
-            remedy="plan the run anew, or bring back the file",
-        )
+        problem = f"the file has changed since the run was planned: {what}"
+        remedy = "plan the run anew, or bring back the file"
+        raise InputError(problem, path=piece.uri, remedy=remedy)

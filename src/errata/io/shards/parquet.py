@@ -19,16 +19,10 @@ from errata.core.errors import InputError, MissingExtraError, install_extra
 from errata.core.parameters import suggest_name
 from errata.core.stats import Progress
 from errata.data import Corpus
+from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
 from errata.io.m2 import M2File, scan_m2_text
-from errata.io.shards.inputs import (
-    Piece,
-    Shard,
-    ShardedInputs,
-    check_unchanged,
-    groups_of,
-    set_name,
-)
+from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import check_equal_counts
 from errata.io.shards.read import BATCH, BatchBuilder, CorpusBatch, PartReading
 from errata.io.slices import NO_VALUE
@@ -109,11 +103,9 @@ class ParquetColumns:
         found += [name for name in known if name in self.names]
         for name in slices if self.source else ():
             if name not in self.names:
-                raise InputError(
-                    f"there is no column {name!r} to slice by",
-                    path=self.path,
-                    remedy=f"{suggest_name(name, self.names)}there are: {', '.join(self.names)}",
-                )
+                problem = f"there is no column {name!r} to slice by"
+                remedy = f"{suggest_name(name, self.names)}there are: {', '.join(self.names)}"
+                raise InputError(problem, path=self.path, remedy=remedy)
             found += [name] if name not in found else []
         return found
 
@@ -159,12 +151,9 @@ class ParquetColumns:
         }
 
     def _refuse_null(self, name: str, row: int) -> None:
-        raise InputError(
-            f"the column {name!r} has no value (null) in this row",
-            path=self.path,
-            line=row,
-            remedy="fill it, or leave the row out; an empty text is an empty sentence",
-        )
+        problem = f"the column {name!r} has no value (null) in this row"
+        remedy = "fill it, or leave the row out; an empty text is an empty sentence"
+        raise InputError(problem, path=self.path, line=row, remedy=remedy)
 
     def _a_lines(self, edits: Sequence[Mapping[str, Any] | None], row: int) -> tuple[str, ...]:
         """Edits as the lines of M2, whose reader checks them."""
@@ -177,12 +166,9 @@ class ParquetColumns:
             texts = [values["replacement"], *(values.get("alternatives") or ())]
             kind = values.get("kind") or ""
             if any(t is None or "||" in t or "\n" in t for t in texts) or "|||" in kind + "|":
-                raise InputError(
-                    f"an edit that M2 cannot say: {texts!r} of kind {kind!r}",
-                    path=self.path,
-                    line=row,
-                    remedy="texts and kinds hold no '||' and no line end",
-                )
+                problem = f"an edit that M2 cannot say: {texts!r} of kind {kind!r}"
+                remedy = "texts and kinds hold no '||' and no line end"
+                raise InputError(problem, path=self.path, line=row, remedy=remedy)
             span = f"{values['start']} {values['end']}"
             said = "||".join(text or "-NONE-" for text in texts)
             annotator = values.get("annotator") or 0
@@ -210,20 +196,16 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
             else None
         )
         kind = schema.field(name).type
-        if expected is not None and str(kind) != "null" and not _CHECKS[expected](kind):
-            raise InputError(
-                f"the column {name!r} is of type {kind} and not {expected}",
-                path=path,
-                remedy="write it as that, or rename the column",
-            )
+        if expected is not None and str(kind) != "null" and not _has_type(kind, expected):
+            problem = f"the column {name!r} is of type {kind} and not {expected}"
+            remedy = "write it as that, or rename the column"
+            raise InputError(problem, path=path, remedy=remedy)
     lead = role == "parquet"
     required = "source" if lead else HYPOTHESIS
     if required not in names:
-        raise InputError(
-            f"there is no column {required!r}",
-            path=path,
-            remedy=f"{suggest_name(required, names)}the columns are: {', '.join(names) or 'none'}",
-        )
+        problem = f"there is no column {required!r}"
+        remedy = f"{suggest_name(required, names)}the columns are: {', '.join(names) or 'none'}"
+        raise InputError(problem, path=path, remedy=remedy)
     gold = [name for name in ("references", "edits", "m2") if name in names]
     if lead and len(gold) > 1:
         raise InputError(
@@ -247,73 +229,38 @@ def partitions(path: str) -> dict[str, str]:
     }
 
 
-def _is_string(kind: Any) -> bool:
+def _has_type(kind: Any, expected: str) -> bool:
+    """Whether a column of pyarrow's type ``kind`` is what `_TYPES` and `_EDIT_FIELDS` say."""
     from pyarrow import types
 
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(types.is_string(kind) or types.is_large_string(kind)) or str(kind) == "string_view"
-
-
-def _is_integer(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_integer(kind))
-
-
-def _is_number(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_integer(kind) or types.is_floating(kind))
-
-
-def _is_bool(kind: Any) -> bool:
-    from pyarrow import types
-
-    return bool(types.is_boolean(kind))
-
-
-def _items(kind: Any) -> Any:
-    """What a list is a list of; None for what is no list."""
-    from pyarrow import types
-
-    lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return kind.value_type if lists else None
-
-
-def _is_strings(kind: Any) -> bool:
-    from pyarrow import types
-
-    items = _items(kind)
-    return items is not None and (_is_string(items) or bool(types.is_null(items)))
-
-
-def _is_edits(kind: Any) -> bool:
-    from pyarrow import types
-
-    items = _items(kind)
-    if items is None or not types.is_struct(items):
+    if expected == "string":
+        if types.is_dictionary(kind):
+            kind = kind.value_type
+        return bool(
+            types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
+        )
+    if expected == "integer":
+        return bool(types.is_integer(kind))
+    if expected == "string or integer":
+        return _has_type(kind, "string") or _has_type(kind, "integer")
+    if expected == "number":
+        return bool(types.is_integer(kind) or types.is_floating(kind))
+    if expected == "bool":
+        return bool(types.is_boolean(kind))
+    if not (types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)):
         return False
-    fields = {field.name: field.type for field in items}
-    return all(
-        _CHECKS[expected](fields[name]) if name in fields else name in _OPTIONAL_FIELDS
-        for name, expected in _EDIT_FIELDS.items()
+    items = kind.value_type
+    if expected == "list<string>":
+        return _has_type(items, "string") or bool(types.is_null(items))
+    fields = {field.name: field.type for field in items} if types.is_struct(items) else {}
+    return bool(fields) and all(
+        _has_type(fields[name], wanted) if name in fields else name in _OPTIONAL_FIELDS
+        for name, wanted in _EDIT_FIELDS.items()
     )
 
 
-_CHECKS: dict[str, Callable[[Any], bool]] = {
-    "string": _is_string,
-    "integer": _is_integer,
-    "string or integer": lambda kind: _is_string(kind) or _is_integer(kind),
-    "number": _is_number,
-    "bool": _is_bool,
-    "list<string>": _is_strings,
-    _TYPES["edits"]: _is_edits,
-}
-
-
 def plan_parquet(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     shard_bytes: int,
     shard_sentences: int | None,
     progress: Progress | None = None,
@@ -343,11 +290,9 @@ def plan_parquet(
         if progress is not None:
             progress(done, len(groups))
     if not first:
-        raise InputError(
-            "the inputs hold no sentence",
-            path=groups[0]["parquet"].uri,
-            remedy="give at least one sentence",
-        )
+        problem = "the inputs hold no sentence"
+        remedy = "give at least one sentence"
+        raise InputError(problem, path=groups[0]["parquet"].uri, remedy=remedy)
     return tuple(shards)
 
 
@@ -356,11 +301,9 @@ def _refuse_other_systems(table: _Table, one: _Table) -> None:
     here, there = ({*each.columns.systems} for each in (table, one))
     if here != there:
         names = ", ".join(sorted(here ^ there))
-        raise InputError(
-            f"only one of this file and {one.file.uri} has the outputs of {names}",
-            path=table.file.uri,
-            remedy="give every file a column hyp:NAME for every system",
-        )
+        problem = f"only one of this file and {one.file.uri} has the outputs of {names}"
+        remedy = "give every file a column hyp:NAME for every system"
+        raise InputError(problem, path=table.file.uri, remedy=remedy)
 
 
 def _spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tuple[int, int]]:
@@ -437,7 +380,7 @@ class _Taker:
         return table.slice(0, n)
 
 
-def _table(role: str, file: RemoteFile, inputs: ShardedInputs, stack: ExitStack) -> _Table:
+def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -> _Table:
     pyarrow = require_pyarrow()
     if file.uri == "-":
         raise InputError("Parquet cannot be read from standard input", remedy="name files")
@@ -455,7 +398,7 @@ def parquet_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
-    name = set_name(reading.inputs)
+    name = reading.inputs.title
 
     def unweighed(_: int) -> str:
         return f"{name}: the column 'weight' is not used: every sentence counts once"
@@ -501,7 +444,7 @@ def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
     return maker.parallel(rows.sources, sets, [rows.path] * (len(sets) + 1))
 
 
-def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
+def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
     """Gold edits as the M2 reader reads them, with rows in the place of lines."""
     assert rows.a_lines is not None
     starts, text, line = [], [], 1
@@ -522,7 +465,7 @@ def _gold(rows: ParquetRows, inputs: ShardedInputs) -> M2File:
 
     try:
         file = scan_m2_text(
-            "".join(text), rows.path, name=set_name(inputs), compatible=inputs.compatible, threads=1
+            "".join(text), rows.path, name=inputs.title, compatible=inputs.compatible, threads=1
         )
     except InputError as error:
         raise InputError(
@@ -561,7 +504,7 @@ class ParquetRows:
 
 
 def parquet_rows(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     *,
     shard: Shard | None = None,
     slices: Sequence[str] = (),
@@ -588,7 +531,7 @@ def parquet_rows(
 
 def _rows(
     pieces: Mapping[str, Piece],
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     batch: int,
     first: int,
     slices: Sequence[str] = (),
@@ -645,18 +588,13 @@ def _together(
         theirs, ours = found["ids"], texts["ids"]
         if theirs is not None and ours is not None and theirs != ours:
             row = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
-            raise InputError(
-                f"the id is {theirs[row]!r}, but that of {lead.file.uri} is {ours[row]!r}",
-                path=columns.path,
-                line=before + row + 1,
-                remedy="give the rows of all files in one order",
-            )
+            problem = f"the id is {theirs[row]!r}, but that of {lead.file.uri} is {ours[row]!r}"
+            remedy = "give the rows of all files in one order"
+            raise InputError(problem, path=columns.path, line=before + row + 1, remedy=remedy)
         if name in outputs:
-            raise InputError(
-                f"the system {name!r} is given twice, as a column and as a file",
-                path=columns.path,
-                remedy="rename one of them",
-            )
+            problem = f"the system {name!r} is given twice, as a column and as a file"
+            remedy = "rename one of them"
+            raise InputError(problem, path=columns.path, remedy=remedy)
         outputs[name] = found["outputs"][HYPOTHESIS]
         paths[name] = columns.path
     return ParquetRows(

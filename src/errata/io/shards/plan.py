@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.data.tokens import line_starts
-from errata.io.corpus import check_annotators
+from errata.io.corpus import CorpusFiles, check_annotators
 from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
 from errata.io.outputs import check_single_annotator, is_m2
-from errata.io.shards.inputs import Piece, Shard, ShardedInputs, groups_of, set_name
+from errata.io.shards.inputs import Piece, Shard, groups_of
 
 # ---- Sentences in a stream of bytes: how many, where each starts, and some at a time.
 
@@ -63,12 +63,9 @@ def chunks(
             line += _line_ends(data[:end])
             start += end
         elif len(data) > LONGEST:
-            raise InputError(
-                f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes",
-                path=name,
-                line=line,
-                remedy="is this an M2 file?" if m2 else "is this text, one sentence a line?",
-            )
+            problem = f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes"
+            remedy = "is this an M2 file?" if m2 else "is this text, one sentence a line?"
+            raise InputError(problem, path=name, line=line, remedy=remedy)
         rest = data[end:]
         size = CHUNK if end else max(CHUNK, len(data))  # or a long line is searched too often
         if not more:
@@ -216,7 +213,7 @@ _XML = re.compile(rb"\s*<")
 
 
 def plan_shards(
-    inputs: ShardedInputs,
+    inputs: CorpusFiles,
     *,
     shard_bytes: int = SHARD_BYTES,
     shard_sentences: int | None = None,
@@ -240,7 +237,7 @@ def plan_shards(
     return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
 
 
-def cut_shards(inputs: ShardedInputs, cuts: Iterable[int]) -> tuple[Shard, ...]:
+def cut_shards(inputs: CorpusFiles, cuts: Iterable[int]) -> tuple[Shard, ...]:
     """Cut inputs before these sentences, counted from 0, and where a file ends.
 
     A number that is there twice makes an empty shard. Parquet and compressed files are not cut.
@@ -300,7 +297,7 @@ def role_is_m2(role: str, uri: str) -> bool:
 
 
 def _plan(
-    inputs: ShardedInputs, wanted: Callable[[int], _Wanted], progress: Progress | None
+    inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
 ) -> tuple[Shard, ...]:
     groups = groups_of(inputs)
     total = sum(file.size for group in groups for file in group.values())
@@ -320,11 +317,9 @@ def _plan(
             shards.append(shard)
         first += next(iter(scanned.values())).sentences
     if not first:
-        raise InputError(
-            "the inputs hold no sentence",
-            path=next(iter(groups[0].values())).uri,
-            remedy="give at least one sentence",
-        )
+        problem = "the inputs hold no sentence"
+        remedy = "give at least one sentence"
+        raise InputError(problem, path=next(iter(groups[0].values())).uri, remedy=remedy)
     _check_annotators(inputs, annotators)
     return tuple(shards)
 
@@ -339,7 +334,7 @@ def _refuse_streams(group: Mapping[str, RemoteFile]) -> None:
 
 
 def _scan_group(
-    group: Mapping[str, RemoteFile], inputs: ShardedInputs, wanted: _Wanted
+    group: Mapping[str, RemoteFile], inputs: CorpusFiles, wanted: _Wanted
 ) -> dict[str, _Scanned]:
     packed = {role: _compressed(file, inputs.storage) for role, file in group.items()}
     if any(packed.values()):
@@ -364,7 +359,7 @@ def _compressed(file: RemoteFile, storage: Mapping[str, Any]) -> bool:
         return compression_of(stream.read(10)) is not None
 
 
-def _scan(role: str, file: RemoteFile, inputs: ShardedInputs, wanted: _Wanted) -> _Scanned:
+def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> _Scanned:
     """Count the sentences of a file and find the places of its cuts."""
     m2 = role_is_m2(role, file.uri)
     asked = m2 and (role != "gold" or bool(inputs.annotators))
@@ -389,12 +384,9 @@ def _scan(role: str, file: RemoteFile, inputs: ShardedInputs, wanted: _Wanted) -
                     annotators.add(0)
             seen += held
     if m2 and not seen and not blank:
-        raise InputError(
-            "no line starts with 'S ': this is not an M2 file",
-            path=shown_name(file.uri),
-            line=1,
-            remedy="give an M2 file, or texts as source and references (--source, --refs)",
-        )
+        problem = "no line starts with 'S ': this is not an M2 file"
+        remedy = "give an M2 file, or texts as source and references (--source, --refs)"
+        raise InputError(problem, path=shown_name(file.uri), line=1, remedy=remedy)
     return _Scanned(seen, tuple(cuts), frozenset(annotators))
 
 
@@ -402,22 +394,17 @@ def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> No
     """Refuse M2 that has two sentences in one paragraph where it is to be cut between them."""
     for cut, other in zip_longest(cuts, others):
         if other is not None and (cut is None or cut.sentence != other.sentence):
-            raise InputError(
-                f"the paragraph of sentence {other.sentence} has a second 'S ' line",
-                path=uri,
-                remedy="put a blank line between sentences",
-            )
+            problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
+            remedy = "put a blank line between sentences"
+            raise InputError(problem, path=uri, remedy=remedy)
 
 
 def refuse_xml(start: bytes, uri: str) -> None:
     """Refuse I-measure's XML, which is one tree and cannot be read in parts."""
     if _XML.match(start):
-        raise InputError(
-            "I-measure's XML is not read in parts",
-            path=shown_name(uri),
-            line=1,
-            remedy="write it as M2 first (errata convert)",
-        )
+        problem = "I-measure's XML is not read in parts"
+        remedy = "write it as M2 first (errata convert)"
+        raise InputError(problem, path=shown_name(uri), line=1, remedy=remedy)
 
 
 def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -> None:
@@ -451,10 +438,10 @@ def _shards_of(
         yield Shard(index + k, first + at, end - at, pieces)
 
 
-def _check_annotators(inputs: ShardedInputs, found: Mapping[str, set[int]]) -> None:
+def _check_annotators(inputs: CorpusFiles, found: Mapping[str, set[int]]) -> None:
     """Refuse annotators that nobody is, and several systems in the M2 files of one."""
     known = found["gold"] if "gold" in found else range(len(inputs.references))
-    check_annotators(inputs.annotators, known, set_name(inputs))
+    check_annotators(inputs.annotators, known, inputs.title)
     for role, systems in found.items():
         if role.startswith("output:"):
             check_single_annotator(inputs.roles[role][0], len(systems))

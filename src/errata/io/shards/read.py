@@ -18,6 +18,7 @@ from errata.data import Corpus, Hypotheses
 from errata.io.checks import Finding, raise_first_error, summarise
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
 from errata.io.corpus import (
+    CorpusFiles,
     check_annotators,
     gold_findings,
     keep_annotators_with_counts,
@@ -27,14 +28,7 @@ from errata.io.corpus import (
 from errata.io.files import checked_utf8, open_bytes, open_range, plain_name, shown_name
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, output_of_lines, system_name, systems_of
-from errata.io.shards.inputs import (
-    Piece,
-    Shard,
-    ShardedInputs,
-    check_unchanged,
-    groups_of,
-    set_name,
-)
+from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import (
     SentenceBlock,
     Sentences,
@@ -124,7 +118,7 @@ CorpusBatch = tuple[Corpus, list[Hypotheses]]
 class PartReading:
     """What the batches of one reading share."""
 
-    inputs: ShardedInputs
+    inputs: CorpusFiles
     noted: WarningCollector = field(default_factory=WarningCollector)
     annotators: set[int] = field(default_factory=set)
     systems: dict[str, set[int]] = field(default_factory=dict)
@@ -138,7 +132,7 @@ class PartReading:
         """Say what was found; where ``everything`` was read, refuse annotators that nobody is."""
         if everything:
             known = self.annotators | {*range(len(self.inputs.references))}
-            check_annotators(self.inputs.annotators, known, set_name(self.inputs))
+            check_annotators(self.inputs.annotators, known, self.inputs.title)
         self.noted.tell()
 
 
@@ -188,7 +182,7 @@ class BatchBuilder:
             [[mark or "" if text is None else text for text in texts] for texts in sets],
             paths,
             missing=mark,
-            name=set_name(inputs),
+            name=inputs.title,
             cut=self.reading.cut,
             before=self.before,
         )
@@ -236,7 +230,7 @@ class BatchBuilder:
         return system
 
 
-def read_shard(shard: Shard, inputs: ShardedInputs, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
+def read_shard(shard: Shard, inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
     """The sentences of a shard, ``batch`` at a time, once its files are the ones planned.
 
     Warnings are given when the last batch was taken, each once for the shard.
@@ -255,7 +249,7 @@ def read_shard(shard: Shard, inputs: ShardedInputs, *, batch: int = BATCH) -> It
     reading.finish(everything=False)
 
 
-def stream_batches(inputs: ShardedInputs, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
+def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
     """The sentences of all files, read side by side as they come; ``-`` is standard input.
 
     Nothing is counted before: files that belong together and end at different sentences are
@@ -323,11 +317,9 @@ def _batches(
 
 def _side(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _Side:
     if plain_name(piece.uri).endswith(".json"):
-        raise InputError(
-            "a stored run is not read in parts",
-            path=piece.uri,
-            remedy="give the output it was made of, as text or M2",
-        )
+        problem = "a stored run is not read in parts"
+        remedy = "give the output it was made of, as text or M2"
+        raise InputError(problem, path=piece.uri, remedy=remedy)
     storage = reading.inputs.storage
     file = stack.enter_context(
         open_bytes(piece.uri, bounded=False, storage=storage)
@@ -358,7 +350,7 @@ class _Some:
 
     def _gold(self, side: _Side, taken: SentenceBlock) -> Corpus:
         inputs = self.maker.reading.inputs
-        file = _m2(side, taken, name=set_name(inputs), compatible=inputs.compatible)
+        file = _m2(side, taken, name=inputs.title, compatible=inputs.compatible)
         if (source := self.sides.get("source")) is None:
             return self.maker.gold(file)
         return self.maker.gold(file, (source.path, self._lines(source)))

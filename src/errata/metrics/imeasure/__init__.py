@@ -23,7 +23,10 @@ from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
+    MetricFacts,
+    Scope,
     check_beta,
     count_together,
     f_beta,
@@ -109,7 +112,7 @@ CELL = 36  # bytes for each pair of tokens of two sentences (`errata.kernels.thr
 
 @metric
 class IMeasure(Metric):
-    """I-measure: the gain in weighted accuracy over leaving the source as it is.
+    """I-measure: the gain in weighted accuracy over leaving the source unchanged.
 
     Source, hypothesis and reference are aligned token by token in three rows. A column in which
     all agree is a TN; a hypothesis that corrects as the reference does a TP, that misses a
@@ -183,8 +186,13 @@ class IMeasure(Metric):
         return "annotators" if self.references == "nomix" else "readings"
 
     @property
+    def scope(self) -> Scope:
+        """The sentences before, where the corpus chooses."""
+        return "running" if self.choice == "corpus" else "sentence"
+
+    @property
     def single(self) -> Self:
-        """With the reference best for the sentence by itself."""
+        """Return the metric with the reference that is best for each sentence alone."""
         return replace(self, choice="sentence")
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
@@ -238,7 +246,7 @@ class IMeasure(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best (WAcc, I, Acc), correction before detection; the first."""
-        if self.choice == "corpus":
+        if self.scope == "running":
             return best_references(counts, ranking_key(self.weight), before=before)
         best = np.zeros(len(counts), np.int64)
         if counts.shape[1] > 1:
@@ -255,7 +263,7 @@ class IMeasure(Metric):
         base = self._wacc(_base(counts))
         ranks = []
         for aspect in get_args(Aspect):
-            columns = _seen(counts, aspect)
+            columns = _aspect_columns(counts, aspect)
             wacc = self._wacc(columns)
             ranks += [wacc, improvement(wacc, base), column_accuracy(columns)]
         return np.where(np.isnan(counts[..., :1]), -1.0, np.stack(ranks, axis=-1))
@@ -268,11 +276,13 @@ class IMeasure(Metric):
 
     def score(self, totals: Floats) -> Floats:
         """I of summed columns."""
-        return improvement(self._wacc(_seen(totals, self.aspect)), self._wacc(_base(totals)))
+        return improvement(
+            self._wacc(_aspect_columns(totals, self.aspect)), self._wacc(_base(totals))
+        )
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """WAcc and its baseline, Acc, P, R, F and the counts, of the chosen aspect."""
-        columns = _seen(totals, self.aspect)
+        columns = _aspect_columns(totals, self.aspect)
         tn, missed, needless, tp, wrong = np.moveaxis(columns, -1, 0)
         fp, fn = needless + wrong, missed + wrong
         precision, recall = precision_recall(tp, fp, fn, 1.0)
@@ -289,21 +299,27 @@ class IMeasure(Metric):
             **{name: to_int(count) for name, count in counted.items()},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Whether the gold had edits or only text, and whether corrections were split.
-
-        ``tokenise='official'`` splits them as the official converter does; a fact of the
-        signature, since it is no mistake of anybody.
-        """
-        split = self.tokenise != "none" and any(
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """How many references are texts, and how many corrections the tokeniser splits."""
+        split = self.tokenise != "none" and sum(
             treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
             for references in corpus.references
             for reference in references
             for edit in reference.edits or ()
         )
-        return (
-            "gold:edits" if corpus.has_gold_edits else "gold:text",
-            *(["corrections:tokenised anew"] if split else []),
+        return {"texts": int(corpus.edits.bare.sum()), "split": int(split)}
+
+    def describe(self, facts: MetricFacts) -> Description:
+        """Whether the gold had edits or only text, and whether corrections were split.
+
+        ``tokenise='official'`` splits them as the official converter does; a fact of the
+        signature, since it is no mistake of anybody.
+        """
+        return Description(
+            (
+                "gold:text" if facts["texts"] else "gold:edits",
+                *(["corrections:tokenised anew"] if facts["split"] else []),
+            )
         )
 
 
@@ -314,7 +330,7 @@ def _base(counts: Floats) -> Floats:
     return columns
 
 
-def _seen(counts: Floats, aspect: Aspect) -> Floats:
+def _aspect_columns(counts: Floats, aspect: Aspect) -> Floats:
     """The columns as an aspect sees them: a wrong correction is right detection."""
     columns = counts[..., KINDS]
     if aspect == "detection":
@@ -341,7 +357,7 @@ def column_accuracy(columns: Floats) -> Floats:
 
 
 def beats(new: Floats, old: Floats) -> NDArray[np.bool_]:
-    """Where the rows of ``new`` come after those of ``old`` in lexicographic order."""
+    """Return where rows of ``new`` follow the rows of ``old`` in lexicographic order."""
     differs = new != old
     first = differs.argmax(axis=-1)
     rows = np.arange(len(new))

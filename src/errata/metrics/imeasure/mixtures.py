@@ -1,7 +1,7 @@
 """Best mixture of annotators' corrections.
 
 Corrections that overlap form clusters; a reference takes one alternative from each cluster, or
-none where an annotator left the source as it is. Their number grows exponentially (3.5·10¹³ for
+none where an annotator changed nothing. Their number grows exponentially (3.5·10¹³ for
 one sentence of CoNLL-2014), so the sentence is cut.
 
 A chain is the sentence as a list of elements: source tokens that every reference keeps, and
@@ -231,13 +231,15 @@ def chain_of(source: tuple[str, ...], clusters: Sequence[Cluster], limits: Limit
         elements += [Element(1, ((word,),)) for word in source[position:start]]
         texts = _texts(source[start:end], start, members, limits.most)
         if texts is None:
-            return _whole(source, clusters, limits.most)
+            return _single_element_chain(source, clusters, limits.most)
         elements.append(Element(end - start, tuple(texts)))
         complete = complete and _combinations(members) <= limits.most
         position = end
     elements += [Element(1, ((word,),)) for word in source[position:]]
     if sum(end - start for start, end, _ in groups) == len(source):
-        return _whole(source, clusters, limits.most)  # a reference might lose all its tokens
+        return _single_element_chain(
+            source, clusters, limits.most
+        )  # a reference might lose all its tokens
     return Chain(tuple(elements), complete)
 
 
@@ -308,7 +310,7 @@ def _texts(
     return list(texts)
 
 
-def _whole(source: tuple[str, ...], clusters: Sequence[Cluster], most: int) -> Chain:
+def _single_element_chain(source: tuple[str, ...], clusters: Sequence[Cluster], most: int) -> Chain:
     """A chain of one element, for sentences that cannot be laid out."""
     texts = dict.fromkeys(splice(source, changes) for changes in _choices(clusters, most))
     return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= most)

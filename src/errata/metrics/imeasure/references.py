@@ -109,7 +109,7 @@ class Cluster(NamedTuple):
 
 
 def changes_of(source: Words, reference: Reference, tokenise: str) -> list[Change]:
-    """The edits of a reference; those of a reference given as text come from an alignment."""
+    """Return the edits of a reference; the edits of a plain text come from an alignment."""
     if reference.edits is None:
         from errata.edits.aligner import aligned_edits
 

@@ -20,12 +20,20 @@ from errata.core.parameters import About
 from errata.core.signatures import signature_id
 from errata.core.stats import Floats, Ints, Progress, plural, ratio
 from errata.data import Corpus, Hypotheses
-from errata.edits import OutputEditing, edits_of, origins, split_extractor
+from errata.edits import (
+    OutputEditing,
+    describe_origins,
+    edits_of,
+    origin_facts,
+    origins,
+    split_extractor,
+)
 from errata.metrics.base import (
     Before,
     Columns,
+    Description,
     Metric,
-    WholeCountsError,
+    MetricFacts,
     by_name,
     fixed_point,
     metric,
@@ -149,6 +157,11 @@ class Judge(Metric):
         return "none"
 
     @property
+    def divisible(self) -> bool:
+        """Return False: how reliable the judge is follows from all its answers."""
+        return False
+
+    @property
     def single(self) -> Self:
         """Without a score where the judge gave none."""
         return replace(self, level="sentence")
@@ -162,11 +175,6 @@ class Judge(Metric):
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """All of it; a single sentence that was not judged has no score."""
-        if before is not None:
-            raise WholeCountsError(
-                "judge: what is said of its answers is said of the whole corpus",
-                remedy="let it judge fewer sentences, all at once",
-            )
         chosen = super().choose(counts, before)
         if self.level == "corpus":
             return chosen
@@ -194,7 +202,7 @@ class Judge(Metric):
         """What the judge was shown and said; kept with the corpus."""
 
         def ask() -> JudgeRun:
-            shown = self._shown(corpus, systems)
+            shown = self._target_texts(corpus, systems)
             planned = self._planned(corpus, shown)
             try:
                 answers = self._asker().answers([each.question for each in planned], progress)
@@ -209,10 +217,10 @@ class Judge(Metric):
 
     def costs(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> Forecast:
         """How much is to be asked for these systems, before anything is."""
-        planned = self._planned(corpus, self._shown(corpus, systems))
+        planned = self._planned(corpus, self._target_texts(corpus, systems))
         return self._asker().costs([each.question for each in planned])
 
-    def _shown(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[list[str]]:
+    def _target_texts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[list[str]]:
         """What stands for every output: its text, or the source with its edits in brackets."""
         if self.mode == "sentence":
             return [[text.strip() for text in h.sentences] for h in systems]
@@ -296,7 +304,7 @@ class Judge(Metric):
         figures = by_name(self.statistics, totals)
         return ratio(figures["score"], figures["judged"], 0.0)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """What was judged and read, and how far the judge can be trusted; see `Trust`."""
         figures = by_name(self.statistics, totals)
         pairs = figures["later"] + figures["earlier"] + figures["tied"]
@@ -321,51 +329,62 @@ class Judge(Metric):
             **{f"@{p}": value for p, value in enumerate(beside, 1)},
         }
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """The model as the server calls it, the prompt, the schema, and who was judged together."""
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """The model as the server calls it, what the answers were like, and what they cost."""
         judged = self.judged(corpus, systems)
-        schema = ("refused" if judged.refused else "yes") if self.schema else "no"
         together = signature_id("\n".join(sorted("\t".join(texts) for texts in judged.shown)))
-        return (
-            f"model:{'+'.join(judged.models)}",
-            f"prompt:{read_prompt(self.mode).name}",
-            f"schema:{schema}",
-            *((f"together:{len(systems)}@{together}",) if self.group > 1 else ()),
-            *(
-                origins(systems, self.outputs, self.extractor, gold=False)
-                if self.mode == "edit"
-                else ()
-            ),
-        )
+        return {
+            "model": frozenset({"+".join(judged.models)}),
+            "together": frozenset({together}),
+            "usage": frozenset({str(judged.usage)}),
+            "refused": int(judged.refused),
+            "unread": judged.unread,
+            "answers": len(judged.showings),
+            **{
+                f"injections of {system.system}": sum(each)
+                for system, each in zip(systems, judged.injections, strict=True)
+            },
+            "warning": frozenset({judged.trust.warning} if judged.trust.remark else ()),
+            **origin_facts(systems, self.outputs),
+        }
 
-    def notes(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
-        """Usage, what could not be read, bias, attacks, and what the scores depend on."""
-        judged = self.judged(corpus, systems)
-        notes = [f"the judge took {judged.usage}"]
-        if self.group > 1 and len(systems) > 1:
+    def describe(self, facts: MetricFacts) -> Description:
+        """Model, prompt, schema and who was judged together; usage, bias and attacks."""
+        systems, schema = len(origins(facts)), "yes" if self.schema else "no"
+        if facts["refused"] and self.schema:
+            schema = "refused"
+        context = [f"model:{min(facts['model'])}", f"prompt:{read_prompt(self.mode).name}"]
+        context.append(f"schema:{schema}")
+        if self.group > 1:
+            context.append(f"together:{systems}@{min(facts['together'])}")
+        if self.mode == "edit":
+            context += describe_origins(facts, self.extractor, gold=False)
+        notes = [f"the judge took {min(facts['usage'])}"]
+        if self.group > 1 and systems > 1:
             notes.append(
                 "what an output gets may depend on the systems judged beside it, which the "
                 "signature names (group=1 scores each alone)"
             )
-        if judged.refused:
+        if facts["refused"]:
             notes.append("the server refused the schema: answers were held to their form by words")
-        if judged.unread:
+        if facts["unread"]:
             notes.append(
-                f"{judged.unread} of {len(judged.showings)} answers could not be read and gave no "
+                f"{facts['unread']} of {facts['answers']} answers could not be read and gave no "
                 "score"
             )
-        attacks = [
-            f"{sum(each)} of {system.system}"
-            for system, each in zip(systems, judged.injections, strict=True)
-            if any(each)
-        ]
-        if attacks:
-            total = sum(map(sum, judged.injections))
+        injections = {
+            name.removeprefix("injections of "): number
+            for name, number in facts.items()
+            if name.startswith("injections of ") and number
+        }
+        if injections:
+            total = sum(injections.values())
+            attacks = ", ".join(f"{number} of {name}" for name, number in injections.items())
             notes.append(
                 f"{total} {plural('output', total)} {'tells' if total == 1 else 'tell'} the judge "
-                f"to ignore its instructions: {', '.join(attacks)}"
+                f"to ignore its instructions: {attacks}"
             )
-        return (*notes, *((judged.trust.warning,) if judged.trust.remark else ()))
+        return Description(tuple(context), (*notes, *facts["warning"]))
 
 
 def _about(refusal: ServerRefusal, number: int) -> InputError:
@@ -382,7 +401,7 @@ def _model(server: ChatServer, asked: str) -> str:
     try:
         there = server.models()
     except InputError:
-        if asked:  # what is kept can be read without a server
+        if asked:  # stored answers can be read without a server
             return asked
         raise
     for name in there:

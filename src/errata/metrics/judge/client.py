@@ -65,7 +65,7 @@ def parse_scores(text: str, targets: int) -> tuple[int, ...] | None:
         if later < 0:
             return tuple(scores[target] for target in range(1, targets + 1))
         pairs, end = _object_at(text, later) or ([], later + 1)
-        if any(map(_named, pairs)) and _scores(pairs) != scores:
+        if any(map(_match_position, pairs)) and _scores(pairs) != scores:
             return None
     return None
 
@@ -123,7 +123,7 @@ def _object_at(text: str, start: int) -> tuple[list[tuple[str, Any]], int] | Non
         return None
 
 
-def _named(pair: tuple[str, Any]) -> re.Match[str] | None:
+def _match_position(pair: tuple[str, Any]) -> re.Match[str] | None:
     return _NAMED.fullmatch(pair[0].strip())
 
 
@@ -131,7 +131,7 @@ def _scores(pairs: list[tuple[str, Any]]) -> dict[int, int] | None:
     """The score of every target that is named, or None where one is none, or is another's."""
     scores: dict[int, int] = {}
     for pair in pairs:
-        if (named := _named(pair)) is None:
+        if (named := _match_position(pair)) is None:
             continue
         target, score = _target(named), _score(pair[1])
         if score is None or scores.get(target, score) != score:
@@ -215,7 +215,7 @@ class Prompt:
         return "\n\n".join(parts)
 
     def repairing(self, targets: int) -> str:
-        """What is said of an answer that could not be read."""
+        """The problem with an answer that could not be read."""
         return self.repair.replace("{count}", str(targets)).replace(
             "{format}", _answer_form(targets)
         )
@@ -250,8 +250,8 @@ def bracketed(source: str, edits: Sequence[Edit]) -> str:
     [a→b\\] \\[c\\→d]
     """
     if any("→" in text for text in (source, *(edit.replacement for edit in edits))):
-        source = _marked(source)
-        edits = [Edit(e.start, e.end, _marked(e.replacement), e.kind) for e in edits]
+        source = _escape_brackets(source)
+        edits = [Edit(e.start, e.end, _escape_brackets(e.replacement), e.kind) for e in edits]
     tokens = source.split()
     shown: list[str] = []
     position = 0
@@ -282,7 +282,7 @@ def answer_schema(targets: int) -> dict[str, Any]:
     }
 
 
-def _marked(text: str) -> str:
+def _escape_brackets(text: str) -> str:
     return re.sub(r"[\[\]→\\]", r"\\\g<0>", text)
 
 
@@ -308,7 +308,7 @@ FIRST_LOOK, HOPELESS = 50, 0.5  # answers after which a judge that cannot be rea
 
 
 class Question(NamedTuple):
-    """One request: what is asked, how many targets it has, and the seed."""
+    """One request: the question, the number of targets, and the seed."""
 
     prompt: str
     targets: int
@@ -421,7 +421,7 @@ class JudgeClient:
     def costs(self, questions: Iterable[Question]) -> Forecast:
         """What asking these will cost, before anything is asked."""
         distinct = list(dict.fromkeys(questions))
-        return self._costs(distinct, self._kept(distinct))
+        return self._costs(distinct, self._kept_answers(distinct))
 
     def _costs(self, distinct: Sequence[Question], kept: dict[Question, Answer]) -> Forecast:
         missing = [question for question in distinct if question not in kept]
@@ -437,7 +437,7 @@ class JudgeClient:
     ) -> dict[Question, Answer]:
         """The answer to every question; those that are kept cost nothing."""
         distinct = list(dict.fromkeys(questions))
-        known = self._kept(distinct)
+        known = self._kept_answers(distinct)
         costs = self._costs(distinct, known)
         if not costs.requests:
             return known
@@ -465,9 +465,11 @@ class JudgeClient:
                     )
         except BaseException as error:
             self.server.stopped.set()
-            pool.shutdown(cancel_futures=True)  # what is under way is paid for, and kept
+            pool.shutdown(
+                cancel_futures=True
+            )  # running requests are paid for, and their answers kept
             if isinstance(error, InputError) and not isinstance(error, ServerRefusal):
-                kept = self._costs(distinct, self._kept(distinct)).kept
+                kept = self._costs(distinct, self._kept_answers(distinct)).kept
                 raise InputError(
                     f"{error.problem} ({kept} of {len(distinct)} answers are kept)",
                     remedy=error.remedy,
@@ -524,7 +526,7 @@ class JudgeClient:
                 messages.append({"role": "user", "content": repair})
             reply, plain = self._reply(messages, question, meter)
             replies.append(reply)
-            scores = self._read(reply, question.targets)
+            scores = self._read_reply(reply, question.targets)
         return Answer(
             replies[-1].text,
             model_name(replies[-1].model),
@@ -571,7 +573,7 @@ class JudgeClient:
             body["response_format"] = answer_schema(question.targets)
         return body
 
-    def _read(self, reply: Reply, targets: int) -> tuple[float, ...] | None:
+    def _read_reply(self, reply: Reply, targets: int) -> tuple[float, ...] | None:
         if not self.expectation:
             return parse_scores(reply.text, targets)
         if reply.text and not reply.tokens:
@@ -581,7 +583,7 @@ class JudgeClient:
             )
         return expected_scores(reply.tokens, targets)
 
-    def _kept(self, questions: Sequence[Question]) -> dict[Question, Answer]:
+    def _kept_answers(self, questions: Sequence[Question]) -> dict[Question, Answer]:
         """The answers that are kept; what others wrote into the file is not one."""
         keys = {_question_key(question): question for question in questions}
         found = self.cache.get(self.revision, keys)
@@ -647,23 +649,23 @@ def group_outputs(
     distinct = sorted(set(targets))
     turns: list[list[tuple[str, ...]]] = []
     for turn in range(repeats):
-        order = _drawn(distinct, source, seed, turn // 2)
+        order = _shuffle(distinct, source, seed, turn // 2)
         size = -(-len(order) // -(-len(order) // group)) if order else 0
         if turn % 2 and len(order) > group:
             shift = max(1, size // 2)
             order = order[shift:] + order[:shift]
-        groups = _cut(order, group)
+        groups = _even_groups(order, group)
         turns.append([each[::-1] for each in groups] if turn % 2 else groups)
     return turns
 
 
-def _drawn(texts: list[str], source: str, seed: int, pair: int) -> list[str]:
+def _shuffle(texts: list[str], source: str, seed: int, pair: int) -> list[str]:
     said = f"{seed}\0{pair}\0{source}".encode("utf-8", "surrogatepass")
     start = int.from_bytes(hashlib.sha256(said).digest()[:8], "big")
     return [texts[i] for i in np.random.default_rng(start).permutation(len(texts))]
 
 
-def _cut(order: list[str], group: int) -> list[tuple[str, ...]]:
+def _even_groups(order: list[str], group: int) -> list[tuple[str, ...]]:
     """Consecutive groups whose sizes differ by one at most, the larger ones first."""
     if not order:
         return []

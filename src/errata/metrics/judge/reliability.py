@@ -31,7 +31,7 @@ BLIND_TIES, BLIND_PAIRS = 0.95, 20
 
 
 class Planned(NamedTuple):
-    """A request to be made: of which sentence, in which turn, with which targets."""
+    """A planned request: its sentence, turn and targets."""
 
     sentence: int
     turn: int

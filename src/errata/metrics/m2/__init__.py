@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Literal, Self
 
 import numpy as np
@@ -16,8 +15,10 @@ from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.metrics.base import (
     Before,
+    Description,
     Metric,
-    RoundsError,
+    MetricFacts,
+    Scope,
     append_score,
     by_name,
     check_beta,
@@ -38,7 +39,7 @@ from errata.metrics.m2.matching import (
 )
 from errata.metrics.running_choice import f_weights, running_choice
 
-__all__ = ["M2", "SentenceEdits", "optimal_choice", "optimal_round"]
+__all__ = ["M2", "SentenceEdits", "optimal_choice"]
 
 CORRECT, PROPOSED, GOLD = range(3)
 
@@ -132,11 +133,7 @@ class M2(Metric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The annotator of each sentence (see ``choice``)."""
         if self.choice == "optimal" and self.total == "sum":
-            if before is None:
-                return optimal_choice(counts, self.beta)[None]
-            if before.whole is None:
-                raise RoundsError("m2: choice=optimal looks at all sentences at once")
-            return optimal_round(counts, self.beta, before.whole)[None]
+            return optimal_choice(counts, self.beta)[None]
         if self.choice == "last":
             there = ~np.isnan(counts[:, :, CORRECT])
             last: Ints = np.where(there, np.arange(counts.shape[1]), -1).max(axis=1)
@@ -144,6 +141,13 @@ class M2(Metric):
         alone = self.choice == "isolated" or self.total == "mean"  # a mean is best piece by piece
         carry = tuple(map(int, before.totals[:3])) if before is not None else (0, 0, 0)
         return running_choice(counts[..., :3], self.beta, alone=alone, carry=carry)[0][None]
+
+    @property
+    def scope(self) -> Scope:
+        """The whole corpus for the optimal choice, the sentences before for the scorer's."""
+        if self.choice in ("isolated", "last") or self.total == "mean":
+            return "sentence"
+        return "corpus" if self.choice == "optimal" else "running"
 
     @property
     def single(self) -> Self:
@@ -156,7 +160,7 @@ class M2(Metric):
             return mean_own_score(totals)
         return f_beta(self._precision(totals), self._recall(totals), self.beta)
 
-    def parts(self, totals: Floats) -> dict[str, Floats | Ints]:
+    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
         counts = by_name(self.statistics[:3], totals)
         return {
@@ -171,12 +175,15 @@ class M2(Metric):
     def _recall(self, totals: Floats) -> Floats:
         return ratio(totals[..., CORRECT], totals[..., GOLD], 1.0)
 
-    def context(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
+        """Whether references have edits or are texts."""
+        bare = corpus.edits.bare
+        kinds = (("gold", not bare.all()), ("aligned", bare.any()))
+        return {"edits": frozenset(name for name, found in kinds if found)}
+
+    def describe(self, facts: MetricFacts) -> Description:
         """Whether edits were given or come from aligning texts."""
-        if corpus.has_gold_edits:
-            return ("edits:gold",)
-        every = corpus.edits.bare.all()
-        return ("edits:aligned" if every else "edits:gold+aligned",)
+        return Description((f"edits:{'+'.join(sorted(facts['edits'], reverse=True))}",))
 
     def explain(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[SentenceEdits, ...]:
         """The correct, missed and wrong edits of every sentence, for the annotator it takes.
@@ -254,26 +261,6 @@ def optimal_choice(counts: Floats, beta: float) -> Ints:
         numerator, denominator = top, bottom
     # F of nothing proposed and nothing to correct is 1
     return free if _total(cost, free) == 0 and numerator < denominator else chosen
-
-
-def optimal_round(counts: Floats, beta: float, whole: Sequence[Fraction]) -> Ints:
-    """One round of `optimal_choice` for some of the sentences, after one that came to ``to_int``.
-
-    >>> two = np.array([[[1, 3, 10], [0, 3, 0.0]], [[10, 10, 10], [np.nan] * 3]])
-    >>> first = optimal_round(two, 0.5, [Fraction(0)] * 3)
-    >>> first.tolist(), optimal_round(two, 0.5, [Fraction(n) for n in (11, 13, 20)]).tolist()
-    ([0, 0], [1, 0])
-    """
-    w0, w1, w2 = f_weights(beta)
-    correct, proposed, gold = map(int, whole[:3])
-    numerator, denominator = w0 * correct, w1 * proposed + w2 * gold
-    if not numerator:
-        denominator = 1
-    most = int(np.nanmax(counts, initial=0.0)) * (w0 + w1 + w2)
-    gain, cost = _gain_and_cost(counts, beta, most * (numerator + denominator))
-    return _largest(
-        (denominator * gain - numerator * cost, gain, -cost), ~np.isnan(counts[:, :, CORRECT])
-    )
 
 
 def _gain_and_cost(counts: Floats, beta: float, largest: int) -> tuple[Ints, Ints]:

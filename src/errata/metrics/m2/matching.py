@@ -84,7 +84,7 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
 
 
 def gold_references(corpus: Corpus, gold: Gold) -> list[tuple[Reference, tuple[Edit, ...]]]:
-    """The references of a corpus, each with those of its edits that are among the arrays."""
+    """Return the references of a corpus, each with its edits that are in the arrays."""
     references = list(itertools.chain.from_iterable(with_edits(corpus).references))
     found = [(reference, reference.edits or ()) for reference in references]
     for r, several in gold.repeats.items():
@@ -177,7 +177,7 @@ def _regular(text: str) -> bool:
 
 
 def _with_others(texts: list[str], main: list[bool], others: Mapping[int, list[str]]) -> list[str]:
-    """The texts of edits of which ``main`` is true, each followed by the others of its edit."""
+    """Return the texts marked by ``main``, each followed by the alternatives of its edit."""
     found, done = list[str](), 0
     for edit, several in others.items():
         found += itertools.compress(texts[done : edit + 1], main[done : edit + 1])

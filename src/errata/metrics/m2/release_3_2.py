@@ -21,7 +21,7 @@ Arc = tuple[Place, Place]
 
 
 class Phrase(NamedTuple):
-    """What an arc does: where it is said to begin and end, and what it really covers."""
+    """An arc: the ends that the release reports, and the span it really covers."""
 
     kind: str
     start: int

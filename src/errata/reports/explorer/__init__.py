@@ -21,9 +21,9 @@ from errata.reports.explorer.rows import (
     TextView,
     compact_json,
     compressed,
-    laid_out,
     packed_columns,
     sentence_index,
+    sentence_views,
     split_blocks,
     split_by_score,
 )
@@ -78,7 +78,7 @@ def explorer_section(
         raise InputError(f"the base {base!r} is none of the systems", remedy="name one of them")
     scored = [each.select(names) for each in results if each.sentences is not None]
     sentences = split_by_score(
-        laid_out(corpus, systems, states=states, judge=judge, difficulty=difficulty), scored
+        sentence_views(corpus, systems, states=states, judge=judge, difficulty=difficulty), scored
     )
     index = sentence_index(sentences, len(systems), scored, slices)
     manifest, columns = packed_columns(index.columns)
@@ -213,7 +213,7 @@ def sentences_section(results: ReportResults) -> Section | None:
     judge = results.edits.single
     states = None
     if results.references is not None:
-        states = results.or_say("judged edits", lambda: judged_edits(judge, corpus, systems))
+        states = results.or_note("judged edits", lambda: judged_edits(judge, corpus, systems))
     names = {system.system for system in given.systems}
     return explorer_section(
         corpus,

@@ -35,7 +35,7 @@ LEVEL = 6  # zlib's compromise; 9 takes three times as long for 2 % less
 
 @dataclass(frozen=True)
 class PackedColumn:
-    """Where an array stands in a block: the browser's name of its type, first byte, and length."""
+    """The place of an array in a block: the browser's name of its type, first byte, and length."""
 
     type: str
     at: int
@@ -136,7 +136,7 @@ class TextView:
     """One text: whose it is, by whom it was judged, and its edits.
 
     ``whose`` numbers systems, or is annotators where it is a reference. ``text`` is given where the
-    edits do not make it (edits that overlap, or of which some are left out).
+    edits do not make it (edits that overlap or are left out).
     """
 
     whose: tuple[int, ...]
@@ -155,7 +155,7 @@ class SentenceView:
     outputs: tuple[TextView, ...]
 
 
-def laid_out(
+def sentence_views(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
     *,
@@ -166,12 +166,12 @@ def laid_out(
     """Lay out every sentence of a corpus.
 
     ``states`` are the judged edits of each system (`errata.comparison.edits.judged_edits` with
-    ``judge.single``: then each output is judged by the annotator best for it, whoever wrote it);
+    ``judge.single``: then each output is judged by the annotator who is best for it);
     without, outputs show what they changed. Edits that were not judged, because the judge leaves
     their kind out, are shown as such.
 
     >>> corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
-    >>> (found,) = laid_out(corpus, [Hypotheses("A", ("He went home",))])
+    >>> (found,) = sentence_views(corpus, [Hypotheses("A", ("He went home",))])
     >>> found.outputs[0].edits[0][:5], found.references[0].whose
     ((1, 2, 'went', 'R:OTHER', 'changed'), (0,))
     """
@@ -191,32 +191,32 @@ def laid_out(
         references = [
             TextView(
                 (reference.annotator,),
-                tuple(_asked(reference.edits or (), i, reference.annotator, weights)),
-                text=_left(tokens, reference.edits or (), reference.corrected(source)),
+                tuple(_reference_edits(reference.edits or (), i, reference.annotator, weights)),
+                text=_text_override(tokens, reference.edits or (), reference.corrected(source)),
             )
             for reference in gold.references[i]
         ]
         outputs = [
             _judged_row(s, source, h.sentences[i], states[s][i], changes, (i, weights))
             if states is not None
-            else TextView((s,), _changed(changes.get((source, h.sentences[i]), ())))
+            else TextView((s,), _changed_edits(changes.get((source, h.sentences[i]), ())))
             for s, h in enumerate(systems)
         ]
         found.append(
             SentenceView(
                 corpus.number(i),
                 escape_controls(" ".join(tokens)),
-                tuple(_together(references)),
-                tuple(_together(outputs)),
+                tuple(_merge_rows(references)),
+                tuple(_merge_rows(outputs)),
             )
         )
     return found
 
 
-def carried_out(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
+def edited_tokens(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
     """The tokens with edits carried out, or None where they overlap.
 
-    >>> carried_out(["a"], [Edit(0, 1, "b"), Edit(1, 1, "c d")]), carried_out(
+    >>> edited_tokens(["a"], [Edit(0, 1, "b"), Edit(1, 1, "c d")]), edited_tokens(
     ...     ["a"], [Edit(0, 1, "b"), Edit(0, 1, "c")])
     (['b', 'c', 'd'], None)
     """
@@ -240,7 +240,7 @@ def _changes(
         for i, (source, output) in enumerate(zip(corpus.sources, h.sentences, strict=True)):
             if states is not None:
                 made = [each.edit for each in states[s][i].edits if each.state != "missed"]
-                if carried_out(source.split(), made) == output.split():
+                if edited_tokens(source.split(), made) == output.split():
                     continue
             wanted[source, output] = None
     pairs = list(wanted)
@@ -248,12 +248,12 @@ def _changes(
     return dict(zip(pairs, edits, strict=True))
 
 
-def _changed(edits: Iterable[Edit]) -> tuple[ShownEdit, ...]:
-    return tuple(_shown(edit, edit.kind, "changed") for edit in edits)
+def _changed_edits(edits: Iterable[Edit]) -> tuple[ShownEdit, ...]:
+    return tuple(_shown_edit(edit, edit.kind, "changed") for edit in edits)
 
 
-def _shown(edit: Edit, kind: str, state: ShownState, weight: float | None = None) -> ShownEdit:
-    """An edit as it may be shown; only what is asked for has several corrections."""
+def _shown_edit(edit: Edit, kind: str, state: ShownState, weight: float | None = None) -> ShownEdit:
+    """An edit for display; only gold edits keep their alternative corrections."""
     others = edit.alternatives if state in ("missed", "asked") else ()
     return ShownEdit(
         edit.start,
@@ -285,18 +285,18 @@ def _judged_row(
             gold = each.gold
             place = (sentence, judged.annotator, gold.start, gold.end, gold.replacement)
             weight = weights.get(place)
-        shown[_shown(each.edit, each.kind, each.state, weight)] = None
+        shown[_shown_edit(each.edit, each.kind, each.state, weight)] = None
         if each.state != "missed" and each.edit not in made:
             made.append(each.edit)
     text = None
-    if (source, output) in changes and carried_out(tokens, made) != output.split():
+    if (source, output) in changes and edited_tokens(tokens, made) != output.split():
         others = [
             edit
             for edit in changes[source, output]
             if not any(edits_conflict(edit, mine) for mine in made)
         ]
-        shown |= dict.fromkeys(_changed(others))
-        text = _left(tokens, [*made, *others], output)
+        shown |= dict.fromkeys(_changed_edits(others))
+        text = _text_override(tokens, [*made, *others], output)
     edits = sorted(shown, key=lambda e: (e.start, e.end, e.state == "missed"))
     return TextView((system,), tuple(edits), judged.annotator, text)
 
@@ -308,17 +308,17 @@ def edits_conflict(first: Edit, second: Edit) -> bool:
     )
 
 
-def _left(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
+def _text_override(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
     """The text, where the edits do not make it."""
-    return None if carried_out(tokens, edits) == text.split() else escape_controls(text)
+    return None if edited_tokens(tokens, edits) == text.split() else escape_controls(text)
 
 
-def _asked(
+def _reference_edits(
     edits: Iterable[Edit], sentence: int, annotator: int, weights: dict[EditPlace, float]
 ) -> Iterable[ShownEdit]:
     for edit in edits:
         place = (sentence, annotator, edit.start, edit.end, edit.replacement)
-        yield _shown(edit, edit.kind, "asked", weights.get(place))
+        yield _shown_edit(edit, edit.kind, "asked", weights.get(place))
 
 
 def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
@@ -337,7 +337,7 @@ def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
     return weights
 
 
-def _together(rows: Iterable[TextView]) -> Iterable[TextView]:
+def _merge_rows(rows: Iterable[TextView]) -> Iterable[TextView]:
     """Rows that read alike as one, in the order of the first of each."""
     alike: dict[object, list[TextView]] = {}
     for row in rows:
@@ -467,7 +467,7 @@ def sentence_index(
     >>> from errata.data import Corpus, Hypotheses
     >>> from errata.reports.explorer.rows import laid_out
     >>> corpus = Corpus.from_texts(["He go", "I am"], [["He goes", "I am"]])
-    >>> found = laid_out(corpus, [Hypotheses("A", ("He went", "I am"))])
+    >>> found = sentence_views(corpus, [Hypotheses("A", ("He went", "I am"))])
     >>> index = sentence_index(found, 1, [], {"level": ["B1", "A2"]})
     >>> index.kinds, index.columns["first"].tolist(), index.slices["level"]
     (('R:INFL', 'R:OTHER'), [0, 1, 1], ('A2', 'B1'))
@@ -544,12 +544,12 @@ def split_by_score(
         return list(sentences)
     codes = np.stack([_coded(scores, len(sentences))[1] for scores in results])  # [m, s, i]
     return [
-        replace(each, outputs=tuple(_split(each.outputs, codes[:, :, i])))
+        replace(each, outputs=tuple(_split_row(each.outputs, codes[:, :, i])))
         for i, each in enumerate(sentences)
     ]
 
 
-def _split(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[TextView]:
+def _split_row(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[TextView]:
     for row in rows:
         mine = codes[:, row.whose]
         if (mine == mine[:, :1]).all():

@@ -16,8 +16,8 @@ from errata.scoring.verdicts import first_lead, p_text, tied_with_best
 from errata.tables.cells import as_text, score_format
 from errata.tables.html_table import escape_html, term_html
 
-FEW_MISSED = 0.2  # a kind of which no more than this share is missed needs no advice
-TOO_FEW = 5  # sentences that, drawn anew, hardly differ: an interval of them says nothing
+FEW_MISSED = 0.2  # if at most this share of a kind is missed, no advice is given on it
+TOO_FEW = 5  # with fewer sentences resamples hardly differ, and intervals mean nothing
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
@@ -36,7 +36,7 @@ def three_sentences(
 
 
 def _unscored(results: ReportResults) -> Section | None:
-    """What can be said of outputs that nothing was held against."""
+    """The answer for outputs without references and judgments."""
     given = results.material
     if given.corpus is None or not given.systems:
         return None
@@ -81,7 +81,7 @@ def _who(results: ReportResults) -> str:
     main = found[0] if found else people
     assert main is not None
     first, n = _first(main), len(main)
-    value = _shown(main, float(main.values[main.order[0]])) + _unit(main, "%")
+    value = _score_text(main, float(main.values[main.order[0]])) + _unit(main, "%")
     by = "people" if main is people else escape_html(main.label)
     figure = f"{term_html(main.headline)} {value}"
     if n == 1:
@@ -123,16 +123,16 @@ def _how_sure(results: ReportResults) -> str:
         return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
     confidence, level = results.material.confidence, escape_html(results.material.level)
     if len(main) == 1:
-        low, high = (_shown(main, bound) for bound in main.interval(confidence)[0].tolist())
+        low, high = (_score_text(main, bound) for bound in main.interval(confidence)[0].tolist())
         what = "judgments" if main is people else "sentences"
         return (
-            f"Drawn anew, the {what} would put it between {low} and {high}{_unit(main, '%')} "
+            f"Resampling the {what} puts it between {low} and {high}{_unit(main, '%')} "
             f"({level} {term_html('interval')})."
         )
-    return _told_apart(main, by, confidence, level)
+    return _lead_sentence(main, by, confidence, level)
 
 
-def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
+def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
     """What the lead of the best over the next is worth, as `errata.scoring.verdicts` says it."""
     lead = first_lead(main, confidence)
     if lead is None or lead.p is None:
@@ -145,7 +145,7 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
         others = [name for name in beside if name not in first]
         close = f", nor them from {_names(others)}" if others else ""
         return f"At the {level} level {by} cannot tell them apart{close}."
-    value, low, high = (_shown(main, float(number)) for number in lead.by)
+    value, low, high = (_score_text(main, float(number)) for number in lead.by)
     ahead = (
         f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
         f"[{low}, {high}], "
@@ -157,7 +157,7 @@ def _told_apart(main: Scores, by: str, confidence: float, level: str) -> str:
     return f"That is not sure: {unsure}; {ahead}."
 
 
-def _shown(scores: Scores, number: float) -> str:
+def _score_text(scores: Scores, number: float) -> str:
     """A score, or a difference of two, as the tables show them."""
     return escape_html(as_text(number, score_format(scores, scores.headline)))
 
@@ -188,7 +188,7 @@ def _what_next(
             advice.append(
                 "score more sentences before naming a winner"
                 if few
-                else "name those that share the first place and not one winner"
+                else "report the systems that share the first place as tied"
             )
     weak = weakest_kind(kinds, results.leader())
     if weak is not None and weak[1] > FEW_MISSED * weak[2]:
@@ -217,7 +217,7 @@ def _mend_first(results: ReportResults, gate: GateVerdict | None) -> list[str]:
         link = f'<a href="#findings">{many} {plural("finding", many)} of the file check</a>'
         advice.append(f"look at the {link} first")
     if gate is not None and not gate.passed:
-        advice.append('mend what <a href="#gate">fails its threshold</a>')
+        advice.append('fix what <a href="#gate">fails its threshold</a>')
     return advice
 
 

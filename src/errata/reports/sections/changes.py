@@ -15,11 +15,12 @@ from errata.edits import extract
 from errata.metrics import Metric
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import changed_sentences
-from errata.plots.svg import Chart, ForestRow, forest_plot
+from errata.plots import Forest, ForestRow
+from errata.plots.svg import Chart, svg_chart
 from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import GateVerdict, ReportResults
 
-WORST = 20  # sentences that are told in full
+WORST = 20  # sentences shown in full
 KINDS_DRAWN = 12
 OPEN = ("_metrics", "_rates")  # the tables that are shown at once; the others are folded
 
@@ -100,15 +101,14 @@ def _by_metric(compared: Sequence[Comparison]) -> list[Chart]:
     charts = []
     for m, metric in enumerate(compared[0].differences):
         rows = [
-            ForestRow(found.system, *found.differences[m].difference)
+            ForestRow(found.system, found.differences[m].difference)
             for found in compared
             if m < len(found.differences)
         ]
-        rows.sort(key=lambda row: -row.value)
+        rows.sort(key=lambda row: -row.estimate.value)
         title = f"{metric.label}: difference to {compared[0].base}"
-        charts.append(
-            forest_plot(f"changes-{metric.label}", title, rows, "", spec="+.4f", zero=True)
-        )
+        forest = Forest(rows, spec="+.4f", zero=True)
+        charts.append(svg_chart(f"changes-{metric.label}", title, forest))
     return charts
 
 
@@ -118,11 +118,12 @@ def _by_kind(found: Comparison) -> Chart:
     for kind in found.kinds:
         figure = next((f for name, f in kind.figures.items() if name.startswith("F")), None)
         if figure is not None and figure.difference.value == figure.difference.value:
-            rows.append((sum(kind.changes), ForestRow(kind.kind or "-", *figure.difference)))
+            rows.append((sum(kind.changes), ForestRow(kind.kind or "-", figure.difference)))
     rows.sort(key=lambda row: -row[0])
-    shown = sorted((row for _, row in rows[:KINDS_DRAWN]), key=lambda row: -row.value)
+    shown = sorted((row for _, row in rows[:KINDS_DRAWN]), key=lambda row: -row.estimate.value)
     title = "F of the kinds with the most changes, new less old"
-    return forest_plot("changes-kinds", title, shown, "difference", spec="+.3f", zero=True)
+    forest = Forest(shown, "difference", spec="+.3f", zero=True)
+    return svg_chart("changes-kinds", title, forest)
 
 
 def _regressions(pieces: SectionBuilder, found: Comparison, corpus: Corpus) -> None:
@@ -218,7 +219,7 @@ def _harm(
 
 
 def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> GateVerdict | None:
-    """The conditions held against every system, as `errata compare --fail-if` holds them."""
+    """Check the conditions for every system, as `errata compare --fail-if` does."""
     given = results.material
     if not given.fail_if or given.corpus is None:
         return given.gate

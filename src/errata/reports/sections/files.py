@@ -55,13 +55,13 @@ def files_table(checked: CheckReport, *, signature: str = "") -> Table:
     )
 
 
-LISTED_IN_FULL = 12  # findings that are told in full; the table has all of them
+LISTED_IN_FULL = 12  # findings shown in full; the table has all of them
 
 
 def findings_section(results: ReportResults) -> Section | None:
-    """Findings of the file check, warnings while reading and counting, and what is missing.
+    """Findings of the file check, warnings while reading and counting, and missing results.
 
-    Nothing where no file was checked and nothing was warned of.
+    None if no file was checked and there were no warnings.
     """
     given = results.material
     checked = given.checked
@@ -133,7 +133,7 @@ def made_section(results: ReportResults) -> Section:
             Table(
                 ("metric", "signature"),
                 tuple(signatures),
-                title="Signatures: who repeats these settings gets these numbers",
+                title="Signatures (settings that reproduce these numbers)",
                 name="signatures",
             ),
             folded=True,

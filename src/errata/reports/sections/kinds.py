@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from errata.core.stats import Estimate, Interval
 from errata.difficulty.study import difficulty_tables
+from errata.metrics.base import describe_data
 from errata.metrics.errant import FN, TP
 from errata.metrics.errant_by_type import TypeScores, scores_by_type
-from errata.plots.svg import Chart, ForestRow, RangeRow, forest_plot, range_chart
+from errata.plots import Forest, ForestRow
+from errata.plots.svg import Chart, svg_chart
 from errata.references.study import annotators_of, study_references
 from errata.references.tables import study_tables
 from errata.reports.page import Section, SectionBuilder
@@ -56,15 +59,15 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
     corpus, systems, metric = results.references, results.material.systems, results.edits
     if corpus is None:
         return []
-    notes = metric.notes(corpus, systems)
+    described = describe_data(metric, corpus, systems)
     return [
         type_table(
             each,
             metric.headline,
-            notes=notes,
+            notes=described.notes,
             signature=signed(
                 repr(metric),
-                *metric.context(corpus, systems),
+                *described.context,
                 *corpus_facts(corpus),
                 *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
                 "tier:3",
@@ -74,7 +77,7 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
     ]
 
 
-def _asked(scores: TypeScores, kind: str) -> int:
+def _gold_count(scores: TypeScores, kind: str) -> int:
     k = scores.kinds.index(kind)
     return int(scores.counts[k, TP] + scores.counts[k, FN])
 
@@ -90,40 +93,37 @@ def _figures(scores: TypeScores, kind: str) -> tuple[float, float]:
 
 
 def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
-    frequent = sorted(first.kinds, key=lambda kind: (-_asked(first, kind), kind))
-    rows = []
-    for kind in [kind for kind in frequent if _asked(first, kind)][:KINDS_DRAWN]:
-        panels = []
-        for figure in (0, 1):
-            values = [_figures(each, kind)[figure] for each in scored]
-            known = [value for value in values if not math.isnan(value)]
+    frequent = sorted(first.kinds, key=lambda kind: (-_gold_count(first, kind), kind))
+    kinds = [kind for kind in frequent if _gold_count(first, kind)][:KINDS_DRAWN]
+    forests = []
+    for k, title in enumerate(("recall", "precision")):
+        rows = []
+        for kind in kinds:
+            known = [v for v in (_figures(each, kind)[k] for each in scored) if not math.isnan(v)]
             ends = (min(known), max(known)) if len(known) > 1 else (math.nan, math.nan)
-            panels.append((*ends, _figures(first, kind)[figure]))
-        rows.append(RangeRow(kind or "-", _asked(first, kind), panels))
+            estimate = Estimate(_figures(first, kind)[k], *ends)
+            rows.append(ForestRow(kind or "-", estimate, note=str(_gold_count(first, kind))))
+        limits = Interval(0, 1)
+        forests.append(Forest(rows, title=title, notes="times", limits=limits, spec=".2f"))
     about = f"{first.system}, and the range over {len(scored)} systems."
-    return range_chart(
-        "kinds-recall-precision",
-        "Recall and precision of the most frequent kinds",
-        rows,
-        ("recall", "precision"),
-        about,
-    )
+    title = "Recall and precision of the most frequent kinds"
+    return svg_chart("kinds-recall-precision", title, *forests, about=about)
 
 
 def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str, int, int] | None:
-    """The kind of which a system misses most edits: its name, how many it misses, of how many."""
+    """The kind with the most missed edits: its name, how many are missed, of how many."""
     of = next((each for each in scored if each.system == system), None)
     if of is None:
         return None
     missed = [
         (float(of.counts[k, FN]), kind)
         for k, kind in enumerate(of.kinds)
-        if _asked(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
+        if _gold_count(of, kind) >= FEWEST_EDITS and of.counts[k, FN] and kind
     ]
     if not missed:
         return None
     most, kind = max(missed)
-    return kind, int(most), _asked(of, kind)
+    return kind, int(most), _gold_count(of, kind)
 
 
 def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
@@ -142,11 +142,9 @@ def difficulty_chart(table: Table) -> Chart:
     for row in sorted(often, key=lambda row: -_number(row[1])):
         bounds = row[4] if len(row) > 4 and isinstance(row[4], tuple) else (math.nan, math.nan)
         low, high = (_number(bound) for bound in bounds[:2])
-        rows.append(ForestRow(str(row[0]), _number(row[1]), low, high))
-    title = "Difficulty of the most frequent kinds"
-    return forest_plot(
-        "difficulty-kinds", title, rows, "mean weight: 0 all correct it, 1 none does"
-    )
+        rows.append(ForestRow(str(row[0]), Estimate(_number(row[1]), low, high)))
+    forest = Forest(rows, "mean weight: 0 all correct it, 1 none does")
+    return svg_chart("difficulty-kinds", "Difficulty of the most frequent kinds", forest)
 
 
 def _number(cell: object) -> float:

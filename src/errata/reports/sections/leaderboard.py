@@ -9,9 +9,10 @@ from dataclasses import replace
 from errata.core.stats import Estimate, plural
 from errata.data import Scores
 from errata.human.ranking import Ranking
-from errata.human.tables import ranking_table
+from errata.human.tables import ranking_plot, ranking_table
 from errata.io.stored_runs import RunFigure, StoredRun
-from errata.plots.svg import Chart, ForestRow, TrendLine, forest_plot, trend_chart
+from errata.plots import Line, Lines
+from errata.plots.svg import Chart, svg_chart
 from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
 from errata.scoring.tables import score_table, summary_table
@@ -23,20 +24,9 @@ ROWS_DRAWN = 60  # rows of a chart
 
 def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
     """A metric's scores with their intervals, best first, clusters apart."""
-    spec = score_format(scores, scores.headline)
-    percent = spec.endswith("p")  # drawn as the tables show it
-    by = 100 if percent else 1
-    low, high = (by * scores.interval(confidence).T).tolist()
-    values = (by * scores.values).tolist()
-    order = ranking.order if ranking is not None else scores.order
-    groups = ranking.cluster.tolist() if ranking is not None else [0] * len(order)
-    rows = [
-        ForestRow(scores.systems[s], values[s], low[s], high[s], group)
-        for s, group in zip(order, groups, strict=True)
-    ][:ROWS_DRAWN]
-    axis = f"{scores.headline}, percent" if percent else scores.headline
-    spec = spec.replace("p", "f")
-    return forest_plot(f"{key}-{scores.label}", scores.label, rows, axis, spec=spec)
+    (forest,) = ranking_plot(scores, ranking, confidence).shapes
+    drawn = replace(forest, rows=forest.rows[:ROWS_DRAWN])
+    return svg_chart(f"{key}-{scores.label}", scores.label, drawn)
 
 
 def leaderboard_section(results: ReportResults) -> Section | None:
@@ -93,7 +83,7 @@ def _lead(results: ReportResults) -> str:
             firsts.setdefault(scores.systems[scores.order[0]], []).append(scores.label)
     said = "; ".join(f"{join_names(labels)}: {name} first" for name, labels in firsts.items())
     drawn = (
-        f" Whiskers are {results.material.level} intervals; dotted lines part clusters."
+        f" Whiskers are {results.material.level} intervals; dotted lines separate clusters."
         if results.rankings
         else ""
     )
@@ -115,9 +105,9 @@ def trend_section(results: ReportResults) -> Section | None:
     if len(moments) > 1:
         charts = []
         for label in labels:
-            tracks = [trend_line(runs, name, moments, label) for name in systems]
-            days = [when[:10] for when in moments]
-            charts.append(trend_chart(f"trend-{label}", f"{label} over time", days, tracks))
+            lines = [trend_line(runs, name, moments, label) for name in systems]
+            title, days = f"{label} over time", [when[:10] for when in moments]
+            charts.append(svg_chart(f"trend-{label}", title, Lines(lines, days, title)))
         pieces.charts(charts)
     pieces.table(_table(runs, labels))
     corpora = len({tuple(sorted(run.corpus.items())) for run in runs})
@@ -138,11 +128,10 @@ def _estimate(figure: RunFigure | None) -> Estimate | None:
     return Estimate(figure.value, low, high)
 
 
-def trend_line(
-    runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str
-) -> TrendLine:
+def trend_line(runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str) -> Line:
+    """The scores of a system at every moment."""
     mine = {run.when: _estimate(_of(run, label)) for run in runs if run.system == system}
-    return TrendLine(system, [mine.get(when) for when in moments])
+    return Line(system, [mine.get(when) for when in moments])
 
 
 def _table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:

@@ -10,9 +10,8 @@ from errata.human.agreement import judge_correlations
 from errata.human.plan import Plan, next_pairs, plan, seconds_per_ranking
 from errata.human.ranking import Ranking
 from errata.meta import tables as meta_tables
-from errata.meta.matching import MatchedScores
 from errata.meta.tables import matrix_tables, rating_table
-from errata.plots.svg import Chart, ScatterPoint, matrix_chart, scatter_chart
+from errata.plots.svg import svg_chart
 from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
 from errata.reports.sections.leaderboard import forest_of
@@ -25,9 +24,14 @@ def agreement_section(results: ReportResults) -> Section | None:
     """Which metric to believe: agreement with people on systems and on sentences, and a square."""
     level, sentences, matrix = results.system_level, results.sentence_level, results.matrix
     pieces = SectionBuilder("metrics")
-    if level is not None and results.paired is not None:
+    if level is not None and results.matched is not None:
         pieces.heading("Over systems")
-        pieces.charts(_scatters(results.paired))
+        pieces.charts(
+            [
+                svg_chart(f"metrics-people-{shape.title}", f"{shape.title} against people", shape)
+                for shape in meta_tables.scatter_plot(results.matched).shapes
+            ]
+        )
         pieces.table(meta_tables.system_level_table(level))
         if level.pairs:
             pieces.table(meta_tables.metric_pair_table(level), folded=True)
@@ -42,9 +46,9 @@ def agreement_section(results: ReportResults) -> Section | None:
         pieces.table(rating_table(ratings))
     if matrix is not None:
         pieces.heading("Against each other")
-        values = matrix.values["spearman"].tolist()
+        _, spearman = meta_tables.matrix_map(matrix).shapes
         title = "Spearman's ρ of every two metrics"
-        pieces.charts([matrix_chart("metrics-matrix", title, matrix.names, values)])
+        pieces.charts([svg_chart("metrics-matrix", title, spearman)])
         for table in matrix_tables(matrix):
             pieces.table(table, folded=True)
     if not pieces:
@@ -52,25 +56,6 @@ def agreement_section(results: ReportResults) -> Section | None:
     judged = any(each is not None for each in (level, sentences, ratings))
     heading = "Which metric to believe" if judged else "Metrics against each other"
     return pieces.section(heading, _metrics_lead(results))
-
-
-def _scatters(paired: MatchedScores) -> list[Chart]:
-    people = paired.people
-    return [
-        scatter_chart(
-            f"metrics-people-{name}",
-            f"{name} against people",
-            [
-                ScatterPoint(system, x, y)
-                for system, x, y in zip(
-                    paired.systems, scores.values.tolist(), people.values.tolist(), strict=True
-                )
-            ],
-            f"{name} {scores.headline}" if name != scores.headline else name,
-            people.label,
-        )
-        for name, scores in zip(paired.names, paired.metrics, strict=True)
-    ]
 
 
 def _metrics_lead(results: ReportResults) -> str:
@@ -85,12 +70,12 @@ def _metrics_lead(results: ReportResults) -> str:
         for pair in level.pairs
     )
     if len(level.agreements) > 1 and not sure:
-        said += " No test tells it from the other metrics: so few systems cannot."
+        said += " No test separates it from the other metrics: there are too few systems."
     return said
 
 
 def people_section(results: ReportResults) -> Section | None:
-    """Human rankings with ranges and clusters, agreement, suspicious judges, and what is needed."""
+    """Human rankings with ranges and clusters, agreement, and the judgments needed."""
     people = results.people
     if people is None:
         return None
@@ -104,7 +89,7 @@ def people_section(results: ReportResults) -> Section | None:
         pieces.table(human_tables.ranking_table(ranking))
     else:
         pieces.table(human_tables.plain_ranking_table(people))
-    comparisons = results.comparisons
+    comparisons = results.meta.comparisons
     if comparisons is not None:
         if len(comparisons.systems) > 1:
             order = ranking.order if ranking is not None else people.order
@@ -131,7 +116,7 @@ def _people_lead(results: ReportResults) -> str:
     if ranking is None:
         return said
     n = int(ranking.cluster.max())
-    apart = "no two systems surely apart" if n == 1 else f"{n} clusters that are surely apart"
+    apart = "one cluster" if n == 1 else f"{n} significantly different clusters"
     return f"{said} They make {apart}."
 
 
@@ -167,7 +152,7 @@ def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
 
 
 def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
-    """The best two neighbours that the judgments do not tell apart."""
+    """The best two neighbours that do not differ significantly."""
     if ranking is None:
         return None
     groups = ranking.cluster.tolist()
@@ -178,7 +163,7 @@ def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
 
 
 def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder) -> None:
-    given, comparisons, people = results.material, results.comparisons, results.people
+    given, comparisons, people = results.material, results.meta.comparisons, results.people
     pair = closest_pair(ranking)
     if comparisons is None or people is None or people.resampled is None:
         return
@@ -197,13 +182,13 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         except InputError as error:
             results.missing.append(f"planning: {error}")
         else:
-            pieces.say(_said(planned))
+            pieces.say(_plan_sentence(planned))
             first, *rest = human_tables.plan_tables(planned)
             pieces.table(first)
             for table in rest:
                 pieces.table(table, folded=True)
     else:
-        pieces.say("None to tell these systems apart: every cluster holds one system.")
+        pieces.say("None to separate these systems: every cluster holds one system.")
     if len(comparisons.systems) > 1:
         pieces.table(
             human_tables.next_pairs_table(
@@ -212,14 +197,14 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         )
 
 
-def _said(planned: Plan) -> str:
+def _plan_sentence(planned: Plan) -> str:
     pair = f"{planned.better} and {planned.worse}"
     if planned.rankings is None:
         return (
-            f"{pair} may never be told apart: even {int(planned.sizes[-1]):,} rankings would not "
-            "do it, by what these say."
+            f"{pair} may never differ significantly: {int(planned.sizes[-1]):,} rankings would not "
+            "suffice, judging by these."
         )
     if not planned.more:
-        return f"There should be enough to tell {pair} apart already."
+        return f"There should be enough already to separate {pair}."
     hours = "" if planned.hours is None else f", about {planned.hours:.0f} hours of work"
-    return f"To tell {pair} apart takes about {planned.more:,} more rankings{hours}."
+    return f"To separate {pair} takes about {planned.more:,} more rankings{hours}."

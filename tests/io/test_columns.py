@@ -1,0 +1,67 @@
+"""Titles of columns mean the same in every reader."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from errata.core.errors import DataWarning, InputError
+from errata.io.columns import ROLES
+from errata.io.judgments import read_judgments
+from errata.io.judgments.sheets import CRITERIA, read_ratings
+from errata.io.scores import read_score_file
+
+
+@pytest.mark.parametrize(
+    ("judge", "sentence"),
+    [*product(ROLES["judge"], ["sentence"]), *product(["judge"], ROLES["sentence"])],
+)
+def test_judges_are_judges_and_no_systems(tmp_path: Path, judge: str, sentence: str) -> None:
+    """Judges called evaluators once became systems, and index no sentence."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"{judge},{sentence},A,B\nann,1,50,80\nbob,1,40,60\nann,2,10,20\n")
+    (scores,) = read_score_file(path)
+    assert scores.systems == ("A", "B")
+    assert scores.sentences is not None
+    assert scores.sentences.tolist() == [[45, 10], [70, 20]]
+    found = list(read_judgments(path, base=1))
+    assert [(j.judge, j.sentence) for j in found] == [("ann", 0), ("bob", 0), ("ann", 1)]
+    assert all(j.groups == (("A",), ("B",)) and j.ranks == (2, 1) for j in found)
+    path.write_text(f"{judge},A,B\nann,50,80\nbob,40,60\n")
+    with pytest.raises(InputError, match="no column says which sentence was rated"):
+        read_score_file(path)
+
+
+@pytest.mark.parametrize("system", ROLES["system"])
+def test_titles_of_long_tables(tmp_path: Path, system: str) -> None:
+    path = tmp_path / "t.csv"
+    for title in ROLES["sentence"]:
+        path.write_text(f"{title},{system},score\n0,A,1\n1,A,2\n0,B,3\n1,B,4\n")
+        (scores,) = read_score_file(path)
+        assert scores.sentences is not None
+        assert scores.sentences.tolist() == [[1, 2], [3, 4]]
+        assert len(list(read_judgments(path))) == 2
+
+
+def test_an_index_that_numbers_rows_gives_way_to_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("index,judge,sentence,system,score\n0,x,7,A,1\n1,x,7,B,3\n2,x,9,A,1\n")
+    with pytest.warns(DataWarning, match="not read: index"):
+        assert [j.sentence for j in read_judgments(path)] == [7, 9]
+    path.write_text("index,sentence,system,score\n0,1,A,1\n1,1,B,3\n2,2,A,1\n3,2,B,5\n")
+    with pytest.warns(DataWarning, match="not read: index"):
+        (scores,) = read_score_file(path)
+    assert scores.sentences is not None
+    assert scores.sentences.tolist() == [[1, 1], [3, 5]]
+
+
+def test_titles_of_rated_outputs(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    roles = ("source", "output", *CRITERIA, "system")
+    for titles in zip(*(2 * ROLES[role] + ROLES[role][:1] for role in roles), strict=False):
+        path.write_text(",".join(titles) + "\nI is,I am,4,3,2,A\n")
+        (row,) = read_ratings(path).rows
+        assert (row.source, row.output, row.systems) == ("I is", "I am", ("A",))
+        assert row.ratings == {"grammer": (4,), "fluency": (3,), "meaning": (2,)}
