@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import errata, run, tables
+from command import run, tables
 from errata import parse
 from errata.core.correlation import pearson
 from errata.data import Judgment

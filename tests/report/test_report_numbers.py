@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from collecting import fill_with_sample
 from command import errata, run, tables
 from errata import evaluate
 from errata.datasets import sample_corpus, sample_systems
@@ -50,6 +51,12 @@ def tables_of(page: str) -> dict[str, list[Shown]]:
         )
         last = Shown([text for text, _ in heads], rows)
     return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of the sample."""
+    return fill_with_sample(tmp_path)
 
 
 @pytest.fixture(scope="module")

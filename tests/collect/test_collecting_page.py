@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from collecting import collect, judge, ranking_after, running
+from collecting import collect, fill_with_sample, judge, ranking_after, running
 from command import errata
 from errata.cli.collect import command
 from errata.io.judgments import read_judgments
@@ -42,6 +42,12 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 NAPOLES, SIX_TEXTS, WRITING, REVIEW, *OTHERS = blocks(PAGE, "toml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of the sample."""
+    return fill_with_sample(tmp_path)
 
 
 @pytest.fixture
