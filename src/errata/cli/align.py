@@ -66,7 +66,7 @@ def command(given: AlignOptions) -> None:
         for name, value in (("--extract", given.extractor), ("--dummies", given.dummies)):
             if value:
                 raise InputError(f"{name} goes with -m difficulty", remedy="leave it out otherwise")
-    corpus, systems = given.inputs.scored(given.outputs)
+    corpus, systems = given.inputs.read_scored(given.outputs)
     whole = corpus.whole or corpus
     shown: Sequence[int] = range(min(FEW, len(corpus)))
     if given.sentences is not None:

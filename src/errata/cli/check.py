@@ -47,9 +47,9 @@ def command(given: CheckOptions) -> None:
     from errata.reports.sections.files import files_table, findings_table, severities
 
     inputs = given.inputs
-    if not (given.files or inputs.named):
+    if not (given.files or inputs.has_files):
         raise click.UsageError("nothing to check; name some files")
-    checked = inputs.checked(given.files)
+    checked = inputs.check_files(given.files)
     facts = ["compatible"] * inputs.compatible
     facts += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
     signature = signed("check", *facts, *inputs.skip_facts)

@@ -183,7 +183,7 @@ def run_campaign(given: RunOptions) -> None:
     if not holds_campaign(place):
         database, tables = _create(place, planned_campaign(place, outputs, inputs, design))
         database.close()
-    elif outputs or inputs.named or inputs.sample or not design.empty:
+    elif outputs or inputs.has_files or inputs.sample or not design.empty:
         with opened_campaign(place) as database:
             check_same_campaign(database, planned_campaign(place, outputs, inputs, design))
     with opened_campaign(place) as database:

@@ -180,7 +180,7 @@ class DesignSettings:
     seed: int | None = count_option("--design-seed", "Seed of what is drawn (default: 0).", least=0)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """The settings that are given, as a campaign file has them."""
         values = vars(self).items()
         return {
@@ -266,7 +266,7 @@ class DesignOptions:
             return None
         from errata.collect.files import read_campaign_file
 
-        return read_campaign_file(self.campaign, design_of, **self.settings.given)
+        return read_campaign_file(self.campaign, design_of, **self.settings.as_dict)
 
 
 # ---- The place of a campaign, and the address it is served at.
@@ -366,7 +366,7 @@ def planned_campaign(
     file = given.file()
     panel = None
     if file is None:
-        design = design_of(given.settings.given)
+        design = design_of(given.settings.as_dict)
     else:
         inputs, outputs, given = _fill_from_file(file, inputs, outputs, given)
         design = file.design
@@ -410,7 +410,7 @@ def _refuse_idle(design: Design, given: DesignOptions, *, tutorial: bool) -> Non
         (given.documents is not None, "context", "--documents"),
         (tutorial, "attempts", "a [[tutorial]] in the campaign file"),
     ):
-        for name in {*names.split()} & given.settings.given.keys() if not used else ():
+        for name in {*names.split()} & given.settings.as_dict.keys() if not used else ():
             raise InputError(
                 f"{flags[name]} goes with {condition}", remedy="leave it out otherwise"
             )
@@ -436,7 +436,7 @@ def _fill_from_file(
         by_language = entries.get(key, {}).items()
         return own or tuple(f"{k}={folder / v}" if k else str(folder / v) for k, v in by_language)
 
-    if entries.get("sample") and not (inputs.named or outputs):
+    if entries.get("sample") and not (inputs.has_files or outputs):
         inputs = replace(inputs, sample=True)
     if not inputs.sample:
         source = inputs.source or (path(entries["source"]) if "source" in entries else None)

@@ -155,7 +155,7 @@ def command(given: CompareOptions) -> None:
         return
     began = time.monotonic()
     gate = given.gate
-    corpus, systems = given.inputs.scored(given.outputs, given.threads)
+    corpus, systems = given.inputs.read_scored(given.outputs, given.threads)
     metrics, edits = _metrics(given.metrics, corpus, given.extractor)
     if given.by_edit and not corpus.most_references:
         raise InputError(

@@ -121,7 +121,7 @@ def _write_texts(file: M2File, given: ConvertOptions, target: str) -> list[str]:
     """Write the texts of an M2 file; return the names of the files."""
     from errata.io.corpus import corrected_text, write_text
 
-    numbers = given.inputs.chosen
+    numbers = given.inputs.annotator_numbers
 
     def text(annotator: int) -> list[str] | tuple[str, ...]:
         missing, copy = given.inputs.missing, given.copy_missing

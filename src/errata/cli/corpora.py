@@ -144,7 +144,9 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
         refuse_beside_sample(given.places)
         cut = tokeniser(inputs.tokens)
         halves = [
-            EvaluationSet(each.name, inputs.annotated(each.corpus), each.systems).tokenised(cut)
+            EvaluationSet(each.name, inputs.keep_annotators(each.corpus), each.systems).tokenised(
+                cut
+            )
             for each in sample_corpora()
         ]
         if inputs.skipped is None:

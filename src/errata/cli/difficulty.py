@@ -173,7 +173,9 @@ def command(given: DifficultyOptions) -> None:
 
     metric, inputs = given.scoring.metric, given.inputs
     corpus, remark = with_annotators(
-        replace(inputs, annotators=()).corpus(), inputs.chosen, every=bool(inputs.annotators)
+        replace(inputs, annotators=()).corpus(),
+        inputs.annotator_numbers,
+        every=bool(inputs.annotators),
     )
     systems = inputs.systems(given.outputs, corpus, names=given.system_names(), several=True)
     with ProgressBar("edits") as progress:

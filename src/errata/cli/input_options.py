@@ -256,12 +256,12 @@ class Inputs:
     no_guard: bool = option("--no-guard", default=False, help="Skip the alignment check.")
 
     @property
-    def named(self) -> bool:
+    def has_files(self) -> bool:
         """Whether any file is named."""
         return bool(self.gold or self.source or self.refs)
 
     @property
-    def chosen(self) -> tuple[int, ...]:
+    def annotator_numbers(self) -> tuple[int, ...]:
         """The annotators asked for by number; none where all are meant."""
         return tuple(annotator for annotator in self.annotators if annotator != "all")
 
@@ -290,21 +290,21 @@ class Inputs:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
 
-    def annotated(self, corpus: Corpus) -> Corpus:
+    def keep_annotators(self, corpus: Corpus) -> Corpus:
         """Return a corpus with the annotators asked for."""
-        if not self.chosen:
+        if not self.annotator_numbers:
             return corpus
         from errata.io.corpus import keep_annotators
 
-        return keep_annotators(corpus, self.chosen)
+        return keep_annotators(corpus, self.annotator_numbers)
 
     def _read_corpus(self, threads: int | None) -> Corpus:
         if self.sample:
             from errata.datasets import sample_corpus
             from errata.io.tokenisers import tokenise_corpus, tokeniser
 
-            refuse_beside_sample(self.named)
-            return self.annotated(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
+            refuse_beside_sample(self.has_files)
+            return self.keep_annotators(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
         self.require_source()
         return replace(self.files(), skipped=None).read(threads=threads)
 
@@ -319,7 +319,7 @@ class Inputs:
             tuple(outputs),
             missing=self.missing,
             compatible=self.compatible,
-            annotators=self.chosen,
+            annotators=self.annotator_numbers,
             tokens=self.tokens,
             guard=not self.no_guard,
             skipped=self.skipped,
@@ -368,13 +368,13 @@ class Inputs:
 
         return read_systems(outputs)
 
-    def checked(self, outputs: tuple[str, ...]) -> CheckReport:
+    def check_files(self, outputs: tuple[str, ...]) -> CheckReport:
         """Return what the file check finds in the corpus and the outputs."""
         from errata.io import check_files
 
         return check_files(outputs, self.files())
 
-    def scored(
+    def read_scored(
         self, outputs: tuple[str, ...], threads: int | None = None
     ) -> tuple[Corpus, list[Hypotheses]]:
         """Return the corpus and the systems to score on it, of which there must be one."""

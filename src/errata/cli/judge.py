@@ -65,7 +65,7 @@ def command(given: JudgeOptions) -> None:
 
     judges = _judges(given.metrics, given.extractor)
     output = given.output
-    corpus, systems = given.inputs.scored(given.outputs)
+    corpus, systems = given.inputs.read_scored(given.outputs)
     if given.dry_run:
         costs = [(judge, judge.costs(corpus, systems)) for judge in judges]
         emit(cost_table(costs), given.display)

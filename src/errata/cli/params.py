@@ -227,7 +227,7 @@ def takes(
             if values.get("data") is not None:
                 _fill_from_data(values["data"], parameters, values)
             _check_combinations(parameters, values)
-            return _built(cls, values), values
+            return _instance(cls, values), values
 
         def run(**texts: Any) -> Any:
             if not writing:
@@ -251,13 +251,13 @@ def takes(
     return decorate
 
 
-def _built(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
+def _instance(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
     """Return an instance of a dataclass from the values of its options and groups."""
     found = {}
     for each in fields(cls):
         name = path + each.name
         if "group" in each.metadata:
-            found[each.name] = _built(each.metadata["group"][0], values, f"{name}_")
+            found[each.name] = _instance(each.metadata["group"][0], values, f"{name}_")
         elif name in values:
             found[each.name] = values[name]
     return cls(**found)

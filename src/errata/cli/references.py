@@ -209,7 +209,7 @@ def _draw_study(
 
 def _annotator_names(inputs: Inputs) -> list[str] | None:
     """Return the names of the annotators: their files, with folders if these are needed."""
-    if inputs.chosen or not inputs.refs:
+    if inputs.annotator_numbers or not inputs.refs:
         return None
     names = [os.path.basename(path) for path in inputs.refs]
     return names if len(set(names)) == len(names) else list(inputs.refs)

@@ -111,7 +111,7 @@ def command(given: ReportOptions) -> None:
     with captured_warnings() as warnings:
         scored = None
         if given.outputs or inputs.sample:
-            scored = inputs.whole.scored(given.outputs, given.threads)
+            scored = inputs.whole.read_scored(given.outputs, given.threads)
         metrics = _metrics(given, scored)
         found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
         found = found.skip(inputs.skipped).without(people.without)
@@ -174,14 +174,14 @@ def _metrics(given: ReportOptions, scored: tuple[Corpus, list[Hypotheses]] | Non
 
 def _check_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport | None:
     """Return the check of the files, where there are files that can be read twice."""
-    if inputs.sample or not (outputs or inputs.named):
+    if inputs.sample or not (outputs or inputs.has_files):
         return None
     from errata.io.files import shown_name
 
     named = (*outputs, *inputs.refs, inputs.gold or "", inputs.source or "")
     if any(shown_name(path.rpartition("=")[2]) == "<stdin>" for path in named):
         return None
-    return inputs.checked(outputs)
+    return inputs.check_files(outputs)
 
 
 def _command_line() -> str:

@@ -130,9 +130,9 @@ class RunInputs:
     )
 
     @property
-    def named(self) -> bool:
+    def has_files(self) -> bool:
         """Whether input files are given; otherwise the stored plan is used."""
-        return bool(self.outputs or self.inputs.named or self.parquet or self.places)
+        return bool(self.outputs or self.inputs.has_files or self.parquet or self.places)
 
     def sets(self, storage: dict[str, Any]) -> list[tuple[str, CorpusFiles]]:
         """Return the test sets: one of files, or those of folders and lists."""
@@ -140,16 +140,19 @@ class RunInputs:
         from errata.io.outputs import split_name
 
         if self.places:
-            return [(each.title, self._located(each, storage)) for each in scored_sets(self.places)]
+            return [
+                (each.title, self._with_absolute_paths(each, storage))
+                for each in scored_sets(self.places)
+            ]
         self.inputs.require_source()
         if self.parquet is None and not self.outputs:
             raise InputError("no output to score", remedy="name one file or pattern per system")
         named = [(name or "", path) for name, path in map(split_name, self.outputs)]
         files = replace(self.inputs.files(named), parquet=self.parquet)
         name = self.parquet or self.inputs.gold or self.inputs.source or "corpus"
-        return [(_set_name(name), self._located(files, storage))]
+        return [(_set_name(name), self._with_absolute_paths(files, storage))]
 
-    def _located(self, files: CorpusFiles, storage: dict[str, Any]) -> CorpusFiles:
+    def _with_absolute_paths(self, files: CorpusFiles, storage: dict[str, Any]) -> CorpusFiles:
         """Return files with paths for workers anywhere, to be read as the options say."""
         from errata.io.outputs import split_name
 
@@ -329,7 +332,7 @@ def _plan(folder: Folder, given: PlanOptions | RunOptions) -> Manifest:
     """Return the plan of a run: made of the inputs, or the one in the folder."""
     from errata.scale.run import plan_run, planned_run
 
-    if not given.inputs.named:
+    if not given.inputs.has_files:
         return planned_run(folder)
     with ProgressBar("planning") as progress:
         return plan_run(

@@ -87,7 +87,7 @@ def command(given: ScoreOptions) -> None:
     if _streams(metrics, given):
         results = _score_batches(metrics, given)
     else:
-        corpus, systems = given.inputs.scored(given.outputs, given.threads)
+        corpus, systems = given.inputs.read_scored(given.outputs, given.threads)
         if given.by_type:
             by_type = []
             for metric in metrics:

@@ -201,13 +201,13 @@ def impara(given: ImparaOptions) -> None:
     from errata.training.impara import plan_impara, train_impara
 
     inputs, target = given.inputs, given.target
-    if not inputs.named:
+    if not inputs.has_files:
         raise InputError(
             "no corrections to learn from",
             remedy="give --gold, --source and --refs, or --data conll13",
         )
     recipe = given.training.recipe(IMPARA_RECIPE)
-    whole = inputs.gold is not None and not (inputs.chosen or inputs.skipped)
+    whole = inputs.gold is not None and not (inputs.annotator_numbers or inputs.skipped)
     plan = plan_impara(
         inputs.corpus(),
         recipe,

@@ -56,7 +56,7 @@ def command(given: VerifyOptions) -> None:
     for claim in claims_in(given.claim):
         inputs = _inputs_of_claim(given.inputs, claim)
         if inputs not in read:
-            read[inputs] = inputs.scored(given.outputs, given.threads)
+            read[inputs] = inputs.read_scored(given.outputs, given.threads)
         corpus, systems = read[inputs]
         with ProgressBar(claim.metric.name) as progress:
             checked.append(
