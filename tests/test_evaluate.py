@@ -559,3 +559,13 @@ def test_scores_that_are_no_numbers_are_named() -> None:
     assert evaluate(Toy(), corpus, systems, resamples=0).notes == ()
     noted = evaluate(Toy(weight=float("nan")), corpus, systems, resamples=0).notes
     assert noted == ("no score, being no number: half, none",)
+
+
+def test_columns_and_metrics_of_one_name_are_numbered() -> None:
+    from errata.datasets import sample_corpus, sample_systems
+    from errata.scoring.evaluate import evaluate
+    from errata.scoring.tables import summary_table, unique_labels
+
+    scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
+    assert summary_table([scores] * 3).columns == ("system", "GLEU", "GLEU [2]", "GLEU [3]")
+    assert [each.label for each in unique_labels([scores] * 2)] == ["gleu", "gleu [2]"]

@@ -9,15 +9,20 @@ import numpy as np
 
 from errata.comparison.edits import edits_overlap
 from errata.core.errors import InputError, escape_controls
+from errata.core.stats import Progress
 from errata.data import Corpus, Edit, Hypotheses, Vocabulary
 from errata.kernels import threeway
-from errata.metrics.difficulty import MODIFIED, DifficultyMap
+from errata.metrics import Metric
+from errata.metrics.base import describe_data
+from errata.metrics.difficulty import MODIFIED, Difficulty, DifficultyMap, build_difficulty_map
 from errata.metrics.imeasure import Aspect, IMeasure
 from errata.metrics.imeasure.references import nomix_references
 from errata.metrics.m2 import M2
 from errata.metrics.ngrams import split_words
+from errata.scoring.contract import check_inputs
+from errata.scoring.results import corpus_facts
 from errata.tables.cells import Cell, display_width
-from errata.tables.table import Table
+from errata.tables.table import Table, signed
 
 ColumnKind = Literal["unchanged", "missed", "needless", "right", "wrong"]
 Prefixes = tuple[int, int, int]
@@ -464,4 +469,73 @@ def judged_edit_table(
         title=f"{label}: the edits that were compared",
         name=label,
         signature=signature,
+    )
+
+
+# ---- What a metric compared, as a table and as text.
+
+
+class AlignmentView(NamedTuple):
+    """What a metric compared, as a table, and as texts where these are easier to read."""
+
+    table: Table
+    texts: tuple[str, ...] = ()
+
+
+def alignment_view(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    sentences: Sequence[int],
+    *,
+    dummies: bool = False,
+    width: int | None = None,
+    progress: Progress | None = None,
+) -> AlignmentView:
+    """Return what imeasure, difficulty or m2 compared in these sentences.
+
+    With ``dummies``, difficulty shows also empty places between tokens that nobody filled;
+    ``width`` is that of a terminal.
+    """
+    check_inputs(metric, corpus, systems)
+    context = describe_data(metric, corpus, systems).context
+    signature = signed(repr(metric), *context, *corpus_facts(corpus))
+    if isinstance(metric, Difficulty):
+        difficulties = build_difficulty_map(corpus, systems, metric, progress=progress)
+        chunked = chunk_sentences(difficulties, sentences)
+        names = [system.system for system in systems]
+        return AlignmentView(
+            chunk_table(
+                chunked, names, metric.label, corpus.number, dummies=dummies, signature=signature
+            ),
+            tuple(
+                chunk_text(
+                    each, names, number=corpus.number(each.sentence), dummies=dummies, width=width
+                )
+                for each in chunked
+            ),
+        )
+    aligned: list[ThreeWay] = []
+    verdicts: list[M2EditOutcome] = []
+    for done, system in enumerate(systems):
+        if progress is not None:
+            progress(done, len(systems))
+        if isinstance(metric, IMeasure):
+            aligned += alignments(metric, corpus, system, sentences)
+        elif isinstance(metric, M2):
+            verdicts += m2_verdicts(metric, corpus, system, sentences)
+    if isinstance(metric, M2):
+        verdicts.sort(key=lambda each: each.sentence)
+        return AlignmentView(
+            judged_edit_table(
+                verdicts, corpus.sources, metric.label, corpus.number, signature=signature
+            )
+        )
+    aligned.sort(key=lambda each: each.sentence)
+    return AlignmentView(
+        three_way_table(aligned, metric.label, corpus.number, signature=signature),
+        tuple(
+            three_way_text(each, number=corpus.number(each.sentence), width=width)
+            for each in aligned
+        ),
     )

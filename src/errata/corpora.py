@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -17,10 +17,23 @@ from rapidfuzz.distance import Levenshtein
 
 from errata.core.correlation import kendall_w
 from errata.core.errors import InputError
-from errata.core.stats import Bools, Estimate, Floats, merge_ties, percentiles, plural
+from errata.core.stats import (
+    Bools,
+    Estimate,
+    Floats,
+    Progress,
+    Seed,
+    merge_ties,
+    percentiles,
+    plural,
+)
 from errata.data import Corpus, Scores
+from errata.datasets.evaluation_sets import EvaluationSet
 from errata.edits import kind_at, retype, with_edits
+from errata.metrics import Metric
 from errata.plots import Line, Lines, Panels
+from errata.scoring.evaluate import evaluate
+from errata.scoring.tables import unique_labels
 from errata.tables.cells import RankChange, Ranks, score_format, unit
 from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
@@ -454,3 +467,47 @@ def _first_places(found: Stability) -> str:
     if len(set(found.first.values())) == 1:
         return ", ".join(next(iter(found.first.values())))
     return "; ".join(f"{name}: {', '.join(systems)}" for name, systems in found.first.items())
+
+
+def score_across(
+    metric: Metric,
+    sets: Sequence[EvaluationSet],
+    *,
+    resamples: int = 1000,
+    rng: Seed = 0,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> AcrossCorpora:
+    """Return the scores of one metric on every corpus; an error names the corpus."""
+    results = []
+    for each in sets:
+        try:
+            results.append(
+                evaluate(
+                    metric,
+                    each.corpus,
+                    each.systems,
+                    resamples=resamples,
+                    rng=rng,
+                    threads=threads,
+                    progress=progress,
+                )
+            )
+        except InputError as error:
+            raise InputError(
+                f"{metric.name} on {each.name}: {error.problem}",
+                path=error.path,
+                line=error.line,
+                remedy=error.remedy,
+            ) from None
+    names = tuple(each.name for each in sets)
+    return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
+
+
+def with_unique_labels(results: Sequence[AcrossCorpora]) -> list[AcrossCorpora]:
+    """Return the results with metrics labelled differently, with one label on every corpus."""
+    labels = [scores.label for scores in unique_labels([across.scores[0] for across in results])]
+    return [
+        replace(across, scores=tuple(replace(scores, label=label) for scores in across.scores))
+        for across, label in zip(results, labels, strict=True)
+    ]

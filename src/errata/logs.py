@@ -17,7 +17,9 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval, wilson
 from errata.edits import extract_all
-from errata.io.slices import MOST_VALUES
+from errata.io.corpus import CorpusFiles
+from errata.io.shards.read import stream_batches
+from errata.io.slices import MOST_VALUES, LogColumns
 from errata.tables.cells import Cell
 from errata.tables.table import Table
 
@@ -272,3 +274,59 @@ def _table(
     for end in ends:
         table = table.without_empty(end)
     return table
+
+
+# ---- Counts of files, part by part.
+
+
+def count_text_logs(
+    source: str,
+    output: str,
+    marks: str | None = None,
+    *,
+    slices: Sequence[str] = (),
+    extractor: str = "aligned",
+) -> Iterator[LogCounts]:
+    """Yield the counts of text files in batches; ``marks`` is a table with a row per sentence."""
+    columns = None if marks is None else LogColumns(marks, slices)
+    inputs = CorpusFiles(source=source, outputs=(("output", output),))
+    for corpus, (system,) in stream_batches(inputs):
+        beside = {} if columns is None else columns.take(len(corpus))
+        yield count_logs(corpus.sources, system.sentences, **beside, extractor=extractor)
+    if columns is not None:
+        columns.finish()
+
+
+def count_parquet_logs(
+    pattern: str,
+    *,
+    system: str | None = None,
+    slices: Sequence[str] = (),
+    extractor: str = "aligned",
+) -> Iterator[LogCounts]:
+    """Yield the counts of Parquet files in batches; ``system`` chooses one of several."""
+    from errata.io.shards.parquet import parquet_rows
+
+    empty = True
+    for rows in parquet_rows(CorpusFiles(parquet=pattern), slices=slices):
+        known = list(rows.outputs)
+        name = known[0] if system is None and len(known) == 1 else system
+        if name is None or name not in known:
+            raise InputError(
+                f"the files contain {len(known)} systems"
+                if name is None
+                else f"there is no system {name!r}",
+                path=rows.path,
+                remedy=f"choose one with --for NAME: {', '.join(known) or 'none'}",
+            )
+        empty = False
+        yield count_logs(
+            rows.sources,
+            rows.outputs[name],
+            accepted=rows.accepted,
+            clean=rows.clean,
+            slices=rows.slices,
+            extractor=extractor,
+        )
+    if empty:
+        raise InputError("the files hold no row", path=pattern, remedy="name the files of the logs")

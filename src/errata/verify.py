@@ -22,8 +22,9 @@ from errata.core.errors import InputError
 from errata.core.signatures import signature_id
 from errata.core.stats import MOST_RESAMPLES, Estimate, Progress
 from errata.data import Corpus, Hypotheses, Scores
+from errata.io.files import read_lines, shown_name
 from errata.io.records import parse_integer
-from errata.io.scores import MEAN
+from errata.io.scores import MEAN, read_score_file
 from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.scoring.evaluate import evaluate
@@ -200,6 +201,24 @@ def read_claims(lines: Iterable[str], path: str) -> Iterator[ScoreClaim]:
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.lstrip().startswith("#"):
             yield parse_claim(line, path=path, line=number)
+
+
+def claims_in(text: str) -> list[ScoreClaim]:
+    """Return the claim in a text, or those in the file it names: claims, or scores as printed."""
+    if "=" in text:
+        return [parse_claim(text)]
+    lines = read_lines(text)[0]
+    start = next(filter(str.strip, lines), "").lstrip()
+    if text != "-" and (start.startswith("{") or ("\t" in start and "=" not in start)):
+        return [claim for scores in read_score_file(text) for claim in claims_of(scores)]
+    claims = list(read_claims(lines, shown_name(text)))
+    if not claims:
+        raise InputError(
+            "there is no claim in this file",
+            path=shown_name(text),
+            remedy="write SIGNATURE = VALUE, one a line",
+        )
+    return claims
 
 
 def claims_of(scores: Scores) -> Iterator[ScoreClaim]:

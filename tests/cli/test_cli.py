@@ -9,7 +9,6 @@ import sys
 import warnings
 from pathlib import Path
 
-import click
 import pytest
 
 from command import errata, errata_process, python_process, run, tables
@@ -139,16 +138,6 @@ def test_tables_keep_to_the_terminal(columns: int) -> None:
     assert ("note: not shown in" in shown) == (columns < 80)
 
 
-def test_columns_and_metrics_of_one_name_are_numbered() -> None:
-    from errata.datasets import sample_corpus, sample_systems
-    from errata.scoring.evaluate import evaluate
-    from errata.scoring.tables import summary_table, unique_labels
-
-    scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
-    assert summary_table([scores] * 3).columns == ("system", "GLEU", "GLEU [2]", "GLEU [3]")
-    assert [each.label for each in unique_labels([scores] * 2)] == ["gleu", "gleu [2]"]
-
-
 @pytest.mark.parametrize(("command", "registry"), [("metrics", METRICS), ("rankers", RANKERS)])
 def test_every_metric_and_ranker_is_listed_with_what_it_needs(
     command: str, registry: Registry
@@ -232,9 +221,9 @@ def test_the_limit_of_resamples_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -
 def test_intervals_from_few_resamples_cause_a_warning(
     resamples: int, confidence: float, words: str
 ) -> None:
-    with click.Context(click.Command("any")), warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        options._bootstrap(resamples, 7, confidence)
+        options.Bootstrap(resamples, confidence)
     assert [words in str(each.message) for each in found] == ([True] if words else [])
 
 

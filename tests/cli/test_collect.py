@@ -120,23 +120,6 @@ def test_places_that_are_no_campaigns(folder: Path) -> None:
     assert not refused("collect links p.db | key", folder)
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ("UPDATE schema SET version = 99", "schema 99"),
-        ("UPDATE schema SET program = 'another'", "not a campaign"),
-        ("DROP TABLE schema", "not a campaign"),
-    ],
-)
-def test_databases_that_are_not_ours_are_refused(folder: Path, change: str, problem: str) -> None:
-    collect(folder, "new", "p.db", *TEXTS)
-    with contextlib.closing(sqlite3.connect(folder / "p.db")) as database:
-        database.execute(change)
-        database.commit()
-    lines = (f"collect {name} p.db | p.db ... {problem}" for name in COMMANDS_OF_A_CAMPAIGN)
-    assert not refused("\n".join(lines), folder)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a file system of Unix")
 def test_where_no_log_can_be_had_nothing_is_made(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -247,35 +230,6 @@ def test_a_campaign_file_names_everything(folder: Path) -> None:
     assert [json.loads(row[0]) for row in rows] == [
         {"worse": 1, "better": 0, "attempt": 1, "why": "One go too many"}
     ]
-
-
-@pytest.mark.slow
-def test_written_texts_are_several_files(folder: Path) -> None:
-    """A text that came late, when others had taken its place, causes a warning."""
-    words = ("--source", "source.txt", "--kind", "correct", "--judges", 2)
-    with running(folder, "run", "p.db", *words) as (server, tokens):
-
-        def taken(who: str) -> str:
-            _, body = server.call("POST", "tasks", {"ahead": 1}, token=tokens[who])
-            return f"tasks/{body['tasks'][0]['id']}"
-
-        first = taken("judge1")
-        server.call("POST", f"{first}/return", {}, token=tokens["judge1"])
-        for who, task in (("judge2", taken("judge2")), ("judge1", first)):
-            sent = {"revision": 1, "answer": {"text": f"By {who} ."}}
-            assert server.call("PUT", f"{task}/judgment", sent, token=tokens[who])[0] == 201
-        judge(server, tokens["judge2"], 1)
-    assert not refused(
-        "collect export p.db | 'correct' ... jsonl\ncollect export p.db --form texts | files",
-        folder,
-    )
-    done = collect(folder, "export", "p.db", "--form", "texts", "--mark", "NONE", "-o", "t")
-    assert "1 text came late" in done.stderr
-    lines = (folder / "t.minimal.0").read_text("utf-8").splitlines()
-    assert len(lines) == len((folder / "source.txt").read_text("utf-8").splitlines())
-    written = [line for line in lines if line != "NONE"]
-    assert len(written) == 2
-    assert "By judge2 ." in written
 
 
 def test_without_the_extra_it_says_how_to_get_it() -> None:

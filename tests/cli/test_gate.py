@@ -68,6 +68,19 @@ def test_a_regression_of_one_kind_fails_and_no_change_passes(gate: Path) -> None
     assert rows[1]["value"] == 0.0
 
 
+@pytest.mark.parametrize("line", ["compare", "report -o r.html"])
+def test_a_condition_is_read_before_anything_is_computed(
+    line: str, gate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def computed(*_: object, **__: object) -> None:
+        raise AssertionError("scores are computed before the condition is read")
+
+    for name in ("scoring.evaluate.evaluate", "io.outputs.read_systems"):
+        monkeypatch.setattr(f"errata.{name}", computed)
+    scored = f"{line} --gold gold.m2 old.txt same.txt --old old --fail-if nonsense"
+    assert not refused(f"{scored} | cannot read the condition 'nonsense'", gate)
+
+
 def test_no_difference_is_printed_once(gate: Path) -> None:
     text = run(f"{COMPARE} old.txt same.txt", cwd=gate).stdout
     assert "no sentence differs" in text

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import errata, run, tables
+from command import run, tables
 from errata import parse
 from errata.core.correlation import pearson
 from errata.data import Judgment
@@ -49,38 +49,6 @@ def test_scores_from_files(tmp_path: Path) -> None:
     assert rows(f"{line} --without C", cwd=tmp_path)["system_level"][0]["r"] != bad
 
 
-@pytest.mark.parametrize("times", [100, -1])
-def test_a_metric_against_itself_is_not_significant(tmp_path: Path, times: float) -> None:
-    people = {"A": 0.62, "B": 0.57, "C": 0.56, "D": 0.55, "E": 0.3}
-    metric = {"A": 0.35, "B": 0.21, "C": 0.37, "D": 0.09, "E": 0.01}
-    for name, values, factor in (("p", people, 1.0), ("m", metric, 1.0), ("n", metric, times)):
-        lines = [f"{system}\t{factor * value}" for system, value in values.items()]
-        (tmp_path / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-    table = tables("meta --human p.tsv --scores m.tsv --scores n.tsv", cwd=tmp_path)["pairs"]
-    (row,) = table["rows"]
-    for column in ("Williams r", "Williams ρ", "Holm, Williams r"):
-        assert row[column] is None
-    assert "m and n is undefined (r and ρ)" in table["caption"]
-
-
-def test_published_figures_from_published_files(data_sets: Path) -> None:
-    """Chollampatt & Ng 2018, Tables 2 and 3, in one command."""
-    scores = next(data_sets.glob("nusnlp/gecmetrics/*/scores"))
-    judgments = next(data_sets.glob("grammatical/evaluation/*/data/judgments.xml"))
-    pair = "{0}/system_scores_metrics/{1}.txt.gz,{0}/sentence_scores_metrics/{1}.txt.gz"
-    found = rows(
-        f"meta --judgments {judgments} --human {scores}/system_scores_humans/trueskill.txt.gz",
-        *("--scores", pair.format(scores, "gleu"), "--scores", pair.format(scores, "m2score")),
-        *("--resamples", "0"),
-    )
-    r = {row["metric"]: (round(row["r"], 3), round(row["ρ"], 3)) for row in found["system_level"]}
-    assert r == {"gleu": (0.733, 0.478), "m2score": (0.672, 0.720)}
-    values = {(row["metric"], row["convention"]): row["value"] for row in found["sentence_level"]}
-    assert values["gleu", "noties"] == pytest.approx(0.38818751125427664)
-    assert values["m2score", "hties"] == pytest.approx(0.6169, abs=5e-5)
-
-
-@pytest.mark.slow
 def test_common_systems_everywhere(folder: Path) -> None:
     """A system that only people know is left out of every table and figure."""
     pytest.importorskip("matplotlib")
@@ -222,19 +190,6 @@ def test_judgments_must_fit_the_outputs(tmp_path: Path, form: WrittenForm) -> No
         run(line, 0, cwd=tmp_path)
         assert "--base 0" in run(line, 1, cwd=tmp_path, code=2).stderr
         run(line, 1, "--labels", "given", cwd=tmp_path)
-
-
-def test_seeda_counts_from_one(data_sets: Path) -> None:
-    folder = next(data_sets.glob("tmu-nlp/SEEDA/*"), None)
-    if folder is None:
-        pytest.skip("needs SEEDA")
-    texts = folder / "outputs" / "all"
-    given = ["--judgments", folder / "data" / "judgments_sent.xml", "-m", "gleu"]
-    given += ["--source", texts / "INPUT.txt", "--refs", texts / "REF-M.txt", "--resamples", 0]
-    given += ["--level", "sentence", "--convention", "wmt13", *sorted(texts.glob("[!R]*.txt"))]
-    given += [f"{texts}/Riken-Tohoku.txt", "--common"]
-    assert "--base 1" in errata("meta", *given, code=2).stderr
-    errata("meta", *given, "--base", 1)
 
 
 def test_a_system_that_only_a_metric_knows_is_refused_at_sentence_level(sample: Path) -> None:

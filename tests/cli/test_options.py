@@ -140,28 +140,6 @@ def rows(line: str, table: str) -> Any:
     return tables(line)[table]["rows"]
 
 
-@pytest.mark.parametrize(
-    ("name", "table"),
-    [("rank", "ranking"), ("meta", "system_level"), ("references", "annotators_as_systems")],
-)
-def test_confidence_widens_intervals(name: str, table: str) -> None:
-    wide, narrow = (
-        rows(f"{name} --sample --resamples 200 --confidence {level}", table)
-        for level in (0.95, 0.5)
-    )
-    for one, two in zip(wide, narrow, strict=True):
-        found = [
-            next(value for key, value in row.items() if level in key)
-            for row, level in ((one, "95 %"), (two, "50 %"))
-        ]
-        assert found[0][1] - found[0][0] > found[1][1] - found[1][0]
-    if name == "rank":
-        lengths = [
-            sum(row["range"][1] - row["range"][0] for row in each) for each in (narrow, wide)
-        ]
-        assert lengths[0] < lengths[1]
-
-
 def test_over_decides_what_is_resampled() -> None:
     intervals = set()
     for over in ("systems", "sentences", "judgments", "both"):

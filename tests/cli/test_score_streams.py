@@ -47,8 +47,8 @@ def test_what_needs_the_whole_is_not_streamed(files: Path) -> None:
     gold = ("--gold", "gold.m2", "eager.txt")
     for given, problem in (
         ((*gold, "--by-sentence"), "--by-sentence shows all sentences"),
-        ((*gold, "--by-type"), "--by-type looks at all edits at once"),
-        ((*gold, "--skip-sentences", "3"), "--skip-sentences numbers the sentences"),
+        ((*gold, "--by-type"), "--by-type compares all edits at once"),
+        ((*gold, "--skip-sentences", "3"), "--skip-sentences numbers all sentences"),
         ((*gold, "-m", "judge"), "let it judge fewer sentences"),
         (("--sample",), "--sample is no file"),
     ):
@@ -64,13 +64,13 @@ def test_large_files_are_streamed_unless_they_must_be_held(
     monkeypatch.setattr("errata.cli.score.LARGE", 1000)
     from errata.cli import score
 
-    usual = score.scored_in_batches
+    usual = score._score_batches
 
     def streamed(*given: object) -> object:
         read.append(True)
         return usual(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("errata.cli.score.scored_in_batches", streamed)
+    monkeypatch.setattr("errata.cli.score._score_batches", streamed)
     given = ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", "--resamples", 0)
     errata(*given, cwd=files)
     assert read == [True]

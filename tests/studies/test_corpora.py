@@ -183,11 +183,11 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
         (("--missing", "<none>"), "--missing goes with reference texts"),
         (("-m", "m2", "--against", "m2"), "m2 is compared with itself"),
         (("-m", "m2", "-m", "m2"), "m2 is given twice"),
-        (("--extract", "aligned"), "no metric here goes by edits that are found"),
+        (("--extract", "aligned"), "no metric here counts edits that are found"),
         (("-m", "difficulty(leave_out=True)"), "difficulty on two: difficulty: leave_out needs"),
     ):
         assert said in errata("corpora", "one", "two", *more, cwd=tmp_path, code=2).stderr
-    assert "no corpus to look at" in errata("corpora", code=2).stderr
+    assert "no corpus is named" in errata("corpora", code=2).stderr
 
 
 def test_public_systems_of_gotou_et_al(data_sets: Path) -> None:

@@ -223,22 +223,22 @@ def test_annotators_of_no_references_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--sample --curve a", "--curve a: there is no such set"),
+        ("--sample --curve a", "--curve goes with --set"),
         ("--sample --human people.tsv", "--human goes with --set"),
         ("--sample --figure rankings=x.svg", "--figure rankings= goes with --set"),
         (f"--source source.txt {' '.join(SETS)} -m m2", "--metric goes with outputs"),
-        (f"--sample {' '.join(SETS)} --worst 3", "--worst goes with annotators, not --set"),
+        (f"--sample {' '.join(SETS)} --worst 3", "--worst and --set are given"),
         (
             f"--source source.txt {' '.join(SETS)} eager.txt --ranker trueskill",
             "--ranker goes with --judgments",
         ),
         (
             f"--source source.txt {' '.join(SETS)} eager.txt --over both",
-            "--over goes with people's word",
+            "--over goes with --judgments or --human or --sample",
         ),
         (
             f"--source source.txt {' '.join(SETS)} eager.txt --figure correlations=x.svg",
-            "--figure correlations= needs people's word",
+            "--figure correlations= needs human data",
         ),
         (
             f"--source source.txt {' '.join(SETS)} eager.txt --figure curve=x.svg",

@@ -1,191 +1,94 @@
-"""``errata align``: what metrics compared in a sentence, to be looked at."""
+"""``errata align``: what metrics compared in a sentence."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import click
 
-from errata.cli.input_options import Inputs, corpus_options
-from errata.cli.options import (
-    CORPUS,
-    data_option,
-    extract_option,
-    metric_option,
-    refuse_unless,
-    sentences_option,
-)
-from errata.cli.output import ProgressBar, emit, emit_texts, format_option
+from errata.cli.input_options import Inputs
+from errata.cli.options import extract_option, metric_option, sentences_option
+from errata.cli.output import CommandOptions, ProgressBar, emit, emit_texts
+from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
-if TYPE_CHECKING:
-    from errata.align import M2EditOutcome, ThreeWay
-    from errata.data import Corpus, Hypotheses
-    from errata.metrics import Metric
-    from errata.metrics.difficulty import Difficulty
-    from errata.metrics.imeasure import IMeasure
-    from errata.metrics.m2 import M2
-    from errata.tables.table import Form, Table
-
-    Shown = TypeVar("Shown", ThreeWay, M2EditOutcome)  # each knows its sentence
-
-
 VIEWS = ("imeasure", "difficulty", "m2")
-FEW = 3  # sentences shown unless told
+FEW = 3  # sentences shown by default
 
 
-class View(NamedTuple):
-    """What one metric compared, as a table, and as text where that is easier to read."""
+@dataclass(frozen=True)
+class AlignOptions(CommandOptions):
+    """Options of ``errata align``."""
 
-    table: Table
-    texts: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
+    inputs: Inputs = group(Inputs)
+    metrics: tuple[str, ...] = metric_option(*VIEWS)
+    sentences: str | None = sentences_option()
+    extractor: str | None = extract_option(
+        "difficulty: find the edits of all outputs with one tool"
+    )
+    dummies: bool = option(
+        "--dummies",
+        default=False,
+        help="difficulty: show also the empty places between tokens that nobody filled.",
+    )
 
 
 @click.command(
     "align", epilog="Example:  errata align --gold gold.m2 ours.txt --sentences 3,5-7 -m imeasure"
 )
-@data_option(*CORPUS, outputs="outputs")
-@click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
-@corpus_options()
-@metric_option(*VIEWS)
-@sentences_option
-@extract_option("difficulty: find the edits of all outputs alike")
-@click.option(
-    "--dummies",
-    is_flag=True,
-    help="difficulty: show also the empty places between tokens that nobody filled.",
-)
-@format_option
-def command(
-    outputs: tuple[str, ...],
-    inputs: Inputs,
-    metrics: tuple[str, ...],
-    sentences: str | None,
-    extractor: str | None,
-    dummies: bool,
-    form: Form,
-) -> None:
+@takes(AlignOptions, data=True)
+def command(given: AlignOptions) -> None:
     """Show what a metric compared in a sentence before it counted.
 
     imeasure aligns source, hypothesis and reference in three rows (Chollampatt & Ng 2018, Table
-    1); difficulty cuts the sentence into chunks and asks which system got them right (Gotou et al.
-    2020, Figure 2); m2 chooses the edits that match most of the gold. Without --sentences, the
+    1); difficulty cuts the sentence into chunks and shows which systems corrected them (Gotou et
+    al. 2020, Figure 2); m2 chooses the edits that match most of the gold. Without --sentences, the
     first three are shown.
     """
+    from errata.align import alignment_view
     from errata.difficulty.heatmap import parse_ranges
     from errata.metrics import parse
     from errata.metrics.difficulty import Difficulty
     from errata.metrics.imeasure import IMeasure
     from errata.metrics.m2 import M2
 
-    chosen = [parse(text) for text in metrics or VIEWS]
-    for metric in chosen:
+    metrics = [parse(text) for text in given.metrics or VIEWS]
+    for metric in metrics:
         if not isinstance(metric, IMeasure | Difficulty | M2):
             raise InputError(
                 f"{metric.name} has no alignment to show", remedy=f"choose from {', '.join(VIEWS)}"
             )
-    weighted = any(isinstance(metric, Difficulty) for metric in chosen)
-    refuse_unless(weighted, "extractor dummies", "-m difficulty")
-    corpus, systems = inputs.scored(outputs)
+    if not any(isinstance(metric, Difficulty) for metric in metrics):
+        for name, value in (("--extract", given.extractor), ("--dummies", given.dummies)):
+            if value:
+                raise InputError(f"{name} goes with -m difficulty", remedy="leave it out otherwise")
+    corpus, systems = given.inputs.read_scored(given.outputs)
     whole = corpus.whole or corpus
     shown: Sequence[int] = range(min(FEW, len(corpus)))
-    if sentences is not None:
-        shown = parse_ranges(sentences, len(whole), corpus.skipped)
+    if given.sentences is not None:
+        shown = parse_ranges(given.sentences, len(whole), corpus.skipped)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     views = []
-    for metric in chosen:
-        if isinstance(metric, IMeasure):
-            views.append(_three_way(metric, corpus, systems, shown, width))
-        elif isinstance(metric, Difficulty):
-            metric = metric if extractor is None else metric.extracting(extractor)
-            views.append(_chunks(metric, corpus, systems, shown, dummies, width))
-        elif isinstance(metric, M2):
-            views.append(_edits(metric, corpus, systems, shown))
-    if form != "table":
-        emit([view.table for view in views], form)
-        return
-    emit_texts(views)
-
-
-def _signature(metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses]) -> str:
-    from errata.metrics.base import describe_data
-    from errata.scoring.contract import check_inputs
-    from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
-
-    check_inputs(metric, corpus, systems)
-    context = describe_data(metric, corpus, systems).context
-    return signed(repr(metric), *context, *corpus_facts(corpus))
-
-
-def _three_way(
-    metric: IMeasure,
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    shown: Sequence[int],
-    width: int | None,
-) -> View:
-    from errata.align import alignments, three_way_table, three_way_text
-
-    signature = _signature(metric, corpus, systems)
-    found = _in_order(metric, systems, lambda each: alignments(metric, corpus, each, shown))
-    return View(
-        three_way_table(found, metric.label, corpus.number, signature=signature),
-        tuple(
-            three_way_text(each, number=corpus.number(each.sentence), width=width) for each in found
-        ),
-    )
-
-
-def _chunks(
-    metric: Difficulty,
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    shown: Sequence[int],
-    dummies: bool,
-    width: int | None,
-) -> View:
-    from errata.align import chunk_sentences, chunk_table, chunk_text
-    from errata.metrics.difficulty import build_difficulty_map
-
-    signature = _signature(metric, corpus, systems)
-    with ProgressBar(metric.name) as progress:
-        found = build_difficulty_map(corpus, systems, metric, progress=progress)
-    several = chunk_sentences(found, shown)
-    names = [system.system for system in systems]
-    return View(
-        chunk_table(
-            several, names, metric.label, corpus.number, dummies=dummies, signature=signature
-        ),
-        tuple(
-            chunk_text(
-                each, names, number=corpus.number(each.sentence), dummies=dummies, width=width
+    for metric in metrics:
+        if isinstance(metric, Difficulty) and given.extractor is not None:
+            metric = metric.extracting(given.extractor)
+        with ProgressBar(metric.name) as progress:
+            views.append(
+                alignment_view(
+                    metric,
+                    corpus,
+                    systems,
+                    shown,
+                    dummies=given.dummies,
+                    width=width,
+                    progress=progress,
+                )
             )
-            for each in several
-        ),
-    )
-
-
-def _in_order(
-    metric: Metric, systems: Sequence[Hypotheses], find: Callable[[Hypotheses], Sequence[Shown]]
-) -> list[Shown]:
-    """What is found for each system, sentence by sentence."""
-    found: list[Shown] = []
-    with ProgressBar(metric.name) as progress:
-        for done, system in enumerate(systems):
-            progress(done, len(systems))
-            found += find(system)
-    return sorted(found, key=lambda each: each.sentence)
-
-
-def _edits(metric: M2, corpus: Corpus, systems: Sequence[Hypotheses], shown: Sequence[int]) -> View:
-    from errata.align import judged_edit_table, m2_verdicts
-
-    signature = _signature(metric, corpus, systems)
-    found = _in_order(metric, systems, lambda each: m2_verdicts(metric, corpus, each, shown))
-    return View(
-        judged_edit_table(found, corpus.sources, metric.label, corpus.number, signature=signature)
-    )
+    if given.display.form == "table":
+        emit_texts(views, given.display)
+    else:
+        emit([view.table for view in views], given.display)

@@ -1,44 +1,51 @@
-"""``errata cache``: what is kept between runs, and a way to be rid of it."""
+"""``errata cache``: show or delete what is kept between runs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.output import emit, format_option
+from errata.cli.output import CommandOptions, Display, emit
+from errata.cli.params import argument, takes
 from errata.core.errors import InputError
 from errata.tables.table import Table
 
 if TYPE_CHECKING:
     from errata.datasets.fetch import CacheEntry
-    from errata.tables.table import Form
+
+
+@dataclass(frozen=True)
+class ClearOptions(CommandOptions):
+    """Options of ``errata cache clear``."""
+
+    parts: tuple[str, ...] = argument(metavar="PART...", several=True)
 
 
 @click.group("cache", epilog="Example:  errata cache clear edits sentences")
 def command() -> None:
     """Show or clear what is kept between runs.
 
-    Everything lies in the folder ERRATA_CACHE, or in Errata's folder among the user's caches, and
-    only saves time: sentences and edits that models worked on, what judges answered, and
-    downloaded data sets.
+    Everything is in the folder ERRATA_CACHE, or in Errata's folder among the user's caches, and
+    only saves time: scores and edits that models computed, answers of judges, and downloaded data
+    sets.
     """
 
 
 @command.command("show", epilog="Example:  errata cache show --json")
-@format_option
-def show(form: Form) -> None:
+@takes(Display)
+def show(display: Display) -> None:
     """Show what is kept, where, and how large it is."""
     from errata.core.cache import cache_folder
     from errata.datasets.fetch import cache_entries
 
-    emit(_table(cache_entries(), f"in {cache_folder()}"), form)
+    emit(_table(cache_entries(), f"in {cache_folder()}"), display)
 
 
 @command.command("clear", epilog="Example:  errata cache clear all")
-@click.argument("parts", nargs=-1, metavar="PART...")
-@format_option
-def clear(parts: tuple[str, ...], form: Form) -> None:
+@takes(ClearOptions)
+def clear(given: ClearOptions) -> None:
     """Delete what is kept: edits, sentences, answers, checksums, data, or all.
 
     Only files that Errata made are deleted; of downloads, those in the catalogue.
@@ -46,14 +53,16 @@ def clear(parts: tuple[str, ...], form: Form) -> None:
     from errata.datasets.fetch import cache_entries, clear_cache
 
     known = [part.name for part in cache_entries()]
-    if not parts or not set(parts) <= {*known, "all"}:
+    unknown = sorted({*given.parts} - {*known, "all"})
+    if unknown or not given.parts:
         raise InputError(
-            f"there is no {' '.join(sorted(set(parts) - {*known, 'all'}))!r} to clear"
-            if parts
-            else "say what to clear",
+            f"there is no {' '.join(unknown)!r} to clear" if unknown else "no part named to clear",
             remedy=f"name one or more of {', '.join(known)}, or all",
         )
-    emit(_table(clear_cache(known if "all" in parts else parts), "deleted"), form)
+    emit(
+        _table(clear_cache(known if "all" in given.parts else given.parts), "deleted"),
+        given.display,
+    )
 
 
 def _table(parts: list[CacheEntry], caption: str) -> Table:

@@ -1,10 +1,12 @@
-"""Errata collect and its subcommands."""
+"""``errata collect``: judgments from people in their browsers."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -12,20 +14,18 @@ import click
 from errata.cli.collect_options import (
     AddressOptions,
     DesignOptions,
-    address_options,
-    design_options,
+    DesignSettings,
     needs_web,
     opened_campaign,
     place_argument,
     planned_campaign,
-    served_by,
     url_option,
 )
-from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.input_options import Inputs
 from errata.cli.main import note
-from errata.cli.options import FiniteRange, refuse_unless
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.params import choice_of
+from errata.cli.options import FiniteRange
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
+from errata.cli.params import argument, choice_of, choice_option, count_option, group, option, takes
 from errata.collect.budget import link_table, outlook_table, status_table
 from errata.collect.design import FileForm
 from errata.core.errors import InputError, escape_controls
@@ -36,26 +36,240 @@ if TYPE_CHECKING:
     from errata.collect.web.app import Address
     from errata.collect.web.campaign import CampaignLink, PlannedCampaign
     from errata.collect.web.database import Database
-    from errata.tables.table import Form
 
-
-# ---- Commands on a campaign that is there: links, judges, states, a copy.
 
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
 LinkOwner = Literal["organiser", "panel", "everybody"]
 
 
-def links_begin(file: Mapping[str, Any] | None = None, *, url: str | None) -> str:
-    """What links begin with, where nothing is served yet; the campaign file may say it."""
+def _outputs_argument() -> Any:
+    return argument(metavar="[[NAME=]OUTPUT...]", several=True)
+
+
+def _inputs_group() -> Any:
+    unused = ("gold", "missing", "compatible", "annotators", "skipped", "tokens")
+    return group(Inputs, *unused)
+
+
+def _names_argument() -> Any:
+    return argument(metavar="[NAME...]", several=True)
+
+
+@click.group(
+    "collect", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
+)
+def command() -> None:
+    """Collect human judgments: design a campaign, serve it, export files.
+
+    PLACE is a file (SQLite, made by new), a postgresql:// address, or ERRATA_DATABASE_URL, which
+    stands for the value of that variable. A judge needs only a link; anyone who has the link works
+    as that judge. Needs pip install 'errata-gec[web]'.
+    """
+
+
+@dataclass(frozen=True)
+class PlaceOptions(CommandOptions):
+    """Options of commands on a campaign."""
+
+    place: str = place_argument()
+
+
+# ---- Make and serve a campaign.
+
+
+@dataclass(frozen=True)
+class NewOptions(PlaceOptions):
+    """Options of ``errata collect new``."""
+
+    outputs: tuple[str, ...] = _outputs_argument()
+    inputs: Inputs = _inputs_group()
+    design: DesignOptions = group(DesignOptions)
+    url: str | None = url_option()
+
+
+@command.command(
+    "new",
+    epilog="Example:  errata collect new pilot.db --source src.txt --judges 3 --hours 6 out/*.txt",
+)
+@takes(NewOptions)
+def new_campaign(given: NewOptions) -> None:
+    """Design a campaign, store it, and print what will happen; nothing is served.
+
+    The inputs are checked as errata score checks them. The same inputs, settings and seed give
+    the same items.
+    """
+    place, file = given.place, given.design.file()
+    planned = planned_campaign(place, given.outputs, given.inputs, given.design)
+    start = links_start(file.serve if file else {}, url=given.url)
+    database, tables = _create(place, planned)
+    try:
+        links = campaign_links(database, place, start)
+        show_links_in_terminal(tables, links, given.display, again=f"{place} --url {start}")
+    finally:
+        database.close()
+
+
+def _create(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
+    """Store a new campaign; return it, and the tables of what will happen."""
+    from errata.collect.web.campaign import create_campaign, design_campaign
+
+    with ProgressBar("items") as progress:
+        built, expected = design_campaign(planned, progress=progress)
+    database = create_campaign(place, planned, built)
+    for message in expected.notes:
+        note(message)
+    for name in planned.texts.systems:
+        if any(c.isspace() or c == "," for c in name):
+            note(f"{name!r} is no name in Appraise's XML: export --form appraise will refuse it")
+    return database, [outlook_table(planned.name, expected, built)]
+
+
+@dataclass(frozen=True)
+class ServeOptions(PlaceOptions):
+    """Options of ``errata collect serve``."""
+
+    address: AddressOptions = group(AddressOptions)
+    workers: int = count_option(
+        "--workers",
+        "Processes that serve, on one port; several only if PostgreSQL stores the campaign.",
+        1,
+    )
+
+
+@command.command("serve", epilog="Example:  errata collect serve pilot.db --port 8800")
+@takes(ServeOptions)
+def serve_campaign(given: ServeOptions) -> None:
+    """Serve a campaign to judges and organiser, until interrupted.
+
+    Only this machine can reach it without --host; a public address needs a certificate, or a
+    proxy that has one. One process serves a SQLite file.
+    """
+    needs_web()
+    _serve(given.place, given.address.address(), [], given.display, given.workers)
+
+
+@dataclass(frozen=True)
+class RunOptions(PlaceOptions):
+    """Options of ``errata collect run``."""
+
+    outputs: tuple[str, ...] = _outputs_argument()
+    inputs: Inputs = _inputs_group()
+    design: DesignOptions = group(DesignOptions)
+    address: AddressOptions = group(AddressOptions)
+
+
+@command.command(
+    "run", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
+)
+@takes(RunOptions)
+def run_campaign(given: RunOptions) -> None:
+    """Make a campaign if there is none yet, open it, and serve it.
+
+    Where there is one, the inputs and settings must be the same, or be left out: after a crash
+    the same line continues it. A campaign that was paused or closed stays so.
+    """
+    needs_web()
+    from errata.collect.web.app import check_listening
+    from errata.collect.web.campaign import check_same_campaign
+    from errata.collect.web.database import holds_campaign, wall_ms
+    from errata.collect.web.judges import change_state
+    from errata.collect.web.store import AssignmentStore
+
+    place, outputs, inputs, design = given.place, given.outputs, given.inputs, given.design
+    file = design.file()
+    address = given.address.address(file.serve if file else None)
+    check_listening(address)
+    tables: list[Table] = []
+    if not holds_campaign(place):
+        database, tables = _create(place, planned_campaign(place, outputs, inputs, design))
+        database.close()
+    elif outputs or inputs.has_files or inputs.sample or not design.empty:
+        with opened_campaign(place) as database:
+            check_same_campaign(database, planned_campaign(place, outputs, inputs, design))
+    with opened_campaign(place) as database:
+        if AssignmentStore(database).campaign().state == "draft":
+            change_state(database, "open", now=wall_ms())
+    _serve(place, address, tables, given.display)
+
+
+@dataclass(frozen=True)
+class TryOptions(CommandOptions):
+    """Options of ``errata collect try``."""
+
+    address: AddressOptions = group(AddressOptions)
+
+
+@command.command("try", epilog="Example:  errata collect try")
+@takes(TryOptions)
+def try_campaign(given: TryOptions) -> None:
+    """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
+    import tempfile
+
+    needs_web()
+    from errata.collect.web.database import wall_ms
+    from errata.collect.web.judges import change_state
+
+    design = DesignOptions(settings=DesignSettings(judges=2))
+    with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
+        place = str(Path(folder, "sample.db"))
+        database, tables = _create(place, planned_campaign(place, (), Inputs(sample=True), design))
+        change_state(database, "open", now=wall_ms())
+        database.close()
+        # These links end with the command, so they are printed anywhere.
+        _serve(place, given.address.address(), tables, given.display, show=show_links)
+
+
+def _serve(
+    place: str,
+    address: Address,
+    tables: list[Table],
+    display: Display,
+    workers: int = 1,
+    *,
+    show: Any = None,
+) -> None:
+    """Serve until interrupted; print tables and links when the server listens."""
+    from errata.collect.web.app import check_listening, check_workers, serve
+    from errata.collect.web.campaign import link_key
+    from errata.collect.web.store import AssignmentStore
+
+    check_workers(place, workers)
+    with opened_campaign(place) as database:
+        key = link_key(place)
+        links = campaign_links(database, place, address.links)
+        state = AssignmentStore(database).campaign().state
+    check_listening(address)
+    if state != "open":
+        note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
+    serve(
+        place,
+        key,
+        address,
+        workers=workers,
+        ready=lambda: (show or show_links_in_terminal)(
+            tables,
+            links,
+            display,
+            again=f"{place} --url {address.links}",
+            after=f"serving {address.links} until Ctrl-C",
+        ),
+    )
+
+
+# ---- Links and judges.
+
+
+def links_start(entries: Mapping[str, Any] | None = None, *, url: str | None) -> str:
+    """Return the start of links while nothing is served; a campaign file may have entries."""
     needs_web()
     from errata.collect.web.app import Address
 
-    said = {"url": url} if url else {}
-    return Address(**{**(file or {}), **said}).links
+    own = {"url": url} if url else {}
+    return Address(**{**(entries or {}), **own}).links
 
 
 def campaign_links(
-    database: Database, place: str, begin: str, names: tuple[str, ...] = ()
+    database: Database, place: str, start: str, names: tuple[str, ...] = ()
 ) -> list[CampaignLink]:
     """Return the links; those that a restored copy would revive are replaced first."""
     from errata.collect.web.campaign import count_old_links, link_key, links_of
@@ -69,195 +283,211 @@ def campaign_links(
             f"{old} {plural('link', old)} of an earlier version: they work in every campaign that "
             f"has this key until errata collect links {place} --replace everybody"
         )
-    return links_of(database, link_key(place), begin, names)
+    return links_of(database, link_key(place), start, names)
 
 
 def show_links(
-    tables: list[Table], links: list[CampaignLink], form: Form, *, again: str = "", after: str = ""
+    tables: list[Table],
+    links: list[CampaignLink],
+    display: Display,
+    *,
+    again: str = "",
+    after: str = "",
 ) -> None:
     """Print tables and links; in a terminal links are lines, which no width cuts."""
-    if form != "table":
-        emit([*tables, *([link_table(links)] if links else [])], form)
+    if display.form != "table":
+        emit([*tables, *([link_table(links)] if links else [])], display)
         return
     if tables:
-        emit(tables, form)
+        emit(tables, display)
         click.echo()
-    for who, state, link in links:
-        said = "" if state in ("", "active") else f" ({state})"
-        click.echo(f"{escape_controls(who)}{said}: {link}")
+    for name, state, link in links:
+        remark = "" if state in ("", "active") else f" ({state})"
+        click.echo(f"{escape_controls(name)}{remark}: {link}")
     if after:
         click.echo(after)
 
 
 def show_links_in_terminal(
-    tables: list[Table], links: list[CampaignLink], form: Form, *, again: str, after: str = ""
+    tables: list[Table], links: list[CampaignLink], display: Display, *, again: str, after: str = ""
 ) -> None:
     """Print tables, and the links if this is a terminal: elsewhere they would be in a log."""
     private = sys.stdout.isatty()
-    show_links(tables, links if private else [], form, after=after)
+    show_links(tables, links if private else [], display, after=after)
     if not private:
         note(f"links are not written to files and logs; print them: errata collect links {again}")
 
 
-@click.command("links", epilog="Example:  errata collect links pilot.db judge1")
-@place_argument
-@click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option(
-    "--replace",
-    type=choice_of(LinkOwner),
-    help="Replace the organiser's link, the panel's or all links; the old ones end.",
-)
-@url_option
-@format_option
-def print_links(
-    place: str, names: tuple[str, ...], replace: LinkOwner | None, url: str | None, form: Form
-) -> None:
+@dataclass(frozen=True)
+class LinksOptions(PlaceOptions):
+    """Options of ``errata collect links``."""
+
+    names: tuple[str, ...] = _names_argument()
+    replace: LinkOwner | None = choice_option(
+        "--replace",
+        LinkOwner,
+        "Replace the organiser's link, the panel's or all links; the old ones end.",
+    )
+    url: str | None = url_option()
+
+    def __post_init__(self) -> None:
+        """Refuse to replace the links of single judges, for which there is another command."""
+        if self.names and self.replace:
+            raise InputError(
+                "--replace does not go with names",
+                remedy="use errata collect judges rotate PLACE NAME",
+            )
+
+
+@command.command("links", epilog="Example:  errata collect links pilot.db judge1")
+@takes(LinksOptions)
+def print_links(given: LinksOptions) -> None:
     """Print the links: of the judges named, or of the organiser and of all.
 
     errata collect judges rotate replaces the link of one judge.
     """
-    if names and replace:
-        raise InputError(
-            "--replace does not go with names", remedy="use errata collect judges rotate PLACE NAME"
-        )
-    with opened_campaign(place) as database:
+    with opened_campaign(given.place) as database:
         from errata.collect.web.database import wall_ms
         from errata.collect.web.judges import replace_links
 
-        if replace:
-            replace_links(database, replace, now=wall_ms())
-        show_links([], campaign_links(database, place, links_begin(url=url), names), form)
+        if given.replace:
+            replace_links(database, given.replace, now=wall_ms())
+        start = links_start(url=given.url)
+        show_links([], campaign_links(database, given.place, start, given.names), given.display)
 
 
-@click.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
-@click.argument("action", type=choice_of(JudgeAction), metavar="add|rotate|block|unblock|forget")
-@place_argument
-@click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="Add so many, named by number.")
-@click.option("--erase", is_flag=True, help="Forget the judgments too; their items return.")
-@url_option
-@format_option
-def change_judges(
-    action: JudgeAction,
-    place: str,
-    names: tuple[str, ...],
-    count: int | None,
-    erase: bool,
-    url: str | None,
-    form: Form,
-) -> None:
+@dataclass(frozen=True)
+class JudgesOptions(CommandOptions):
+    """Options of ``errata collect judges``."""
+
+    action: JudgeAction = argument(
+        type=choice_of(JudgeAction), metavar="add|rotate|block|unblock|forget"
+    )
+    place: str = place_argument()
+    names: tuple[str, ...] = _names_argument()
+    count: int | None = count_option("--count", "Add so many, named by number.", needs="action add")
+    erase: bool = option(
+        "--erase",
+        default=False,
+        needs="action forget",
+        help="Forget the judgments too; their items return.",
+    )
+    url: str | None = url_option()
+
+
+@command.command("judges", epilog="Example:  errata collect judges add pilot.db ana bo")
+@takes(JudgesOptions)
+def change_judges(given: JudgesOptions) -> None:
     """Add judges, give them new links (rotate), block, unblock or forget them.
 
-    Answers of a judge who is blocked stay, and are left out of exports. Who is forgotten loses
+    Answers of a blocked judge are kept, but left out of exports. A forgotten judge loses
     name, comments and link; with --erase the judgments as well.
     """
-    refuse_unless(action == "add", "count", "judges add")
-    refuse_unless(action == "forget", "erase", "judges forget")
-    begin = links_begin(url=url)
-    with opened_campaign(place) as database:
-        names = _new_names(database, names, count) if action == "add" else names
+    start = links_start(url=given.url)
+    with opened_campaign(given.place) as database:
+        from errata.collect.web import judges
+        from errata.collect.web.database import wall_ms
+
+        names = given.names
+        if given.action == "add":
+            names += judges.numbered_names(database, names, given.count or 0)
         if not names:
             raise InputError("no judge is named", remedy="name some, or give --count to add")
-        _act(database, action, names, erase)
-        shown = [] if action == "forget" else campaign_links(database, place, begin, names)
-    show_links([], shown, form)
-    if action == "forget":
-        note(f"forgotten: {len(names)}; the backups you made still know them")
+        if given.action == "add":
+            judges.add_judges(database, names, now=wall_ms())
+        else:
+            judges.change_judges(database, given.action, names, now=wall_ms(), erase=given.erase)
+        links = []
+        if given.action != "forget":
+            links = campaign_links(database, given.place, start, names)
+    show_links([], links, given.display)
+    if given.action == "forget":
+        note(f"forgotten: {len(names)}; the backups you made still contain them")
 
 
-def _new_names(database: Database, names: tuple[str, ...], count: int | None) -> tuple[str, ...]:
-    """The names given and, for a count, the first numbered ones that are free."""
-    from itertools import count as numbers
-    from itertools import islice
-
-    from errata.collect.web.judges import invited
-
-    with database.reading() as connection:
-        taken = {judge.name for judge in invited(connection)} | {*names}
-    free = (name for k in numbers(1) if (name := f"judge{k}") not in taken)
-    return (*names, *islice(free, count or 0))
+# ---- The state of a campaign, and a copy.
 
 
-def _act(database: Database, action: JudgeAction, names: tuple[str, ...], erase: bool) -> None:
-    from errata.collect.web import judges
-    from errata.collect.web.database import wall_ms
-
-    if action == "add":
-        judges.add_judges(database, names, now=wall_ms())
-    else:
-        judges.change_judges(database, action, names, now=wall_ms(), erase=erase)
+@command.command("status", epilog="Example:  errata collect status pilot.db")
+@takes(PlaceOptions)
+def show_status(given: PlaceOptions) -> None:
+    """Print how far a campaign is."""
+    with opened_campaign(given.place) as database:
+        print_status(database, given.display)
 
 
-@click.command("status", epilog="Example:  errata collect status pilot.db")
-@place_argument
-@format_option
-def show_status(place: str, form: Form) -> None:
-    """Say how far a campaign is."""
-    with opened_campaign(place) as database:
-        print_status(database, form)
-
-
-def print_status(database: Database, form: Form) -> None:
+def print_status(database: Database, display: Display) -> None:
     """Print how far a campaign is."""
     from errata.collect.web.dashboard import Dashboard
     from errata.collect.web.store import AssignmentStore
 
-    found = Dashboard(AssignmentStore(database)).status()
-    emit(status_table(found["title"], found["state"], found["figures"]), form)
+    status = Dashboard(AssignmentStore(database)).status()
+    emit(status_table(status["title"], status["state"], status["figures"]), display)
 
 
-def _state_command(name: str, state: str, help: str) -> click.Command:
-    """A command that brings a campaign into a state."""
+def _change_state(given: PlaceOptions, state: Literal["open", "paused"]) -> None:
+    with opened_campaign(given.place) as database:
+        from errata.collect.web.database import wall_ms
+        from errata.collect.web.judges import change_state
 
-    @place_argument
-    @format_option
-    def change(place: str, form: Form) -> None:
-        with opened_campaign(place) as database:
-            from errata.collect.web.database import wall_ms
-            from errata.collect.web.judges import change_state
-
-            wanted: Any = state
-            change_state(database, wanted, now=wall_ms())
-            print_status(database, form)
-
-    change.__doc__ = help
-    epilog = f"Example:  errata collect {name} pilot.db"
-    return click.command(name, epilog=epilog)(change)
+        change_state(database, state, now=wall_ms())
+        print_status(database, given.display)
 
 
-@click.command("close", epilog="Example:  errata collect close study.db --forget")
-@place_argument
-@click.option(
-    "--forget", is_flag=True, help="Delete what a panel calls its participants: pay them first."
-)
-@format_option
-def close_campaign(place: str, forget: bool, form: Form) -> None:
+@command.command("open", epilog="Example:  errata collect open pilot.db")
+@takes(PlaceOptions)
+def open_campaign(given: PlaceOptions) -> None:
+    """Let judges work. From now on the design of the campaign is frozen."""
+    _change_state(given, "open")
+
+
+@command.command("pause", epilog="Example:  errata collect pause pilot.db")
+@takes(PlaceOptions)
+def pause_campaign(given: PlaceOptions) -> None:
+    """Give out no task for a while; answers in transit are stored."""
+    _change_state(given, "paused")
+
+
+@dataclass(frozen=True)
+class CloseOptions(PlaceOptions):
+    """Options of ``errata collect close``."""
+
+    forget: bool = option(
+        "--forget", default=False, help="Delete the ids of a panel's participants: pay them first."
+    )
+
+
+@command.command("close", epilog="Example:  errata collect close study.db --forget")
+@takes(CloseOptions)
+def close_campaign(given: CloseOptions) -> None:
     """End a campaign for good."""
-    with opened_campaign(place) as database:
+    with opened_campaign(given.place) as database:
         from errata.collect.web.database import wall_ms
         from errata.collect.web.judges import change_state
         from errata.collect.web.panel import forget_identities
 
         change_state(database, "closed", now=wall_ms())
-        if forget:
+        if given.forget:
             gone = forget_identities(database, now=wall_ms())
-            note(f"external ids forgotten: {gone}; the backups you made still know them")
-        print_status(database, form)
+            note(f"external ids forgotten: {gone}; the backups you made still contain them")
+        print_status(database, given.display)
 
 
-@click.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
-@place_argument
-@click.argument("target", metavar="TO")
-@format_option
-@writes_files("target")
-def copy_campaign(place: str, target: str, form: Form) -> None:
-    """Copy a SQLite campaign while it is in use: whole, as it is at one time.
+@dataclass(frozen=True)
+class BackupOptions(PlaceOptions):
+    """Options of ``errata collect backup``."""
 
-    The key of its links (PLACE.key) is not copied: keep it apart.
+    target: str = argument(metavar="TO", writes="file")
+
+
+@command.command("backup", epilog="Example:  errata collect backup pilot.db copy.db")
+@takes(BackupOptions)
+def copy_campaign(given: BackupOptions) -> None:
+    """Copy a SQLite campaign while it is in use: complete, and consistent.
+
+    The key of its links (PLACE.key) is not copied: keep it in another place.
     """
-    from pathlib import Path
-
-    with opened_campaign(place) as database:
+    with opened_campaign(given.place) as database:
         from errata.collect.web.database import backup
 
         if database.path is None:
@@ -265,67 +495,58 @@ def copy_campaign(place: str, target: str, form: Form) -> None:
                 "PostgreSQL has its own backups", path=database.name, remedy="use pg_dump"
             )
         try:
-            backup(database, Path(target))
+            backup(database, Path(given.target))
         except OSError as error:
             raise InputError(
-                f"cannot write the file: {error.strerror}", path=target, remedy="check the path"
+                f"cannot write the file: {error.strerror}",
+                path=given.target,
+                remedy="check the path",
             ) from None
-        print_status(database, form)
+        print_status(database, given.display)
 
 
-CAMPAIGN_COMMANDS = (
-    print_links,
-    change_judges,
-    show_status,
-    _state_command("open", "open", "Let judges work. The design of the campaign is frozen then."),
-    _state_command(
-        "pause", "paused", "Give out no task for a while; answers on their way are stored."
-    ),
-    close_campaign,
-    copy_campaign,
-)
+# ---- What may come later: judges, earlier judgments, texts, quotas, a budget.
 
 
-# ---- Commands that bring into a campaign what may come later: judges, texts, quotas, a budget.
+@dataclass(frozen=True)
+class ImportOptions(PlaceOptions):
+    """Options of ``errata collect import``."""
+
+    table: str = argument(metavar="FILE")
+    earlier: bool = option(
+        "--earlier",
+        default=False,
+        help="FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs "
+        "start from them, and they are not merged into the campaign's.",
+    )
+    url: str | None = url_option(excludes="--earlier")
 
 
-@click.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
-@place_argument
-@click.argument("table", metavar="FILE")
-@click.option(
-    "--earlier",
-    is_flag=True,
-    help="FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs start "
-    "from them, and they are not merged into the campaign's.",
-)
-@url_option
-@format_option
-def import_judges(place: str, table: str, earlier: bool, url: str | None, form: Form) -> None:
+@command.command("import", epilog="Example:  errata collect import pilot.db judges.csv")
+@takes(ImportOptions)
+def import_judges(given: ImportOptions) -> None:
     """Add the judges of a table with a heading: name, quota, language, provider, external id.
 
-    A name or an external id is needed. Ids at a panel are shown nowhere but in export --form
-    people.
+    A name or an external id is needed. Ids at a panel are shown only in export --form people.
     """
-    if earlier:
-        refuse_unless(False, "url", "tables of judges")
-        _import_judgments(place, table, form)
+    if given.earlier:
+        _import_judgments(given)
         return
-    begin = links_begin(url=url)
-    with opened_campaign(place) as database:
+    start = links_start(url=given.url)
+    with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import invite_listed, read_judge_list
         from errata.collect.web.database import wall_ms
 
-        listed = read_judge_list(table)
+        listed = read_judge_list(given.table)
         invite_listed(database, listed, now=wall_ms())
-        show_links(
-            [], campaign_links(database, place, begin, tuple(each.name for each in listed)), form
-        )
+        names = tuple(each.name for each in listed)
+        show_links([], campaign_links(database, given.place, start, names), given.display)
 
 
-def _import_judgments(place: str, path: str, form: Form) -> None:
+def _import_judgments(given: ImportOptions) -> None:
     from errata.io.judgments import read_judgments
 
-    with opened_campaign(place) as database:
+    with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import earlier_counts, store_earlier
         from errata.collect.web.database import wall_ms
         from errata.collect.web.store import AssignmentStore
@@ -337,390 +558,190 @@ def _import_judgments(place: str, path: str, form: Form) -> None:
                 path=database.name,
                 remedy="give errata rank several files to rank them together",
             )
-        counts = earlier_counts(read_judgments(path), campaign.systems, [path])
+        counts = earlier_counts(read_judgments(given.table), campaign.systems, [given.table])
         store_earlier(database, counts, now=wall_ms())
-        note(f"{counts.games.sum() / 2:g} earlier comparisons are known to adaptive pairs")
-        print_status(database, form)
+        note(f"adaptive pairs start from {counts.games.sum() / 2:g} earlier comparisons")
+        print_status(database, given.display)
 
 
-@click.command("change", epilog="Example:  errata collect change pilot.db --quota 60 ana bo")
-@place_argument
-@click.argument("names", nargs=-1, metavar="[NAME...]")
-@click.option(
-    "--quota",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Tasks that the judges named get in all, or everybody who is there.",
-)
-@click.option(
-    "--rankings", type=click.IntRange(1), metavar="N", help="The budget: so many judgments."
-)
-@click.option(
-    "--hours", type=FiniteRange(0, min_open=True), metavar="H", help="The budget: hours of judges."
-)
-@click.option(
-    "--money",
-    type=FiniteRange(0, min_open=True),
-    metavar="MONEY",
-    help="The budget: money, at --rate an hour.",
-)
-@click.option(
-    "--instructions",
-    multiple=True,
-    metavar="[LANGUAGE=]FILE",
-    help="What judges read first (Markdown); a file for each language.",
-)
-@click.option(
-    "--consent",
-    multiple=True,
-    metavar="[LANGUAGE=]FILE",
-    help="What judges agree to; everybody is asked again.",
-)
-@format_option
-def change_campaign(
-    place: str,
-    names: tuple[str, ...],
-    quota: int | None,
-    instructions: tuple[str, ...],
-    consent: tuple[str, ...],
-    form: Form,
-    **bounds: float | None,
-) -> None:
-    """Change what is not frozen: texts, quotas and budget, also while it is served.
+@dataclass(frozen=True)
+class ChangeOptions(PlaceOptions):
+    """Options of ``errata collect change``."""
 
-    Budgets are those of the whole campaign, what is done included. Each change is an event.
-    """
-    said = {name: amount for name, amount in bounds.items() if amount is not None}
-    if len(said) > 1:
-        raise InputError(f"{' and '.join(said)} are two budgets", remedy="give one of them")
-    if names and quota is None:
-        raise InputError("judges are named, and no quota", remedy="give --quota")
-    if not (said or quota or instructions or consent):
-        raise InputError(
-            "nothing to change", remedy="give --quota, a budget, --instructions or --consent"
-        )
-    with opened_campaign(place) as database:
-        from errata.collect.web.campaign import change_budget, change_quota, change_texts
-        from errata.collect.web.database import wall_ms
-
-        now = wall_ms()
-        words = _changed_words(database, {"instructions": instructions, "consent": consent})
-        with database.at_once() as together:  # all of it, or nothing
-            if quota is not None:
-                change_quota(together, quota, names, now=now)
-            budgets: Any = said.items()
-            found = [change_budget(together, *each, now=now) for each in budgets]
-            if words:
-                change_texts(together, words, now=now)
-        for allowed, there in found:
-            note(f"the budget allows {allowed} judgments")
-            if allowed > there:
-                note(f"there are items for {there}: more need another campaign")
-        print_status(database, form)
-
-
-def _changed_words(database: Database, named: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """The texts of the files named, as they are to be stored; none where no file is."""
-    from errata.cli.collect_options import instruction_texts
-    from errata.collect.web.store import AssignmentStore
-
-    if not any(named.values()):
-        return {}
-    before = AssignmentStore(database).campaign().texts
-    words, _ = instruction_texts(named, str(before.get("language", "en")), None)
-    translations = {tongue: dict(own) for tongue, own in before.get("translations", {}).items()}
-    for tongue, own in words.pop("translations", {}).items():
-        translations.setdefault(tongue, {}).update(own)
-    if translations:
-        words["translations"] = translations
-    return words
-
-
-CHANGING_COMMANDS = (import_judges, change_campaign)
-
-
-_inputs = corpus_options("gold", "missing", "compatible", "annotators", "skipped", "tokens")
-_outputs = click.argument("outputs", nargs=-1, metavar="[[NAME=]OUTPUT...]")
-
-
-@click.group(
-    "collect", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
-)
-def command() -> None:
-    """Collect human judgments: design a campaign, serve it, take files out.
-
-    PLACE is a file (SQLite, made by new), a postgresql:// address, or ERRATA_DATABASE_URL, which
-    stands for what that variable holds. Links are all that judges need; whoever has one is that
-    judge. Needs pip install 'errata-gec[web]'.
-    """
-
-
-@command.command(
-    "new",
-    epilog="Example:  errata collect new pilot.db --source src.txt --judges 3 --hours 6 out/*.txt",
-)
-@place_argument
-@_outputs
-@_inputs
-@design_options
-@url_option
-@format_option
-def new_campaign(
-    place: str,
-    outputs: tuple[str, ...],
-    inputs: Inputs,
-    given: DesignOptions,
-    url: str | None,
-    form: Form,
-) -> None:
-    """Design a campaign, store it, and say what will happen; nothing is served.
-
-    The inputs are checked as errata score checks them. The same inputs, settings and seed give
-    the same items.
-    """
-    planned = planned_campaign(place, outputs, inputs, given)
-    begin = links_begin(served_by(given), url=url)
-    database, tables = _founded(place, planned)
-    try:
-        found = campaign_links(database, place, begin)
-        show_links_in_terminal(tables, found, form, again=f"{place} --url {begin}")
-    finally:
-        database.close()
-
-
-def _founded(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
-    """Store a campaign that is new; the tables that say what will happen."""
-    from errata.collect.web.campaign import create_campaign, design_campaign
-
-    with ProgressBar("items") as progress:
-        built, expected = design_campaign(planned, progress=progress)
-    database = create_campaign(place, planned, built)
-    for said in expected.notes:
-        note(said)
-    for name in planned.texts.systems:
-        if any(c.isspace() or c == "," for c in name):
-            note(f"{name!r} cannot stand in Appraise's XML: export --form appraise will refuse it")
-    return database, [outlook_table(planned.name, expected, built)]
-
-
-@command.command("serve", epilog="Example:  errata collect serve pilot.db --port 8800")
-@place_argument
-@address_options
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Processes that serve, on one port; several only where PostgreSQL keeps the campaign.",
-)
-@format_option
-def serve_campaign(place: str, address: AddressOptions, workers: int, form: Form) -> None:
-    """Serve a campaign to judges and organiser, until broken off.
-
-    Only this machine can reach it unless --host says otherwise; a public address needs a
-    certificate, or a proxy that has one. One process serves a SQLite file.
-    """
-    needs_web()
-    _serve(place, address(), [], form, workers)
-
-
-@command.command(
-    "run", epilog="Example:  errata collect run pilot.db --source src.txt --judges 2 out/*.txt"
-)
-@place_argument
-@_outputs
-@_inputs
-@design_options
-@address_options
-@format_option
-def run_campaign(
-    place: str,
-    outputs: tuple[str, ...],
-    inputs: Inputs,
-    given: DesignOptions,
-    address: AddressOptions,
-    form: Form,
-) -> None:
-    """Make a campaign if there is none yet, open it, and serve it.
-
-    Where there is one, the inputs and settings must be the same, or be left out: after a crash
-    the same line goes on where it stopped. One that was paused or closed stays so.
-    """
-    needs_web()
-    from errata.collect.web.app import check_listening
-    from errata.collect.web.campaign import check_same_campaign
-    from errata.collect.web.database import holds_campaign, wall_ms
-    from errata.collect.web.judges import change_state
-    from errata.collect.web.store import AssignmentStore
-
-    where = address(served_by(given))
-    check_listening(where)
-    tables: list[Table] = []
-    said = bool(outputs or inputs.named or inputs.sample or given.anything)
-    if not holds_campaign(place):
-        database, tables = _founded(place, planned_campaign(place, outputs, inputs, given))
-        database.close()
-    elif said:
-        with opened_campaign(place) as database:
-            check_same_campaign(database, planned_campaign(place, outputs, inputs, given))
-    with opened_campaign(place) as database:
-        if AssignmentStore(database).campaign().state == "draft":
-            change_state(database, "open", now=wall_ms())
-    _serve(place, where, tables, form)
-
-
-def _serve(
-    place: str,
-    where: Address,
-    tables: list[Table],
-    form: Form,
-    workers: int = 1,
-    *,
-    show: Any = show_links_in_terminal,
-) -> None:
-    """Serve until interrupted; print tables and links when the server listens."""
-    needs_web()
-    from errata.collect.web.app import check_listening, check_workers, serve
-    from errata.collect.web.campaign import link_key
-    from errata.collect.web.store import AssignmentStore
-
-    check_workers(place, workers)
-    with opened_campaign(place) as database:
-        key = link_key(place)
-        links = campaign_links(database, place, where.links)
-        state = AssignmentStore(database).campaign().state
-    check_listening(where)
-    if state != "open":
-        note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
-    serve(
-        place,
-        key,
-        where,
-        workers=workers,
-        ready=lambda: show(
-            tables,
-            links,
-            form,
-            again=f"{place} --url {where.links}",
-            after=f"serving {where.links} until Ctrl-C",
-        ),
+    names: tuple[str, ...] = _names_argument()
+    quota: int | None = count_option(
+        "--quota", "Tasks in all for the judges named, or for everybody."
+    )
+    rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
+    hours: float | None = option(
+        "--hours",
+        type=FiniteRange(0, min_open=True),
+        metavar="H",
+        help="The budget: hours of judges.",
+    )
+    money: float | None = option(
+        "--money",
+        type=FiniteRange(0, min_open=True),
+        metavar="MONEY",
+        help="The budget: money, at --rate an hour.",
+    )
+    instructions: tuple[str, ...] = option(
+        "--instructions",
+        multiple=True,
+        metavar="[LANGUAGE=]FILE",
+        help="What judges read first (Markdown); a file for each language.",
+    )
+    consent: tuple[str, ...] = option(
+        "--consent",
+        multiple=True,
+        metavar="[LANGUAGE=]FILE",
+        help="What judges agree to; everybody is asked again.",
     )
 
+    @property
+    def budgets(self) -> dict[str, float]:
+        """The new budget by its name."""
+        bounds = {"hours": self.hours, "money": self.money, "rankings": self.rankings}
+        return {name: amount for name, amount in bounds.items() if amount is not None}
 
-@command.command("try", epilog="Example:  errata collect try")
-@address_options
-@format_option
-def try_campaign(address: AddressOptions, form: Form) -> None:
-    """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
-    import tempfile
-    from pathlib import Path
+    def __post_init__(self) -> None:
+        """Refuse two budgets, and no change."""
+        if len(self.budgets) > 1:
+            raise InputError(
+                f"{' and '.join(self.budgets)} are two budgets", remedy="give one of them"
+            )
+        if self.names and self.quota is None:
+            raise InputError("judges are named, and no quota", remedy="give --quota")
+        if not (self.budgets or self.quota or self.instructions or self.consent):
+            raise InputError(
+                "nothing to change", remedy="give --quota, a budget, --instructions or --consent"
+            )
 
-    from errata.collect.web.database import wall_ms
-    from errata.collect.web.judges import change_state
 
-    given = DesignOptions(settings={"judges": 2})
-    with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
-        place = str(Path(folder, "sample.db"))
-        database, tables = _founded(place, planned_campaign(place, (), Inputs(sample=True), given))
-        change_state(database, "open", now=wall_ms())
-        database.close()
-        _serve(place, address(), tables, form, show=show_links)  # they end with the command
+@command.command("change", epilog="Example:  errata collect change pilot.db --quota 60 ana bo")
+@takes(ChangeOptions)
+def change_campaign(given: ChangeOptions) -> None:
+    """Change what is not frozen: texts, quotas and budget, also while it is served.
+
+    A budget is for the whole campaign, including finished tasks. Each change is an event.
+    """
+    from errata.collect.planning import changed_texts
+
+    with opened_campaign(given.place) as database:
+        from errata.collect.web.campaign import change_budget, change_quota, change_texts
+        from errata.collect.web.database import wall_ms
+        from errata.collect.web.store import AssignmentStore
+
+        now = wall_ms()
+        named = {"instructions": given.instructions, "consent": given.consent}
+        words = changed_texts(AssignmentStore(database).campaign().texts, named)
+        with database.at_once() as together:  # all of it, or nothing
+            if given.quota is not None:
+                change_quota(together, given.quota, given.names, now=now)
+            budgets: Any = given.budgets.items()
+            limits = [change_budget(together, *each, now=now) for each in budgets]
+            if words:
+                change_texts(together, words, now=now)
+        for allowed, available in limits:
+            note(f"the budget allows {allowed} judgments")
+            if allowed > available:
+                note(f"there are items for {available}: more need another campaign")
+        print_status(database, given.display)
+
+
+# ---- Files.
+
+
+@dataclass(frozen=True)
+class ExportOptions(PlaceOptions):
+    """Options of ``errata collect export``."""
+
+    wanted: FileForm = choice_option(
+        "--form",
+        FileForm,
+        "What to write: judgments that errata rank reads, everything (details), scores, "
+        "edits, texts (a file for each instruction and slot, and one with the writer of each "
+        "line), or who finished (people).",
+        "jsonl",
+    )
+    with_blocked: bool = option(
+        "--with-blocked", default=False, help="With the answers of judges who were blocked."
+    )
+    mark: str | None = option(
+        "--mark",
+        metavar="MARK",
+        needs="--form texts",
+        help="Texts: the line where nothing was written (default: empty).",
+    )
+    output: str | None = option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        writes="stem",
+        help="The file to write; of texts the start of their names, or a folder that ends with /. "
+        "Default: standard output.",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse several files without a name."""
+        if self.wanted == "texts" and self.output is None:
+            raise InputError("texts are several files", remedy="give --output")
 
 
 @command.command("export", epilog="Example:  errata collect export pilot.db -o judgments.jsonl")
-@writes_files("output", stem=True)
-@place_argument
-@click.option(
-    "--form",
-    "wanted",
-    type=choice_of(FileForm),
-    default="jsonl",
-    show_default=True,
-    help="What to write: judgments that errata rank reads, everything (details), scores, edits, "
-    "texts (a file for each instruction and slot, and one that says who wrote which line), or who "
-    "finished (people).",
-)
-@click.option("--with-blocked", is_flag=True, help="With the answers of judges who were blocked.")
-@click.option(
-    "--mark", metavar="MARK", help="Texts: the line where nothing was written (default: empty)."
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    help="The file to write; of texts what their names begin with, or a folder that ends with /. "
-    "Default: standard output.",
-)
-@format_option
-def export_answers(
-    place: str, wanted: str, with_blocked: bool, mark: str | None, output: str | None, form: Form
-) -> None:
-    """Write what judges said: last revisions, without controls and tutorials."""
+@takes(ExportOptions)
+def export_answers(given: ExportOptions) -> None:
+    """Write the answers of judges: last revisions, without controls and tutorials."""
     from errata.io.atomic import write_lines
 
-    refuse_unless(wanted == "texts", "mark", "--form texts")
-    written: list[tuple[str, int]] = []
-    with opened_campaign(place) as database, ProgressBar("answers") as progress:
-        from errata.collect.files import WRITERS, render_writers
+    output, blocked, written = given.output or "-", given.with_blocked, []
+    with opened_campaign(given.place) as database, ProgressBar("answers") as progress:
         from errata.collect.web.exports import (
             answers_stored,
             export_lines,
-            text_files,
             texts_without_room,
-            writer_lines,
+            write_texts,
         )
 
-        if wanted == "texts":
-            if output is None:
-                raise InputError("texts are several files", remedy="give --output")
-            begin = output if output.endswith(("/", os.sep)) else f"{output}."
-            for name, lines in text_files(database, mark=mark or "", blocked=with_blocked):
-                path = begin + name
-                written.append((path, write_lines(lines(), path)))
-            wrote = writer_lines(database, begin=os.path.basename(begin), blocked=with_blocked)
-            path = begin + WRITERS
-            written.append((path, write_lines(render_writers(wrote), path)))
-            if late := texts_without_room(database, blocked=with_blocked):
+        if given.wanted == "texts":
+            start = output if output.endswith(("/", os.sep)) else f"{output}."
+            written = write_texts(database, start, mark=given.mark or "", blocked=blocked)
+            if late := texts_without_room(database, blocked=blocked):
                 note(
                     f"{late} {plural('text', late)} came late, when others had taken their place, "
                     "left out here; --form details has all"
                 )
         else:
-            safe = bool(click.get_current_context().meta.get("errata.safe_cells"))
-            some: Any = wanted
-            found = export_lines(database, some, blocked=with_blocked, safe_cells=safe)
-            if wanted == "edits-m2":
-                _tell_left_out(database, with_blocked)
-            path = output or "-"
-            many = write_lines(_told(found, answers_stored(database), progress), path)
-            if path != "-":
-                written.append((path, many))
+            form: Any = given.wanted
+            safe = given.display.safe_cells
+            lines = export_lines(database, form, blocked=blocked, safe_cells=safe)
+            if given.wanted == "edits-m2":
+                _note_omitted_edits(database, blocked)
+            counted = _with_progress(lines, answers_stored(database), progress)
+            many = write_lines(counted, output)
+            if output != "-":
+                written.append((output, many))
     if written:
-        emit(Table(("file", "lines"), tuple(written), title="Written", name="written"), form)
+        emit_written("lines", written, given.display)
 
 
-def _tell_left_out(database: Database, blocked: bool) -> None:
-    """Say which good edits an M2 does not hold: an annotator's edits must not overlap."""
+def _note_omitted_edits(database: Database, blocked: bool) -> None:
+    """Print which good edits an M2 file lacks: an annotator's edits must not overlap."""
     from errata.collect.web.exports import omitted_edits
 
-    found = omitted_edits(database, blocked=blocked)
-    if not found:
+    omitted = omitted_edits(database, blocked=blocked)
+    if not omitted:
         return
-    (start, end, new), (first, last, other) = found[0].edit, found[0].instead
+    (start, end, new), (first, last, other) = omitted[0].edit, omitted[0].instead
     note(
-        f"{len(found)} {plural('edit', len(found))} called good overlap others with as many votes "
-        f"or more, and are left out: first {start}-{end} {new!r} of sentence "
-        f"{found[0].sentence + 1}, beside {first}-{last} {other!r}; --form edits has all"
+        f"{len(omitted)} {plural('edit', len(omitted))} called good overlap others with as many "
+        f"votes or more, and are left out: first {start}-{end} {new!r} of sentence "
+        f"{omitted[0].sentence + 1}, beside {first}-{last} {other!r}; --form edits has all"
     )
 
 
-def _told(lines: Iterable[str], total: int, progress: Progress) -> Iterator[str]:
-    """The lines, and how far they are."""
+def _with_progress(lines: Iterable[str], total: int, progress: Progress) -> Iterator[str]:
+    """Yield the lines, and report how many there were."""
     for many, line in enumerate(lines, 1):
         yield line
         progress(min(many, total), total)
-
-
-for _each in (*CAMPAIGN_COMMANDS, *CHANGING_COMMANDS):
-    command.add_command(_each)

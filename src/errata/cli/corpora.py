@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, corpus_options, extracting, reject_duplicates
+from errata.cli.input_options import Inputs, parse_metrics, refuse_beside_sample
 from errata.cli.options import (
     Bootstrap,
     FigureOptions,
-    bootstrap_options,
     extract_option,
     figure_option,
     metric_option,
-    refuse_beside_sample,
-    refuse_unless,
     threads_option,
     tier_option,
     types_option,
 )
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
-    from errata.corpora import AcrossCorpora
     from errata.datasets.evaluation_sets import EvaluationSet
-    from errata.metrics import Metric
-    from errata.tables.table import Form, Table
+    from errata.tables.table import Table
 
 
 EPILOG = """\b
@@ -40,180 +37,154 @@ Examples:
 """
 
 
+@dataclass(frozen=True)
+class CorporaOptions(CommandOptions):
+    """Options of ``errata corpora``."""
+
+    places: tuple[str, ...] = argument(
+        metavar="[NAME=]FOLDER|COLLECTION|FILE.toml...", several=True
+    )
+    inputs: Inputs = group(
+        Inputs,
+        "gold",
+        "source",
+        "refs",
+        needs=dict.fromkeys(("missing", "compatible", "no_guard"), "places"),
+    )
+    metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS)
+    against: str | None = option(
+        "--against",
+        metavar="METRIC",
+        help="Show by how many places a system rises or falls against this metric.",
+    )
+    extractor: str | None = extract_option(
+        "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs "
+        "with one tool"
+    )
+    types: str = types_option()
+    tier: int = tier_option()
+    kinds: int = count_option(
+        "--kinds", "How many of the most frequent kinds of edit to list.", 10, least=0
+    )
+    bootstrap: Bootstrap = group(Bootstrap, "kind")
+    threads: int | None = threads_option()
+    figures: FigureOptions = figure_option(
+        {"corpora": "a panel for each metric, a line for each system"}
+    )
+
+
 @click.command("corpora", epilog=EPILOG)
-@writes_files("figures")
-@click.argument("places", nargs=-1, metavar="[NAME=]FOLDER|COLLECTION|FILE.toml...")
-@corpus_options("gold", "source", "refs")
-@metric_option(*DEFAULT_METRICS)
-@click.option(
-    "--against",
-    metavar="METRIC",
-    help="Show by how many places a system rises or falls against this metric.",
-)
-@extract_option(
-    "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs alike"
-)
-@types_option
-@tier_option
-@click.option(
-    "--kinds",
-    type=click.IntRange(0),
-    default=10,
-    show_default=True,
-    help="How many of the most frequent kinds of edit to list.",
-)
-@bootstrap_options()
-@threads_option
-@figure_option({"corpora": "a panel for each metric, a line for each system"})
-@format_option
-def command(
-    places: tuple[str, ...],
-    inputs: Inputs,
-    metrics: tuple[str, ...],
-    against: str | None,
-    extractor: str | None,
-    types: str,
-    tier: int,
-    kinds: int,
-    bootstrap: Bootstrap,
-    threads: int | None,
-    figures: FigureOptions,
-    form: Form,
-) -> None:
+@takes(CorporaOptions)
+def command(given: CorporaOptions) -> None:
     """Compare corpora, and the ranking of systems on them (Gotou et al. 2020).
 
     A corpus is a folder with gold.m2, or with source.txt and refs/*.txt, and with outputs/; public
     data by name (see errata data list); or a table of a TOML file with gold, source, references
-    and outputs. Prints what the corpora are like, the scores and ranks of the systems on each, and
+    and outputs. Prints figures of the corpora, the scores and ranks of the systems on each, and
     how stable the ranking is: Kendall's W, and how often the first place changes.
     """
-    from errata import corpora as report
-    from errata.corpora import corpora_plot
+    from errata.corpora import (
+        across_table,
+        corpora_plot,
+        score_across,
+        stability_table,
+        with_unique_labels,
+    )
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
 
-    base = None if against is None else parse(against)
-    chosen = [parse(text) for text in metrics or DEFAULT_METRICS]
-    if extractor is not None:
-        chosen = extracting(chosen, extractor)
-    reject_duplicates(chosen)
-    if [base] == chosen:
+    base = None if given.against is None else parse(given.against)
+    metrics = parse_metrics(given.metrics, DEFAULT_METRICS, given.extractor)
+    if [base] == metrics:
         raise InputError(
-            f"{chosen[0].label} is compared with itself", remedy="give another metric with -m"
+            f"{metrics[0].label} is compared with itself", remedy="give another metric with -m"
         )
-    sets = _sets(places, inputs)
-    tables = _corpus_tables(sets, types, tier, kinds)
+    sets = _read_sets(given)
+    tables = _corpus_tables(sets, given)
     scored = [each for each in sets if each.systems]
-    refuse_unless(bool(scored), "metrics against resamples seed figures", "outputs to score")
     if scored:
-        wanted = chosen if base is None or base in chosen else [base, *chosen]
-        found = _told_apart([_across(metric, scored, bootstrap, threads) for metric in wanted])
-        beside = None if base is None else found[wanted.index(base)]
-        tables += [
-            report.across_table(
-                across, beside if across is not beside else None, confidence=bootstrap.confidence
-            )
-            for across in found
-        ]
+        confidence = given.bootstrap.confidence
+        wanted = metrics if base is None or base in metrics else [base, *metrics]
+        results = []
+        for metric in wanted:
+            with ProgressBar(metric.name) as progress:
+                results.append(
+                    score_across(
+                        metric,
+                        scored,
+                        **given.bootstrap.drawing,
+                        threads=given.threads,
+                        progress=progress,
+                    )
+                )
+        results = with_unique_labels(results)
+        other = None if base is None else results[wanted.index(base)]
+        for across in results:
+            beside = other if across is not other else None
+            tables.append(across_table(across, beside, confidence=confidence))
         if len(scored) > 1:
-            tables.append(report.stability_table(found, confidence=bootstrap.confidence))
-        for _, path in figures:
-            save_figure(corpora_plot(found, confidence=bootstrap.confidence), path)
-    emit(tables, form)
+            tables.append(stability_table(results, confidence=confidence))
+        for _, path in given.figures:
+            save_figure(corpora_plot(results, confidence=confidence), path)
+    else:
+        scoring = {"--metric": given.metrics, "--against": base, "--figure": given.figures}
+        for name in (name for name, value in scoring.items() if value):
+            raise InputError(f"{name} goes with outputs to score", remedy="leave it out otherwise")
+    emit(tables, given.display)
 
 
-def _sets(places: Sequence[str], inputs: Inputs) -> list[EvaluationSet]:
+def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
     from errata.datasets.evaluation_sets import EvaluationSet, read_evaluation_sets
 
+    inputs = given.inputs
     if inputs.sample:
         from errata.datasets import sample_corpora
         from errata.io.tokenisers import tokeniser
 
-        refuse_beside_sample(places)
-        refuse_unless(False, "missing compatible no_guard", "files")
+        refuse_beside_sample(given.places)
         cut = tokeniser(inputs.tokens)
         halves = [
-            EvaluationSet(each.name, inputs.annotated(each.corpus), each.systems).tokenised(cut)
+            EvaluationSet(each.name, inputs.keep_annotators(each.corpus), each.systems).tokenised(
+                cut
+            )
             for each in sample_corpora()
         ]
         if inputs.skipped is None:
             return halves
         return [e.without_sentences(*inputs.skipped.positions(len(e.corpus))) for e in halves]
-    if not places:
+    if not given.places:
         raise InputError(
-            "no corpus to look at",
+            "no corpus is named",
             remedy="name folders, public data or a .toml file, or use --sample",
         )
     with ProgressBar("data", after=0.3) as progress:
-        sets = read_evaluation_sets(places, inputs.files(), progress=progress)
+        sets = read_evaluation_sets(given.places, inputs.files(), progress=progress)
     edited = [each.corpus.has_gold_edits for each in sets]
-    refuse_unless(not all(edited), "missing", "reference texts")
-    refuse_unless(any(edited), "compatible", "gold.m2")
+    if inputs.missing is not None and all(edited):
+        raise InputError("--missing goes with reference texts", remedy="leave it out otherwise")
+    if inputs.compatible and not any(edited):
+        raise InputError("--compatible goes with gold.m2", remedy="leave it out otherwise")
     return sets
 
 
-def _corpus_tables(sets: Sequence[EvaluationSet], types: str, tier: int, kinds: int) -> list[Table]:
-    from errata import corpora as report
-    from errata.corpora import corpus_statistics
+def _corpus_tables(sets: Sequence[EvaluationSet], given: CorporaOptions) -> list[Table]:
+    from errata.corpora import corpus_kind_table, corpus_statistics, corpus_table
     from errata.scoring.results import corpus_facts
     from errata.tables.table import signed
 
-    facts = []
+    statistics = []
     with ProgressBar("edits") as progress:
         for done, each in enumerate(sets):
             progress(done, len(sets))
-            facts.append(
+            systems = len(each.systems)
+            statistics.append(
                 corpus_statistics(
-                    each.corpus, name=each.name, systems=len(each.systems), types=types, tier=tier
+                    each.corpus, name=each.name, systems=systems, types=given.types, tier=given.tier
                 )
             )
-    known = (f"{each.name}({', '.join(corpus_facts(each.corpus))})" for each in sets)
-    signature = signed(*known, f"types:{types}", f"tier:{tier}")
-    tables = [report.corpus_table(facts, signature=signature)]
-    if kinds and any(each.kinds for each in facts):
-        tables.append(report.corpus_kind_table(facts, kinds, signature=signature))
+    facts = (f"{each.name}({', '.join(corpus_facts(each.corpus))})" for each in sets)
+    signature = signed(*facts, f"types:{given.types}", f"tier:{given.tier}")
+    tables = [corpus_table(statistics, signature=signature)]
+    if given.kinds and any(each.kinds for each in statistics):
+        tables.append(corpus_kind_table(statistics, given.kinds, signature=signature))
     return tables
-
-
-def _across(
-    metric: Metric, sets: Sequence[EvaluationSet], bootstrap: Bootstrap, threads: int | None
-) -> AcrossCorpora:
-    from errata.corpora import AcrossCorpora, source_groups
-    from errata.scoring.evaluate import evaluate
-
-    results = []
-    for each in sets:
-        with ProgressBar(f"{metric.name}, {each.name}") as progress:
-            try:
-                scores = evaluate(
-                    metric,
-                    each.corpus,
-                    each.systems,
-                    resamples=bootstrap.resamples,
-                    rng=bootstrap.seed,
-                    threads=threads,
-                    progress=progress,
-                )
-            except InputError as error:
-                raise InputError(
-                    f"{metric.name} on {each.name}: {error.problem}",
-                    path=error.path,
-                    line=error.line,
-                    remedy=error.remedy,
-                ) from None
-            results.append(scores)
-    names = tuple(each.name for each in sets)
-    return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
-
-
-def _told_apart(several: list[AcrossCorpora]) -> list[AcrossCorpora]:
-    """The same with labels that differ, on every corpus alike."""
-    from dataclasses import replace
-
-    from errata.scoring.tables import unique_labels
-
-    labels = [scores.label for scores in unique_labels([across.scores[0] for across in several])]
-    return [
-        replace(across, scores=tuple(replace(scores, label=label) for scores in across.scores))
-        for across, label in zip(several, labels, strict=True)
-    ]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
-from errata.cli.options import refuse_beside_sample, refuse_unless
 from errata.cli.output import ProgressBar
-from errata.cli.params import Annotator, Decorator, option_group
+from errata.cli.params import option
 from errata.core.errors import InputError
 from errata.core.registry import origin
 
@@ -24,13 +21,30 @@ if TYPE_CHECKING:
     from errata.io.corpus import CorpusFiles
     from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
+    from errata.scoring.resampling import BootstrapKind
 
 
-# ---- What was asked for: metrics, no two alike, with the edits that --extract finds; a system.
+# ---- Metrics that the user chose.
+
+
+def parse_metrics(
+    texts: Sequence[str], default: Sequence[str] = (), extractor: str | None = None
+) -> list[Metric]:
+    """Return the metrics that are named, or the default ones; refuse any two alike.
+
+    With an ``extractor``, metrics that count edits take those it finds.
+    """
+    from errata.metrics import parse
+
+    metrics = [parse(text) for text in texts or default]
+    if extractor is not None:
+        metrics = extracting(metrics, extractor)
+    reject_duplicates(metrics)
+    return metrics
 
 
 def same_metric(one: Metric, other: Metric) -> bool:
-    """Whether two metrics give the same numbers under one name.
+    """Return whether two metrics give the same numbers under one name.
 
     Without a pipeline of ERRANT's, errant is edits by another name.
     """
@@ -52,25 +66,25 @@ def reject_duplicates(metrics: Sequence[Metric]) -> None:
 
 
 def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
-    """Metrics with the edits of all outputs found by this extractor, where they go by edits."""
+    """Return the metrics, those that count edits with the edits that an extractor finds."""
     from errata.edits import split_extractor
 
     split_extractor(extractor)
     if not any(map(finds_edits, metrics)):
         raise InputError(
-            "--extract finds edits, and no metric here goes by edits that are found",
+            "--extract finds edits, and no metric here counts edits that are found",
             remedy="it goes with -m errant, edits, difficulty, cleme, cleme2, pt_errant or "
             "judge(mode=edit)",
         )
     changed: list[Metric] = []
     for metric in metrics:
-        own: Any = metric
-        changed.append(own.extracting(extractor) if finds_edits(metric) else metric)
+        finder: Any = metric
+        changed.append(finder.extracting(extractor) if finds_edits(metric) else metric)
     return changed
 
 
 def finds_edits(metric: Metric) -> bool:
-    """Whether a metric goes by edits that an extractor finds."""
+    """Return whether a metric counts edits that an extractor finds."""
     return callable(getattr(metric, "extracting", None))
 
 
@@ -80,8 +94,10 @@ def score_metrics(
     systems: Sequence[Hypotheses],
     bootstrap: Bootstrap,
     threads: int | None = None,
+    *,
+    kind: BootstrapKind | None = None,
 ) -> list[Scores]:
-    """What each metric says of the systems, with a bar for each that takes long."""
+    """Return the scores of the systems by each metric, with a bar for each that takes long."""
     from errata.scoring.evaluate import evaluate
 
     results = []
@@ -92,9 +108,8 @@ def score_metrics(
                     metric,
                     corpus,
                     systems,
-                    resamples=bootstrap.resamples,
-                    rng=bootstrap.seed,
-                    bootstrap=bootstrap.kind,
+                    **bootstrap.drawing,
+                    bootstrap=kind or bootstrap.kind,
                     threads=threads,
                     progress=progress,
                 )
@@ -102,115 +117,157 @@ def score_metrics(
     return results
 
 
-def scored_in_batches(
-    metrics: Sequence[Metric],
-    inputs: Inputs,
-    outputs: tuple[str, ...],
-    bootstrap: Bootstrap,
-    threads: int | None = None,
-) -> list[Scores]:
-    """The same of files that are read batch by batch, and never held."""
-    from errata.io.shards.read import stream_batches
-    from errata.scoring.evaluate import evaluate_batches
-
-    sharded = inputs.sharded(outputs)
-    total = Inputs().size(outputs[:1])
-    with ProgressBar("scored") as progress:
-        done = 0
-
-        def batches() -> Iterator[tuple[Corpus, list[Hypotheses]]]:
-            nonlocal done
-            for corpus, systems in stream_batches(sharded):
-                yield corpus, systems
-                done += sum(map(len, systems[0].sentences)) + len(corpus)
-                progress(min(done, total), total)
-
-        return evaluate_batches(
-            metrics,
-            batches(),
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            bootstrap=bootstrap.kind,
-            guard=not inputs.no_guard,
-            threads=threads,
-        )
-
-
 def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
-    """The names of the systems, among which is that of --old, if one is given."""
+    """Return the names of the systems; refuse an ``--old`` that is none of them."""
     names = [each.system for each in systems]
     if old is not None and old not in names:
         raise InputError(f"there is no system {old!r}", remedy=f"known: {', '.join(names)}")
     return names
 
 
-skip_option = click.option(
-    "--skip-sentences",
-    "skipped",
-    metavar="FILE|RANGES",
-    help="Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of judgments; "
-    "or a file with a number or a range a line, # before comments.",
-)
+# ---- Options of a corpus.
 
 
-def tokens_option(*, required: bool = False) -> Decorator:
-    """Add ``--tokens``: what cuts texts into tokens."""
-    # Recent versions of click take default=None for a value, and then miss that none was given.
-    settings: dict[str, Any] = (
-        {"required": True} if required else {"default": "as_is", "show_default": True}
+def read_skip_option(text: str) -> SkippedSentences:
+    """Return the sentences that ``--skip-sentences`` names."""
+    from errata.io.slices import read_skipped
+
+    return read_skipped(text)
+
+
+def skip_option() -> Any:
+    """Declare ``--skip-sentences``."""
+    return option(
+        "--skip-sentences",
+        metavar="FILE|RANGES",
+        parse=read_skip_option,
+        help="Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of "
+        "judgments; or a file with a number or a range a line, # before comments.",
     )
-    return click.option(
+
+
+def sample_option() -> Any:
+    """Declare ``--sample``."""
+    return option("--sample", default=False, help="Use the built-in sample instead of files.")
+
+
+def tokens_option(*, required: bool = False, **more: Any) -> Any:
+    """Declare ``--tokens``: the tokeniser."""
+    return option(
         "--tokens",
         metavar="NAME",
-        **settings,
-        help="What a token is: as_is (what spaces separate), characters, or what spacy:LANGUAGE or "
-        "moses:LANGUAGE makes of all texts.",
+        help="How texts are tokenised: as_is (at spaces), characters, spacy:LANGUAGE or "
+        "moses:LANGUAGE.",
+        **({"required": True} if required else {"default": "as_is"}),
+        **more,
     )
+
+
+def refuse_beside_sample(files: object) -> None:
+    """Refuse files, if there are any, beside the built-in sample."""
+    if files:
+        raise InputError("--sample takes no files", remedy="leave out either of them")
+
+
+def _expand_patterns(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Replace folders and patterns by their files, with numbers in names sorted by value."""
+    if not any(os.path.isdir(path) or glob.has_magic(path) for path in paths):
+        return paths
+    from errata.io.shards.inputs import natural_order
+
+    expanded: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            pattern = os.path.join(glob.escape(path), "*")
+        elif glob.has_magic(path) and not os.path.exists(path) and "://" not in path:
+            pattern = path
+        else:
+            expanded.append(path)
+            continue
+        files = sorted(filter(os.path.isfile, glob.glob(pattern)), key=natural_order)
+        if not files:
+            raise InputError("no reference file here", path=path, remedy="check the name")
+        expanded += files
+    return tuple(expanded)
+
+
+def _parse_annotators(texts: tuple[str, ...]) -> tuple[int | Literal["all"], ...]:
+    for text in texts:
+        if text != "all" and not (text.isdecimal() and text.isascii() and len(text) < 10):
+            raise InputError(
+                f"--annotator {text[:40]!r} is neither a number nor all",
+                remedy="write the number of an annotator",
+            )
+    numbers = [text for text in texts if text != "all"]
+    if numbers and "all" in texts:
+        raise InputError(
+            f"--annotator all and --annotator {', '.join(numbers)} are given",
+            remedy="leave out either of them",
+        )
+    return tuple("all" if text == "all" else int(text) for text in texts)
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Where a corpus is: files named by the user, or the built-in sample."""
+    """The files of a corpus and how they are read, or the built-in sample."""
 
-    gold: str | None = None
-    source: str | None = None
-    refs: tuple[str, ...] = ()
-    missing: str | None = None
-    compatible: bool = False
-    annotators: tuple[int | Literal["all"], ...] = ()
-    sample: bool = False
-    skipped: SkippedSentences | None = None
-    tokens: str = "as_is"
-    no_guard: bool = False
-
-    def __post_init__(self) -> None:
-        numbers = [str(annotator) for annotator in self.annotators if annotator != "all"]
-        if numbers and "all" in self.annotators:
-            raise InputError(
-                f"--annotator all and --annotator {', '.join(numbers)} are given",
-                remedy="leave out either of them",
-            )
+    gold: str | None = option(
+        "--gold",
+        metavar="FILE",
+        role="gold",
+        help="Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
+    )
+    source: str | None = option(
+        "--source", metavar="FILE", role="source", help="The uncorrected sentences, one a line."
+    )
+    refs: tuple[str, ...] = option(
+        "--refs",
+        multiple=True,
+        metavar="FILE|FOLDER|PATTERN",
+        role="references",
+        parse=_expand_patterns,
+        help="References: a file of corrected sentences, a folder of such files, or a pattern "
+        "in quotes ('test.ref*'); may be repeated.",
+    )
+    missing: str | None = option(
+        "--missing",
+        metavar="MARK",
+        needs="--refs",
+        help="The line that marks a sentence without a reference; an empty line is an empty "
+        "reference.",
+    )
+    compatible: bool = option(
+        "--compatible",
+        default=False,
+        needs="--gold",
+        help="Read odd M2 as the official scorer does: several S lines share their edits, "
+        "edits outside the sentence are dropped with a warning.",
+    )
+    annotators: tuple[int | Literal["all"], ...] = option(
+        "--annotator",
+        multiple=True,
+        metavar="ID",
+        parse=_parse_annotators,
+        help="Only this annotator of the gold; may be repeated; all takes every one.",
+    )
+    sample: bool = sample_option()
+    skipped: SkippedSentences | None = skip_option()
+    tokens: str = tokens_option()
+    no_guard: bool = option("--no-guard", default=False, help="Skip the alignment check.")
 
     @property
-    def named(self) -> bool:
-        """Whether there are files at all."""
+    def has_files(self) -> bool:
+        """Whether any file is named."""
         return bool(self.gold or self.source or self.refs)
 
     @property
-    def chosen(self) -> tuple[int, ...]:
+    def annotator_numbers(self) -> tuple[int, ...]:
         """The annotators asked for by number; none where all are meant."""
-        if "all" in self.annotators:
-            return ()
         return tuple(annotator for annotator in self.annotators if annotator != "all")
-
-    def check_used(self) -> None:
-        """Refuse options on the reading of a file where no such file is read."""
-        refuse_unless(bool(self.refs), "missing", "--refs")
-        refuse_unless(self.gold is not None, "compatible", "--gold")
 
     @property
     def skip_facts(self) -> tuple[str, ...]:
-        """What a signature says of the sentences left out, if any."""
+        """What a signature says about the sentences left out, if any."""
         return () if self.skipped is None else (self.skipped.fact,)
 
     @property
@@ -218,27 +275,37 @@ class Inputs:
         """The same with no sentence left out."""
         return replace(self, skipped=None)
 
+    def require_source(self) -> None:
+        """Refuse references without the sentences they correct."""
+        if self.refs and not (self.gold or self.source or self.sample):
+            raise InputError(
+                "--source is missing: references correct the sentences of a source",
+                remedy="add --source FILE, one uncorrected sentence a line",
+            )
+
     def corpus(self, threads: int | None = None) -> Corpus:
         """Read the corpus, with the annotators and without the sentences asked for."""
-        corpus = self._corpus(threads)
+        corpus = self._read_corpus(threads)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
 
-    def annotated(self, corpus: Corpus) -> Corpus:
-        """A corpus with the annotators asked for."""
+    def keep_annotators(self, corpus: Corpus) -> Corpus:
+        """Return a corpus with the annotators asked for."""
+        if not self.annotator_numbers:
+            return corpus
         from errata.io.corpus import keep_annotators
 
-        return keep_annotators(corpus, self.chosen) if self.chosen else corpus
+        return keep_annotators(corpus, self.annotator_numbers)
 
-    def _corpus(self, threads: int | None) -> Corpus:
-        from errata.io.tokenisers import tokenise_corpus, tokeniser
-
+    def _read_corpus(self, threads: int | None) -> Corpus:
         if self.sample:
-            refuse_beside_sample(self.named)
             from errata.datasets import sample_corpus
+            from errata.io.tokenisers import tokenise_corpus, tokeniser
 
-            return self.annotated(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
+            refuse_beside_sample(self.has_files)
+            return self.keep_annotators(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
+        self.require_source()
         return replace(self.files(), skipped=None).read(threads=threads)
 
     def files(self, outputs: Iterable[tuple[str, str]] = ()) -> CorpusFiles:
@@ -252,7 +319,7 @@ class Inputs:
             tuple(outputs),
             missing=self.missing,
             compatible=self.compatible,
-            annotators=self.chosen,
+            annotators=self.annotator_numbers,
             tokens=self.tokens,
             guard=not self.no_guard,
             skipped=self.skipped,
@@ -269,10 +336,10 @@ class Inputs:
     ) -> list[Hypotheses]:
         """Read the outputs of systems, or those of the sample."""
         if self.sample:
-            refuse_beside_sample(outputs)
             from errata.datasets import sample_corpus, sample_systems
             from errata.io.tokenisers import tokenise_output, tokeniser
 
+            refuse_beside_sample(outputs)
             cut, sources = tokeniser(corpus.tokens), sample_corpus().sources
             return [
                 tokenise_output(system, sources, cut).without_sentences(*corpus.skipped)
@@ -290,7 +357,7 @@ class Inputs:
         )
 
     def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
-        """The same systems with the texts that people saw, whatever they were cut into since."""
+        """Return the systems with the texts that people saw, before any tokenisation."""
         if self.tokens == "as_is":
             return systems
         if self.sample:
@@ -301,177 +368,36 @@ class Inputs:
 
         return read_systems(outputs)
 
-    def checked(self, outputs: tuple[str, ...]) -> CheckReport:
-        """What the file check finds in the corpus and the outputs."""
+    def check_files(self, outputs: tuple[str, ...]) -> CheckReport:
+        """Return what the file check finds in the corpus and the outputs."""
         from errata.io import check_files
 
         return check_files(outputs, self.files())
 
-    def scored(
+    def read_scored(
         self, outputs: tuple[str, ...], threads: int | None = None
     ) -> tuple[Corpus, list[Hypotheses]]:
-        """The corpus and the systems to score on it, of which there must be one."""
+        """Return the corpus and the systems to score on it, of which there must be one."""
         if not (outputs or self.sample):
             raise InputError(
                 "no output to score", remedy="name one file per system, or use --sample"
             )
-        self.check_used()
         corpus = self.corpus(threads)
         return corpus, self.systems(outputs, corpus, threads=threads)
 
     def size(self, outputs: tuple[str, ...]) -> int:
-        """The bytes of the corpus and of these outputs, as far as they are known."""
+        """Return the bytes of the corpus and of these outputs, as far as they are known."""
         from errata.io.outputs import split_name
 
         named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
         return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
 
-    def sharded(self, outputs: tuple[str, ...]) -> CorpusFiles:
-        """The same files, to be read batch by batch."""
-        from errata.io.outputs import files_in, split_name, system_name
 
-        self.check_used()
-        files = [split_name(path) for path in files_in(outputs)]
-        return self.files((name or system_name(path), path) for name, path in files)
-
-
-sample_option = click.option(
-    "--sample", is_flag=True, help="Use the built-in sample instead of files."
-)
-
-
-def _expand_patterns(
-    _: click.Context, __: click.Parameter, paths: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Replace folders and patterns by their files, with numbers in names sorted by value."""
-    if not any(os.path.isdir(path) or glob.has_magic(path) for path in paths):
-        return paths
-    from errata.io.shards.inputs import natural_order
-
-    found: list[str] = []
-    for path in paths:
-        if os.path.isdir(path):
-            pattern = os.path.join(glob.escape(path), "*")
-        elif glob.has_magic(path) and not os.path.exists(path) and "://" not in path:
-            pattern = path
-        else:
-            found.append(path)
-            continue
-        files = sorted(filter(os.path.isfile, glob.glob(pattern)), key=natural_order)
-        if not files:
-            raise InputError("no reference file here", path=path, remedy="check the name")
-        found += files
-    return tuple(found)
-
-
-def corpus_options(*leave_out: str) -> Decorator:
-    """Add the options that name a corpus; the command receives ``inputs``.
-
-    ``leave_out`` names fields of `Inputs` that the command has no option for.
-    """
-    options: dict[str, Decorator] = {
-        "gold": click.option(
-            "--gold",
-            metavar="FILE",
-            help="Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
-        ),
-        "source": click.option(
-            "--source", metavar="FILE", help="The uncorrected sentences, one a line."
-        ),
-        "refs": click.option(
-            "--refs",
-            multiple=True,
-            metavar="FILE|FOLDER|PATTERN",
-            callback=_expand_patterns,
-            help="References: a file of corrected sentences, a folder of such files, or a pattern "
-            "in quotes ('test.ref*'); may be repeated.",
-        ),
-        "missing": click.option(
-            "--missing",
-            metavar="MARK",
-            help="The line that stands in a text where a sentence has no reference; an empty "
-            "line is an empty reference.",
-        ),
-        "compatible": click.option(
-            "--compatible",
-            is_flag=True,
-            help="Read odd M2 as the official scorer does: several S lines share their edits, "
-            "edits outside the sentence are dropped with a warning.",
-        ),
-        "annotators": click.option(
-            "--annotator",
-            "annotators",
-            multiple=True,
-            type=Annotator(),
-            metavar="ID",
-            help="Only this annotator of the gold; may be repeated; all takes every one.",
-        ),
-        "sample": sample_option,
-        "skipped": skip_option,
-        "tokens": tokens_option(),
-        "no_guard": click.option(
-            "--no-guard",
-            is_flag=True,
-            help="Take texts that look unrelated to their sources, or shifted, all the same.",
-        ),
-    }
-    for field in leave_out:
-        del options[field]
-    return option_group("inputs", _inputs, options)
-
-
-def _inputs(skipped: str | None = None, **given: Any) -> Inputs:
-    return Inputs(**given, skipped=read_skip_option(skipped))
-
-
-def read_skip_option(given: str | None) -> SkippedSentences | None:
-    """The sentences that ``--skip-sentences`` names, if it was given."""
-    if given is None:
-        return None
-    from errata.io.slices import read_skipped
-
-    return read_skipped(given)
-
-
-# ---- Options that name files of scores, of metrics or of people.
-
-
-class ScoreFiles(NamedTuple):
-    """Where scores stand, who the systems of bare numbers are, and of what lower is better."""
-
-    files: tuple[str, ...]
-    human: str | None
-    names: str | None
-    lower: tuple[str, ...]
-
-    def read(self) -> tuple[Scores | None, list[Scores]]:
-        """The scores of people, where a file of them was given, and those of metrics."""
-        from errata.io.scores import read_score_files
-
-        names = split_names(self.names)
-        people = [] if self.human is None else read_score_files([self.human], names=names)
-        if len(people) > 1:
-            raise InputError(
-                f"people's word in {len(people)} columns: "
-                f"{', '.join(scores.label for scores in people)}",
-                path=self.human,
-                remedy="keep the one that is meant",
-            )
-        turned = {scores.label for scores in people} & {*self.lower}
-        lower = [name for name in self.lower if name not in turned]
-        if turned and self.human is not None:
-            people = read_score_files([self.human], names=names, lower=list(turned))
-        metrics = read_score_files(self.files, names=names, lower=lower)
-        if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
-            raise InputError(
-                "--names goes with files of bare numbers, and every file here names its systems",
-                remedy="leave it out",
-            )
-        return people[0] if people else None, metrics
+# ---- Files of scores, of metrics or of people.
 
 
 def split_names(text: str | None, option: str = "--names") -> list[str]:
-    """Names of systems or judges: a file with one a line, or names apart by commas.
+    """Return names of systems or judges: from a file with one a line, or separated by commas.
 
     In a file, empty lines and those that begin with ``#`` and a blank are no names.
     """
@@ -493,40 +419,66 @@ def split_names(text: str | None, option: str = "--names") -> list[str]:
     return names
 
 
-names_option = click.option(
-    "--names",
-    metavar="A,B,...|FILE",
-    help="The systems' names in their order, where a file has none: bare columns of scores, an M2 "
-    "file with the edits of several systems.",
-)
-human_option = click.option(
-    "--human",
-    metavar="[NAME=]FILE",
-    help="Human scores instead of judgments: what errata rank printed, columns, or ratings with a "
-    "row for each sentence and a column for each system.",
-)
-score_file_options = option_group(
-    "score_files",
-    ScoreFiles,
-    {
-        "files": click.option(
-            "--scores",
-            "files",
-            multiple=True,
-            metavar="[NAME=]FILE",
-            help="Scores of a metric from a file instead of computing them: what errata score "
-            "printed or wrote, columns, published tables; may be repeated.",
-        ),
-        "human": human_option,
-        "names": names_option,
-        "lower": click.option(
-            "--lower-is-better",
-            "lower",
-            multiple=True,
-            is_flag=False,
-            flag_value="*",
-            metavar="[NAME]",
-            help="Of these --scores (of all, without a name) lower is better.",
-        ),
-    },
-)
+def names_option() -> Any:
+    """Declare ``--names``."""
+    return option(
+        "--names",
+        metavar="A,B,...|FILE",
+        help="The systems' names in their order, where a file has none: bare columns of scores, "
+        "an M2 file with the edits of several systems.",
+    )
+
+
+@dataclass(frozen=True)
+class ScoreFiles:
+    """Files of scores: of metrics, of people, and how to read them."""
+
+    files: tuple[str, ...] = option(
+        "--scores",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        role="scores",
+        help="Scores of a metric from a file instead of computing them: what errata score "
+        "printed or wrote, columns, published tables; may be repeated.",
+    )
+    human: str | None = option(
+        "--human",
+        metavar="[NAME=]FILE",
+        role="human",
+        help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
+        "with a row for each sentence and a column for each system.",
+    )
+    names: str | None = names_option()
+    lower: tuple[str, ...] = option(
+        "--lower-is-better",
+        multiple=True,
+        is_flag=False,
+        flag_value="*",
+        metavar="[NAME]",
+        help="In these --scores (in all, without a name) lower is better.",
+    )
+
+    def read(self) -> tuple[Scores | None, list[Scores]]:
+        """Return the scores of people, where a file of them is named, and those of metrics."""
+        from errata.io.scores import read_score_files
+
+        names = split_names(self.names)
+        people = [] if self.human is None else read_score_files([self.human], names=names)
+        if len(people) > 1:
+            raise InputError(
+                f"human scores in {len(people)} columns: "
+                f"{', '.join(scores.label for scores in people)}",
+                path=self.human,
+                remedy="keep one of them",
+            )
+        turned = {scores.label for scores in people} & {*self.lower}
+        lower = [name for name in self.lower if name not in turned]
+        if turned and self.human is not None:
+            people = read_score_files([self.human], names=names, lower=list(turned))
+        metrics = read_score_files(self.files, names=names, lower=lower)
+        if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
+            raise InputError(
+                "--names goes with files of bare numbers, and every file here names its systems",
+                remedy="leave it out",
+            )
+        return people[0] if people else None, metrics

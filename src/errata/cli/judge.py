@@ -1,19 +1,20 @@
-"""``errata judge``: outputs in, rankings by a language model out, with what speaks against it."""
+"""``errata judge``: rankings by a language model, and how far to trust them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, corpus_options, extracting, reject_duplicates
-from errata.cli.options import data_option, extract_option, metric_option
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
+from errata.cli.input_options import Inputs, parse_metrics
+from errata.cli.options import extract_option, metric_option
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
 if TYPE_CHECKING:
     from errata.metrics.judge import Judge
-    from errata.tables.table import Form
 
 
 EPILOG = """\b
@@ -23,58 +24,58 @@ Examples:
 """
 
 
+@dataclass(frozen=True)
+class JudgeOptions(CommandOptions):
+    """Options of ``errata judge``."""
+
+    outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
+    inputs: Inputs = group(Inputs, "refs", "missing", "annotators")
+    metrics: tuple[str, ...] = metric_option("judge")
+    extractor: str | None = extract_option(
+        "for judge(mode=edit), find the edits of all outputs with one tool"
+    )
+    output: str | None = option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        writes="file",
+        excludes="--dry-run",
+        help="The file of judgments to write, as JSON lines, for errata rank and the like.",
+    )
+    dry_run: bool = option(
+        "--dry-run",
+        default=False,
+        help="Print how many requests would be sent and what they cost; send none. Needs no server "
+        "where the metric names its model.",
+    )
+
+
 @click.command("judge", epilog=EPILOG)
-@data_option("gold", "source", outputs="outputs")
-@writes_files("output")
-@click.argument("outputs", nargs=-1, metavar="[NAME=]FILE...")
-@corpus_options("refs", "missing", "annotators")
-@metric_option("judge")
-@extract_option("for judge(mode=edit), find the edits of all outputs alike")
-@click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    help="The file of judgments to write, as JSON lines, for errata rank and the like.",
-)
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Say what would be asked and what it costs; ask nothing. Needs no server where the "
-    "metric names its model.",
-)
-@format_option
-def command(
-    outputs: tuple[str, ...],
-    inputs: Inputs,
-    metrics: tuple[str, ...],
-    extractor: str | None,
-    output: str | None,
-    dry_run: bool,
-    form: Form,
-) -> None:
-    """Let a language model judge outputs, and say how far to trust it.
+@takes(JudgeOptions, data=True)
+def command(given: JudgeOptions) -> None:
+    """Let a language model judge outputs, and measure how far to trust it.
 
     The server is the one in OPENAI_BASE_URL (vLLM, llama.cpp, ollama, OpenAI), its key in
-    OPENAI_API_KEY. Nothing that was answered once is asked again. Judgments are rankings, like
+    OPENAI_API_KEY. Answers are kept, so no question is sent twice. Judgments are rankings, like
     those of people; -m judge in errata score gives the same judge's scores with intervals.
     """
     from errata.io.judgments import write_judgments
     from errata.metrics.judge.reliability import Session, cost_table, judge_tables, rankings_of
     from errata.scoring.evaluate import evaluate
 
-    judges = _judges(metrics or ("judge",), extractor)
-    if dry_run and output is not None:
-        raise InputError("--dry-run writes nothing", remedy="leave out --output")
-    corpus, systems = inputs.scored(outputs)
-    if dry_run:
-        emit(cost_table([(judge, judge.costs(corpus, systems)) for judge in judges]), form)
+    judges = _judges(given.metrics, given.extractor)
+    output = given.output
+    corpus, systems = given.inputs.read_scored(given.outputs)
+    if given.dry_run:
+        costs = [(judge, judge.costs(corpus, systems)) for judge in judges]
+        emit(cost_table(costs), given.display)
         return
     sessions, rankings = [], []
     for judge in judges:
         with ProgressBar(judge.name) as progress:
             scores = evaluate(judge, corpus, systems, resamples=0, progress=progress)
         judged = judge.judged(corpus, systems)
-        name = _name(judge, judged.models)
+        name = _judge_name(judge, judged.models)
         sessions.append(Session(name, scores, judged))
         rankings += rankings_of(judged, corpus, systems, name, absolute=judge.group == 1)
     if output is not None:
@@ -82,26 +83,23 @@ def command(
     if output != "-":
         after = f"next: errata rank {output}, errata agree {output}" if output else ""
         written = [f"{len(rankings)} rankings are in {output}"] if output else []
-        emit(judge_tables(sessions, written), form, after=after)
+        emit(judge_tables(sessions, written), given.display, after=after)
 
 
-def _judges(metrics: tuple[str, ...], extractor: str | None) -> list[Judge]:
-    from errata.metrics import parse
+def _judges(texts: tuple[str, ...], extractor: str | None) -> list[Judge]:
     from errata.metrics.judge import Judge
 
     judges = []
-    chosen = [parse(text) for text in metrics]
-    for metric in extracting(chosen, extractor) if extractor is not None else chosen:
+    for metric in parse_metrics(texts, ("judge",), extractor):
         if not isinstance(metric, Judge):
             raise InputError(
                 f"{metric.name} is no judge", remedy="errata judge takes -m 'judge(...)' only"
             )
         judges.append(metric)
-    reject_duplicates(judges)
     return judges
 
 
-def _name(judge: Judge, models: tuple[str, ...]) -> str:
-    """The model, and what was asked of it beyond what is usual."""
+def _judge_name(judge: Judge, models: tuple[str, ...]) -> str:
+    """Return the name of the model, with the parameters that differ from the defaults."""
     more = judge.label.partition("(")[2].rstrip(")")
     return "+".join(models) + (f" ({more})" if more else "")

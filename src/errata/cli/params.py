@@ -1,31 +1,45 @@
-"""Words of the command line: what an option takes, and sentences that several commands say."""
+"""Options of a command, declared once as fields of a frozen dataclass.
+
+A field is an `option`, an `argument` or a `group` of options, which is such a dataclass again::
+
+    @dataclass(frozen=True)
+    class GateOptions:
+        fail_if: tuple[Condition, ...] = option("--fail-if", multiple=True, parse=parse_conditions)
+        junit: str | None = option("--junit", writes="file", needs="--fail-if")
+
+`takes` adds the options of a dataclass to a click command and passes one instance of it. Before the
+command runs, values are parsed, files of ``--data`` are filled in, and options that do not go
+together are refused.
+"""
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Mapping
-from functools import wraps
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
+from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Function = Callable[..., Any]
-Decorator = Callable[[Function], Function]
 
-if TYPE_CHECKING:  # generic since click 8.2 and 8.4; older ones do
+if TYPE_CHECKING:  # generic since click 8.2
     _Choice = click.Choice[str]
-    _Type = click.ParamType[Any]
 else:
     _Choice = click.Choice
-    _Type = click.ParamType
+
+
+# ---- Types of values.
 
 
 class NameType(_Choice):
-    """One of a closed set of words, in any case; a misspelt one is answered with a suggestion."""
+    """One of a closed set of words, in any case; for a misspelt one the nearest is suggested."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
@@ -35,51 +49,12 @@ class NameType(_Choice):
 
 
 def choice_of(literal: Any) -> NameType:
-    """The choice of one of a closed set of words."""
+    """Return the type of an option that takes one of these words."""
     return NameType(get_args(literal), case_sensitive=False)
 
 
-class Annotator(_Type):
-    """The number of an annotator, or all of them."""
-
-    name = "annotator"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | Literal["all"]:
-        text = str(value)
-        if text == "all":
-            return "all"
-        if not (text.isdecimal() and text.isascii() and len(text) < 10):
-            self.fail(f"{text[:40]!r} is neither the number of an annotator nor all", param, ctx)
-        return int(text)
-
-
-_SCALE = re.compile(r"([^:]+)(?::(-?\d{1,6})-(-?\d{1,6})(?::(.+))?)?")
-
-
-class ScaleWords(_Type):
-    """A scale in words, ``fluency:0-4:bad,good``: its name, its ends, and what stands at them."""
-
-    name = "scale"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> dict[str, Any]:
-        found = _SCALE.fullmatch(str(value))
-        if found is None:
-            self.fail(f"{value!r} is no scale; write fluency or fluency:0-4:bad,good", param, ctx)
-        name, low, high, labels = found.groups()
-        scale: dict[str, Any] = {"name": name.strip()}
-        if low is not None:
-            scale |= {"low": int(low), "high": int(high)}
-        if labels is not None:
-            scale["labels"] = [label.strip() for label in labels.split(",")]
-        return scale
-
-
 def add_help(sentence: str) -> Callable[[Command], Command]:
-    """Add a paragraph to the help of a command: what others say in the same words."""
+    """Add a paragraph, which several commands share, to the help of a command."""
 
     def decorate(command: Command) -> Command:
         command.__doc__ = f"{inspect.getdoc(command)}\n\n{sentence}"
@@ -88,20 +63,312 @@ def add_help(sentence: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def option_group(
-    name: str, make: Callable[..., Any], options: Mapping[str, Decorator]
-) -> Decorator:
-    """Declare options, and give the command one value ``name`` that ``make`` makes of them."""
+# ---- Declarations.
 
-    def decorate(command: Function) -> Function:
-        @wraps(command)
-        def run(*arguments: Any, **given: Any) -> Any:
-            values = {field: given.pop(field) for field in options}
-            return command(*arguments, **{name: make(**values)}, **given)
 
-        decorated: Function = run
-        for option in reversed(list(options.values())):
-            decorated = option(decorated)
-        return decorated
+@dataclass(frozen=True)
+class Parameter:
+    """An option or argument of a command.
+
+    ``needs`` and ``excludes`` name other parameters, alternatives separated by " or ": an option by
+    its spelling, perhaps with values (``--level system|both``), an argument by its field. ``parse``
+    makes the value of what the user wrote. ``role`` is what ``--data`` may fill in; a parameter
+    that ``writes`` names a file, or the stem of several.
+    """
+
+    flags: tuple[str, ...]
+    settings: Mapping[str, Any]
+    needs: tuple[str, ...] = ()
+    excludes: str = ""
+    parse: Callable[[Any], Any] | None = None
+    role: str = ""
+    writes: Literal["", "file", "stem"] = ""
+    name: str = ""
+    field: str = ""
+
+    @property
+    def label(self) -> str:
+        """The spelling that messages use."""
+        return max(self.flags, key=len).partition("/")[0] if self.flags else self.field
+
+    def add_to(self, command: Command) -> Command:
+        if self.flags:
+            return click.option(*self.flags, self.name, **self.settings)(command)
+        return click.argument(self.name, **self.settings)(command)
+
+
+def option(
+    *flags: str,
+    default: Any = None,
+    needs: str | tuple[str, ...] = (),
+    excludes: str = "",
+    parse: Callable[[Any], Any] | None = None,
+    role: str = "",
+    writes: Literal["", "file", "stem"] = "",
+    **settings: Any,
+) -> Any:
+    """Declare an option; ``settings`` are those of click. A default of False makes it a flag."""
+    if settings.get("multiple") or "nargs" in settings:
+        default = () if default is None else default
+    elif default is False:
+        settings["is_flag"] = True
+    elif default is not None:
+        # Recent versions of click take default=None for a value, and then miss that none was given.
+        settings |= {"default": default, "show_default": default != ""}
+    elif any("/" in flag for flag in flags):
+        settings["default"] = None
+    needs = (needs,) if isinstance(needs, str) else needs
+    declared = Parameter(flags, settings, needs, excludes, parse, role, writes)
+    return field(default=default, metadata={"parameter": declared})
+
+
+def count_option(
+    flag: str,
+    help: str,
+    default: int | None = None,
+    *,
+    least: int = 1,
+    most: int | None = None,
+    **more: Any,
+) -> Any:
+    """Declare an option that takes a whole number."""
+    settings = {"metavar": "N", **more}
+    return option(flag, type=click.IntRange(least, most), default=default, help=help, **settings)
+
+
+def choice_option(flag: str, literal: Any, help: str, default: Any = None, **more: Any) -> Any:
+    """Declare an option that takes one of the words of a literal type."""
+    return option(flag, type=choice_of(literal), default=default, help=help, **more)
+
+
+def argument(
+    *,
+    required: bool = True,
+    several: bool = False,
+    parse: Callable[[Any], Any] | None = None,
+    role: str = "",
+    writes: Literal["", "file"] = "",
+    **settings: Any,
+) -> Any:
+    """Declare an argument; ``several`` may be given, or none."""
+    settings |= {"nargs": -1} if several else {"required": required}
+    declared = Parameter((), settings, parse=parse, role=role, writes=writes)
+    return field(default=() if several else None, metadata={"parameter": declared})
+
+
+def group(cls: type, *without: str, needs: Mapping[str, str] | None = None) -> Any:
+    """Declare the options of another dataclass, except the fields ``without``.
+
+    ``needs`` replaces what single fields need; under ``*`` is what all others need as well.
+    """
+    return field(default_factory=cls, metadata={"group": (cls, without, needs or {})})
+
+
+def parameters_in(
+    cls: Any, without: Collection[str] = (), needs: Mapping[str, str] | None = None, path: str = ""
+) -> Iterator[Parameter]:
+    """Yield the options and arguments of a dataclass and its groups, with their names in click."""
+    needs = needs or {}
+    for each in fields(cls):
+        if each.name in without:
+            continue
+        if "group" in each.metadata:
+            inner, left_out, inner_needs = each.metadata["group"]
+            yield from parameters_in(inner, left_out, inner_needs, f"{path}{each.name}_")
+        elif "parameter" in each.metadata:
+            declared: Parameter = each.metadata["parameter"]
+            own = (*declared.needs, needs.get("*", ""))
+            if each.name in needs:
+                own = (needs[each.name],)
+            yield Parameter(
+                declared.flags,
+                declared.settings,
+                tuple(filter(None, own)),
+                declared.excludes,
+                declared.parse,
+                declared.role,
+                declared.writes,
+                path + each.name,
+                each.name,
+            )
+
+
+def takes(
+    cls: type, *, data: bool = False, around: Collection[str] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the options of a dataclass to a command, which gets one instance of it.
+
+    With ``data`` also ``--data``, for all parameters with a role; where a parameter writes, also
+    ``--force``. Not every file in the folders named by ``around`` is an input.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        parameters = sorted(parameters_in(cls), key=lambda each: each.name.startswith("display_"))
+        if any(each.writes for each in parameters):
+            force = {"is_flag": True, "help": "Overwrite files that exist."}
+            parameters.append(Parameter(("--force",), force, name="force"))
+        if data:
+            sentence = (
+                "Public data by name (see errata data list), for all files that are not named."
+            )
+            named = {"metavar": "NAME", "help": sentence}
+            parameters.insert(0, Parameter(("--data",), named, name="data"))
+
+        writing = [each for each in parameters if each.writes]
+
+        def prepare(texts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+            """Return the instance that the command gets, and the values it was made of."""
+            values = {
+                each.name: each.parse(texts[each.name])
+                if each.parse is not None and texts[each.name] not in (None, ())
+                else texts[each.name]
+                for each in parameters
+            }
+            if values.get("data") is not None:
+                _fill_from_data(values["data"], parameters, values)
+            _check_combinations(parameters, values)
+            return _instance(cls, values), values
+
+        def run(**texts: Any) -> Any:
+            if not writing:
+                return command(prepare(texts)[0])
+            from errata.io.atomic import check_writable, file_set
+
+            others = {*texts} - {each.name for each in writing} - {*around}
+            with file_set(
+                force=texts["force"], inputs=_file_ids([texts[n] for n in others])
+            ) as files:
+                given, values = prepare(texts)
+                files.inputs |= {*_file_ids([values[name] for name in others])}
+                check_writable(*_targets(writing, values))
+                return command(given)
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        for each in reversed(parameters):
+            run = each.add_to(run)
+        return run
 
     return decorate
+
+
+def _instance(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
+    """Return an instance of a dataclass from the values of its options and groups."""
+    found = {}
+    for each in fields(cls):
+        name = path + each.name
+        if "group" in each.metadata:
+            found[each.name] = _instance(each.metadata["group"][0], values, f"{name}_")
+        elif name in values:
+            found[each.name] = values[name]
+    return cls(**found)
+
+
+# ---- What goes together.
+
+
+def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> None:
+    """Refuse options that would have no effect, and options that contradict each other."""
+    source = click.get_current_context().get_parameter_source
+    known = {spelling: each for each in parameters for spelling in each.flags or (each.field,)}
+
+    def present(alternative: str, *, written: bool = False) -> bool:
+        name, _, wanted = alternative.partition(" ")
+        if name not in known or (written and not is_written(known[name])):
+            return False
+        value = values[known[name].name]
+        if wanted in ("", "above 0"):
+            return bool(value)
+        words = value if isinstance(value, tuple | list) else (value,)
+        heads = {each[0] if isinstance(each, tuple) else each for each in words}
+        return bool(heads & {*wanted.split("|")})
+
+    def is_written(parameter: Parameter) -> bool:
+        value = values[parameter.name]
+        if not parameter.flags:
+            return bool(value)
+        return source(parameter.name) is ParameterSource.COMMANDLINE and value is not False
+
+    for each in filter(is_written, parameters):
+        for needed in each.needs:
+            own = [one for one in needed.split(" or ") if one.partition(" ")[0] in known]
+            if not any(map(present, own)):
+                raise InputError(
+                    f"{each.label} goes with {' or '.join(own)}", remedy="leave it out otherwise"
+                )
+        for other in filter(None, each.excludes.split(" or ")):
+            if present(other, written=True):
+                name, _, words = other.partition(" ")
+                value = f" {values[known[name].name]}" if words else ""
+                raise InputError(
+                    f"{each.label} and {name}{value} are given", remedy="leave out one of them"
+                )
+
+
+# ---- ``--data``: public data by name.
+
+CORPUS_ROLES = {"gold", "source", "references"}
+PEOPLE_ROLES = {"judgments", "human"}
+
+
+def _fill_from_data(name: str, parameters: Sequence[Parameter], values: dict[str, Any]) -> None:
+    """Fill parameters that are empty with the files of a collection.
+
+    A corpus is filled whole or not at all.
+    """
+    from errata.cli.output import ProgressBar
+    from errata.datasets.fetch import collection, role_files
+
+    chosen = collection(name)
+    by_flag = {flag: each.name for each in parameters for flag in each.flags}
+    if values.get(by_flag.get("--sample", "")):
+        raise InputError("--data and --sample are given", remedy="leave out one of them")
+    places = {each.role: each.name for each in parameters if each.role}
+    named = {role for role, place in places.items() if values[place]}
+    for roles in (CORPUS_ROLES, PEOPLE_ROLES):
+        named |= roles if named & roles else set()
+    if "scores" in named and not values[by_flag["--metric"]]:
+        named.add("outputs")
+    filled: set[str] = set()
+    for role in chosen.roles:
+        if role in places and role not in named:
+            with ProgressBar(chosen.name, after=0.3) as progress:
+                files = role_files(chosen, role, progress)
+            several = isinstance(values[places[role]], tuple)
+            values[places[role]] = files if several else files[0]
+            filled.add(role)
+    if not filled:
+        raise InputError(
+            f"--data {chosen.name} has nothing that is missing here: it has "
+            + ", ".join(chosen.roles),
+            remedy="leave it out, or leave out the files that are to come from it",
+        )
+    source = click.get_current_context().get_parameter_source
+    if "judgments" in filled and source(by_flag["--base"]) is not ParameterSource.COMMANDLINE:
+        values[by_flag["--base"]] = chosen.base
+    if "human" in filled and not values[by_flag["--names"]]:
+        values[by_flag["--names"]] = chosen.names
+
+
+# ---- Files that a command writes: all of them or none, and never over an input.
+
+
+def _targets(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> list[str]:
+    """Return the files that will be written; the names of a stem are left to the command."""
+    named = [values[each.name] for each in parameters if each.writes == "file"]
+    several = [(value,) if isinstance(value, str) else value or () for value in named]
+    return [one if isinstance(one, str) else one[-1] for value in several for one in value]
+
+
+def _file_ids(value: Any) -> Iterator[tuple[int, int]]:
+    """Yield the files that the texts of a value may name: FILE, NAME=FILE, or a folder."""
+    from errata.io.files import file_id
+
+    if isinstance(value, tuple | list):
+        for one in value:
+            yield from _file_ids(one)
+    elif isinstance(value, str):
+        for name in {value, value.partition("=")[2]} - {""}:
+            with suppress(OSError, ValueError):
+                inside = os.scandir(name) if os.path.isdir(name) else ()
+                for path in (name, *inside):
+                    yield file_id(os.stat(path))

@@ -2,120 +2,96 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from errata.cli.judgment_options import (
     JudgmentInputs,
-    judgment_options,
+    add_forms_help,
     judgments_argument,
     ranker_option,
     unit_option,
 )
-from errata.cli.options import FiniteRange, confidence_option, data_option, seed_option
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.options import FiniteRange, confidence_option, seed_option
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.human.plan import LARGEST
 
 if TYPE_CHECKING:
     from errata.human.comparisons import Unit
-    from errata.tables.table import Form
+
+
+@dataclass(frozen=True)
+class PlanOptions(CommandOptions):
+    """Options of ``errata plan``."""
+
+    systems: tuple[str, str] | None = option(
+        "--systems", nargs=2, metavar="A B", help="The two systems to separate."
+    )
+    ranker: str = ranker_option("How judgments become scores (see errata rank).")
+    confidence: float = confidence_option()
+    power: float = option(
+        "--power",
+        type=FiniteRange(0, 1, min_open=True, max_open=True),
+        default=0.8,
+        help="Share of campaigns that should separate them.",
+    )
+    unit: Unit = unit_option("What simulated campaigns draw.")
+    largest: float = option(
+        "--largest",
+        type=FiniteRange(1, LARGEST),
+        default=100.0,
+        help="The largest campaign tried, in pilots.",
+    )
+    simulations: int = count_option(
+        "--simulations", "Simulated campaigns of each size.", 500, least=50, most=100_000
+    )
+    batch: int = count_option("--batch", "Comparisons a pair would get next.", 100)
+    pairs: int = count_option("--pairs", "How many pairs to judge next are shown.", 10)
+    files: JudgmentInputs = group(JudgmentInputs)
+    seed: int = seed_option()
+    judgments: tuple[str, ...] = judgments_argument()
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
-@data_option("judgments")
-@click.option("--systems", nargs=2, metavar="A B", help="The two systems to tell apart.")
-@ranker_option("How judgments become scores (see errata rank).")
-@confidence_option
-@click.option(
-    "--power",
-    type=FiniteRange(0, 1, min_open=True, max_open=True),
-    default=0.8,
-    show_default=True,
-    help="Share of campaigns that should separate them.",
-)
-@unit_option("What simulated campaigns draw.")
-@click.option(
-    "--largest",
-    type=FiniteRange(1, LARGEST),
-    default=100.0,
-    show_default=True,
-    help="The largest campaign tried, in pilots.",
-)
-@click.option(
-    "--simulations",
-    type=click.IntRange(50, 100_000),
-    default=500,
-    show_default=True,
-    help="Simulated campaigns of each size.",
-)
-@click.option(
-    "--batch",
-    type=click.IntRange(1),
-    default=100,
-    show_default=True,
-    help="Comparisons a pair would get next.",
-)
-@click.option(
-    "--pairs",
-    type=click.IntRange(1),
-    default=10,
-    show_default=True,
-    help="How many pairs to judge next are shown.",
-)
-@judgment_options()
-@seed_option
-@format_option
-@judgments_argument
-def command(
-    judgments: tuple[str, ...],
-    systems: tuple[str, str] | None,
-    ranker: str,
-    confidence: float,
-    power: float,
-    unit: Unit,
-    largest: float,
-    simulations: int,
-    batch: int,
-    pairs: int,
-    judged: JudgmentInputs,
-    seed: int,
-    form: Form,
-) -> None:
-    """Plan a campaign from a pilot.
+@takes(PlanOptions, data=True)
+@add_forms_help
+def command(given: PlanOptions) -> None:
+    """Plan how many more judgments are needed, from a pilot.
 
     With --systems: how many rankings, and hours of annotators' work, until the two separate.
     Always: which pairs of systems are most worth judging next.
     """
     from errata import human
-    from errata.human import plan as human_plan
+    from errata.human.plan import next_pairs, plan, seconds_per_ranking
     from errata.human.tables import next_pairs_table, plan_tables
 
-    judged.check_used(bool(judgments))
-    chosen = human.parse_ranker(ranker)
-    read = list(judged.read(judgments))
-    comparisons = human.compare(read, keep=unit, origin=judged.facts)
-    scores = human.rank(chosen.stand_in, comparisons, unit=unit, rng=seed)
+    ranker = human.parse_ranker(given.ranker)
+    judgments = list(given.files.read(given.judgments))
+    comparisons = human.compare(judgments, keep=given.unit, origin=given.files.facts)
+    scores = human.rank(ranker.stand_in, comparisons, unit=given.unit, rng=given.seed)
     tables = []
-    if systems:
+    if given.systems:
         with ProgressBar("campaigns") as progress:
-            planned = human_plan.plan(
+            planned = plan(
                 comparisons,
-                chosen,
-                *systems,
-                confidence=confidence,
-                power=power,
-                unit=unit,
-                largest=largest,
-                simulations=simulations,
-                rng=seed,
-                seconds=human_plan.seconds_per_ranking(read),
+                ranker,
+                *given.systems,
+                confidence=given.confidence,
+                power=given.power,
+                unit=given.unit,
+                largest=given.largest,
+                simulations=given.simulations,
+                rng=given.seed,
+                seconds=seconds_per_ranking(judgments),
                 progress=progress,
             )
         tables += plan_tables(planned)
     elif len(comparisons.systems) < 2:
         raise InputError("fewer than two systems", remedy="give judgments of two or more")
-    found = human_plan.next_pairs(scores, comparisons, batch=batch)
-    tables.append(next_pairs_table(found, pairs, signature=scores.signature))
-    emit(tables, form)
+    pairs = next_pairs(scores, comparisons, batch=given.batch)
+    tables.append(next_pairs_table(pairs, given.pairs, signature=scores.signature))
+    emit(tables, given.display)

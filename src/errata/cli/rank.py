@@ -1,139 +1,128 @@
-"""``errata rank``: judgments in, ranked systems with ranges and clusters out."""
+"""``errata rank``: systems ranked from judgments, with ranges and clusters."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from errata.cli.judgment_options import (
     JudgmentInputs,
+    add_forms_help,
     hide_option,
-    judgment_options,
     judgments_argument,
     members_option,
     ranker_option,
     unit_option,
 )
-from errata.cli.options import (
-    DRAWN,
-    Bootstrap,
-    FigureOptions,
-    bootstrap_options,
-    data_option,
-    figure_option,
-    refuse_unless,
-    threads_option,
-)
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.params import choice_of
+from errata.cli.options import Bootstrap, FigureOptions, figure_option, threads_option
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import choice_option, group, option, takes
 from errata.human.ranking import RankingOrder, Reported
 
 if TYPE_CHECKING:
     from errata.data import Members
     from errata.human.comparisons import Unit
-    from errata.tables.table import Form
+
+
+DRAWN = "--resamples above 0"
+
+
+@dataclass(frozen=True)
+class RankOptions(CommandOptions):
+    """Options of ``errata rank``."""
+
+    ranker: str = ranker_option(
+        "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, with parameters "
+        "as in 'bradley_terry(ties=rao_kupper)'."
+    )
+    unit: Unit = unit_option(
+        "What the bootstrap draws. Pairs, as published, gives ranges that are too narrow: the "
+        "pairs of one ranking depend on each other.",
+        needs=DRAWN,
+    )
+    bootstrap: Bootstrap = group(Bootstrap, "kind")
+    members: Members = members_option()
+    value: Reported = choice_option(
+        "--value",
+        Reported,
+        "Report the score of the data, or the mean over resamples, as published.",
+        "data",
+        needs=DRAWN,
+    )
+    balanced: bool = option(
+        "--balanced",
+        default=False,
+        needs=DRAWN,
+        help="Draw every unit equally often over all resamples, so that their mean hardly depends "
+        "on chance.",
+    )
+    order: RankingOrder = choice_option(
+        "--order", RankingOrder, "What the table is sorted by.", "score", needs=DRAWN
+    )
+    hide: tuple[str, ...] = hide_option()
+    head_to_head: bool = option(
+        "--head-to-head", default=False, help="Add the table of pairs with sign tests."
+    )
+    figures: FigureOptions = figure_option({"ranking": "scores with their ranges"}, needs=DRAWN)
+    threads: int | None = threads_option()
+    files: JudgmentInputs = group(JudgmentInputs)
+    judgments: tuple[str, ...] = judgments_argument()
 
 
 @click.command(
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
-@data_option("judgments")
-@writes_files("figures")
-@ranker_option(
-    "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, "
-    "with parameters as in 'bradley_terry(ties=rao_kupper)'."
-)
-@unit_option(
-    "What the bootstrap draws. Pairs, as published, gives ranges that are too "
-    "narrow: the pairs of one ranking depend on each other."
-)
-@bootstrap_options("the units")
-@members_option
-@click.option(
-    "--value",
-    type=choice_of(Reported),
-    default="data",
-    show_default=True,
-    help="Report the score of the data, or the mean over resamples, as published.",
-)
-@click.option(
-    "--balanced",
-    is_flag=True,
-    help="Draw every unit equally often over all resamples, "
-    "so that their mean is hardly left to chance.",
-)
-@click.option(
-    "--order",
-    type=choice_of(RankingOrder),
-    default="score",
-    show_default=True,
-    help="What the table is sorted by.",
-)
-@hide_option
-@click.option("--head-to-head", is_flag=True, help="Add the table of pairs with sign tests.")
-@figure_option({"ranking": "scores with their ranges"})
-@threads_option
-@judgment_options()
-@format_option
-@judgments_argument
-def command(
-    judgments: tuple[str, ...],
-    ranker: str,
-    unit: Unit,
-    bootstrap: Bootstrap,
-    members: Members,
-    value: Reported,
-    balanced: bool,
-    order: RankingOrder,
-    hide: tuple[str, ...],
-    head_to_head: bool,
-    figures: FigureOptions,
-    threads: int | None,
-    judged: JudgmentInputs,
-    form: Form,
-) -> None:
+@takes(RankOptions, data=True)
+@add_forms_help
+def command(given: RankOptions) -> None:
     """Rank systems from human judgments.
 
-    Systems in different clusters differ at the level asked for.
+    Systems in different clusters differ significantly at the level of --confidence.
     """
     from errata import human
-    from errata.human import tables as report
     from errata.human.ranking import cluster
-    from errata.human.tables import ranking_plot
+    from errata.human.tables import (
+        head_to_head_table,
+        plain_ranking_table,
+        ranking_plot,
+        ranking_table,
+    )
     from errata.plots.mpl import save_figure
 
-    refuse_unless(bootstrap.resamples > 0, "unit value balanced order figures", DRAWN)
-    judged.check_used(bool(judgments))
-    chosen = human.parse_ranker(ranker)
+    ranker, bootstrap = human.parse_ranker(given.ranker), given.bootstrap
     comparisons = human.compare(
-        judged.read(judgments), members=members, rng=bootstrap.seed, keep=unit, origin=judged.facts
+        given.files.read(given.judgments),
+        members=given.members,
+        rng=bootstrap.seed,
+        keep=given.unit,
+        origin=given.files.facts,
     )
-    with ProgressBar(chosen.name) as progress:
+    with ProgressBar(ranker.name) as progress:
         scores = human.rank(
-            chosen,
+            ranker,
             comparisons,
-            unit=unit,
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            value=value,
-            balanced=balanced,
-            threads=threads,
+            unit=given.unit,
+            **bootstrap.drawing,
+            value=given.value,
+            balanced=given.balanced,
+            threads=given.threads,
             progress=progress,
         )
-    scores = scores.hide(*hide)
+    scores = scores.hide(*given.hide)
     best_first = scores.order
     if bootstrap.resamples:
-        ranking = cluster(scores, confidence=bootstrap.confidence, order=order)
+        ranking = cluster(scores, confidence=bootstrap.confidence, order=given.order)
         best_first = ranking.order
-        tables = [report.ranking_table(ranking)]
-        for _, path in figures:
+        tables = [ranking_table(ranking)]
+        for _, path in given.figures:
             save_figure(ranking_plot(scores, ranking, bootstrap.confidence), path)
     else:
-        tables = [report.plain_ranking_table(scores)]
-    if head_to_head:
-        shown = comparisons.hide(*hide)
-        head = human.head_to_head(shown)
-        tables.append(report.head_to_head_table(head, best_first, context=shown.facts))
-    emit(tables, form)
+        tables = [plain_ranking_table(scores)]
+    if given.head_to_head:
+        shown = comparisons.hide(*given.hide)
+        pairs = human.head_to_head(shown)
+        tables.append(head_to_head_table(pairs, best_first, context=shown.facts))
+    emit(tables, given.display)

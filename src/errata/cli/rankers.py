@@ -1,4 +1,4 @@
-"""``errata rankers``: the rankers that are known, and the parameters of one."""
+"""``errata rankers``: list the rankers, or the parameters of one."""
 
 from __future__ import annotations
 

@@ -1,539 +1,36 @@
-"""Errata references."""
+"""``errata references``: reference sets compared with each other."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import (
-    Inputs,
-    ScoreFiles,
-    corpus_options,
-    human_option,
-    names_option,
-    reject_duplicates,
-)
-from errata.cli.judgment_options import (
-    JudgmentInputs,
-    JudgmentSource,
-    MetaInputs,
-    SystemSelection,
-    choice_options,
-    judgment_options,
-    judgments_of,
-    members_option,
-    over_option,
-    ranker_option,
-    unit_option,
-)
+from errata.cli.input_options import Inputs, ScoreFiles, parse_metrics
+from errata.cli.judgment_options import PeopleOptions, over_option, read_meta_inputs
 from errata.cli.main import note
-from errata.cli.options import (
-    CORPUS,
-    DRAWN,
-    Bootstrap,
-    FigureOptions,
-    bootstrap_options,
-    data_option,
-    figure_option,
-    metric_option,
-    refuse_unless,
-)
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.params import option_group
+from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Members, Scores
-    from errata.human.comparisons import Unit
+    from errata.data import Corpus, Hypotheses, Scores
     from errata.meta.system_level import Over
     from errata.metrics import Metric
+    from errata.references.requests import SetRequest
     from errata.references.sets import NamedSet, SetAgreements, SetCurve, SetScores
     from errata.references.study import CurvePoint, ReferenceStudy
-    from errata.tables.table import Form, Table
+    from errata.tables.table import Table
 
-
-# ---- ``--set NAME=...``: reference sets of files, of annotators, or of other sets.
-
-ANNOTATORS, PUBLIC = "annotator:", "data:"
-RESERVED = ("people", "system", "set")  # headings of the tables that sets stand in
-SetSource = Literal["files", "annotators", "data", "sets"]
-
-
-class SetRequest(NamedTuple):
-    """A set as it was asked for: its name, and the files, annotators or sets it is made of."""
-
-    name: str
-    source: SetSource
-    parts: tuple[str, ...]
-
-
-class SetView(NamedTuple):
-    """The sets to compare, and of which of them a curve is wanted."""
-
-    sets: tuple[SetRequest, ...]
-    curves: tuple[str, ...]
-
-
-def named_sets(texts: Sequence[str]) -> tuple[SetRequest, ...]:
-    """What each ``--set`` asks for; a set may be made of those that stand before it."""
-    found: dict[str, SetRequest] = {}
-    for text in texts:
-        name, equals, rest = text.partition("=")
-        name = name.strip()
-        if not (equals and name and rest) or {*name} & {*"+,:"}:
-            raise InputError(
-                f"--set {text[:100]!r} does not name a reference set",
-                remedy="write NAME=FILE,FILE, NAME=annotator:0,1 or NAME=SET+SET, and no + , : in "
-                "the name",
-            )
-        if name in found or name.lower() in RESERVED:
-            raise InputError(
-                f"two reference sets are called {name!r}"
-                if name in found
-                else f"a reference set cannot be called {name!r}",
-                remedy="give each a name of its own",
-            )
-        found[name] = _request(name, rest, tuple(found))
-        _refuse_twice(found[name], found)
-    return tuple(found.values())
-
-
-def _refuse_twice(request: SetRequest, known: Mapping[str, SetRequest]) -> None:
-    """Refuse a set with the same references twice, which would weigh more than the others."""
-    owner: dict[str, str] = {}
-    for holder, part in _held(request, known):
-        rivals = [one for one in owner if _overlap(one, part)]
-        if rivals and request.source != "annotators":  # of which there is more to say
-            shown = rivals[0] if part == f"{ANNOTATORS}all" else part
-            where = f": in {owner[rivals[0]]} and {holder}" if request.source == "sets" else ""
-            raise InputError(
-                f"the set {request.name!r} holds {shown!r} twice{where}",
-                remedy="a set holds each reference once: leave one of them out",
-            )
-        owner[part] = holder
-
-
-def _overlap(one: str, other: str) -> bool:
-    """Whether two parts of a set are the same references, or some of one are the other's."""
-    if one.startswith(ANNOTATORS) and other.startswith(ANNOTATORS):
-        return one == other or f"{ANNOTATORS}all" in (one, other)
-    if any(part.startswith((ANNOTATORS, PUBLIC)) for part in (one, other)):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _held(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
-    """Every file, annotator and collection of a set, with the part that it stands in."""
-    for part in request.parts:
-        if request.source == "sets":
-            yield from ((part, thing) for _, thing in _held(known[part], known))
-        else:
-            mark = {"annotators": ANNOTATORS, "data": PUBLIC}.get(request.source, "")
-            yield request.name, mark + part
-
-
-def _request(name: str, rest: str, known: Sequence[str]) -> SetRequest:
-    if rest.startswith(ANNOTATORS):
-        return SetRequest(name, "annotators", tuple(rest.removeprefix(ANNOTATORS).split(",")))
-    if rest.startswith(PUBLIC):
-        return SetRequest(name, "data", (rest.removeprefix(PUBLIC),))
-    joined = tuple(rest.split("+"))
-    if len(joined) > 1 and os.sep not in rest and not os.path.exists(rest):
-        for part in joined:
-            if part not in known:
-                raise InputError(
-                    f"the set {name!r} is to hold {part!r}, and no --set before it has this name",
-                    remedy=f"{suggest_name(part, known)}"
-                    f"before it are: {', '.join(known) or 'none'}; a file with + in its name is "
-                    "written with its folder (./a+b)",
-                )
-        if len({*joined}) < len(joined):
-            raise InputError(f"the set {name!r} holds a set twice", remedy="name each once")
-        return SetRequest(name, "sets", joined)
-    paths = tuple(rest.split(","))
-    if not all(paths):
-        raise InputError(f"the set {name!r} names an empty file", remedy="write NAME=FILE,FILE")
-    return SetRequest(name, "files", paths)
-
-
-def read_sets(requests: Sequence[SetRequest], corpus: Corpus, inputs: Inputs) -> list[NamedSet]:
-    """The sets that were asked for, on the sentences of a corpus."""
-    from errata.io.corpus import read_reference_set
-    from errata.references.sets import NamedSet, annotator_set, merge_sets
-
-    made: dict[str, NamedSet] = {}
-    for name, source, parts in requests:
-        if source == "sets":
-            made[name] = merge_sets(name, [made[part] for part in parts])
-        elif source == "annotators":
-            made[name] = annotator_set(name, corpus, _annotators(name, parts, corpus))
-        else:
-            files = _public(parts[0]) if source == "data" else parts
-            made[name] = NamedSet(
-                name,
-                read_reference_set(replace(inputs.files(), references=files, name=name), corpus),
-            )
-    return list(made.values())
-
-
-def _public(name: str) -> tuple[str, ...]:
-    """The files with the references of public data."""
-    from errata.datasets.fetch import collection, role_files
-
-    chosen = collection(name)
-    for role in ("references", "gold"):
-        if role in chosen.roles:
-            with ProgressBar(name, after=0.3) as progress:
-                return role_files(chosen, role, progress)
-    raise InputError(
-        f"the data {name} have no references", remedy=f"they have {', '.join(chosen.roles)}"
-    )
-
-
-def _annotators(name: str, parts: Sequence[str], corpus: Corpus) -> list[int]:
-    if not corpus.annotators:
-        raise InputError(
-            f"the set {name!r} names annotators, and there are none",
-            remedy="give their corrections with --gold or --refs",
-        )
-    if tuple(parts) == ("all",):
-        return list(corpus.annotators)
-    if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        raise InputError(
-            f"the set {name!r} names annotators by {','.join(parts)[:60]!r}",
-            remedy="write annotator:0,1 with their numbers, or annotator:all",
-        )
-    numbers = [int(part) for part in parts]
-    if len({*numbers}) < len(numbers):
-        raise InputError(f"the set {name!r} names an annotator twice", remedy="name each once")
-    return numbers
-
-
-def _view(sets: tuple[str, ...], curves: tuple[str, ...]) -> SetView:
-    found = named_sets(sets)
-    known = [each.name for each in found]
-    for name in curves:
-        if name not in known:
-            raise InputError(
-                f"--curve {name}: there is no such set",
-                remedy=f"{suggest_name(name, known)}there are: {', '.join(known) or 'none'}",
-            )
-    return SetView(found, tuple(dict.fromkeys(curves)))
-
-
-set_options = option_group(
-    "view",
-    _view,
-    {
-        "sets": click.option(
-            "--set",
-            "sets",
-            multiple=True,
-            metavar="NAME=...",
-            help="Compare whole reference sets: NAME=FILE,FILE (texts or M2), NAME=annotator:0,1 "
-            "(of --gold or --refs; annotator:all), NAME=data:COLLECTION (public data), or "
-            "NAME=SET+SET (sets named before); repeat it.",
-        ),
-        "curves": click.option(
-            "--curve",
-            "curves",
-            multiple=True,
-            metavar="SET",
-            help="With --set: scores against the number of references of this set; may be "
-            "repeated.",
-        ),
-    },
-)
-
-
-# Options that only a comparison of whole sets makes use of.
-JUDGED_SETS = (
-    "curves judgments human names ranker members unit over without hide common "
-    "base leave_out outputs labels statuses columns"
-)
-
-
-class SetJudgments(NamedTuple):
-    """Where people's word stands, how it becomes scores, and what intervals resample."""
-
-    judgments: tuple[str, ...]
-    human: str | None
-    names: str | None
-    ranker: str
-    members: Members
-    unit: Unit
-    over: Over
-
-    @property
-    def ranked(self) -> JudgmentSource:
-        """What judgments become scores by."""
-        return JudgmentSource(self.judgments, self.ranker, self.members)
-
-
-people_of_sets_options = option_group(
-    "people",
-    SetJudgments,
-    {
-        "judgments": click.option(
-            "--judgments",
-            multiple=True,
-            metavar="FILE",
-            help="Human rankings in any form that errata rank reads; may be repeated.",
-        ),
-        "human": human_option,
-        "names": names_option,
-        "ranker": ranker_option("How judgments become scores (see errata rank)."),
-        "members": members_option,
-        "unit": unit_option("What human judgments are resampled by (--over judgments, both)."),
-        "over": over_option,
-    },
-)
-
-
-def tables_of_sets(
-    outputs: tuple[str, ...],
-    inputs: Inputs,
-    view: SetView,
-    metrics: list[Metric],
-    people: SetJudgments,
-    selected: SystemSelection,
-    judged: JudgmentInputs,
-    cased: bool,
-    figures: FigureOptions,
-    bootstrap: Bootstrap,
-) -> list[Table]:
-    """Compare reference sets; what needs outputs or people is left out where there are none."""
-    from errata.references import sets as study
-    from errata.references import tables as report
-
-    scoring = bool(outputs or inputs.sample)
-    _check_used(people, judged, inputs, bootstrap, scoring)
-    whole = inputs.whole
-    corpus = whole.corpus()
-    sets = read_sets(view.sets, corpus, inputs)
-    systems = whole.systems(outputs, corpus)
-    written = inputs.as_written(outputs, systems)
-    given = MetaInputs(
-        judgments_of(people.ranked, inputs.sample and people.human is None, judged, written),
-        ScoreFiles((), people.human, people.names, ()).read()[0],
-        [],
-        (corpus, systems),
-    )
-    given = given.skip(inputs.skipped).without(selected.without)
-    assert given.scored is not None
-    sets = [each.without_sentences(*given.scored[0].skipped) for each in sets]
-    systems, before = given.scored[1], len(sets[0].corpus)
-    sets, systems = study.on_common_sentences(sets, systems)
-    notes = _fewer(before, len(sets[0].corpus))
-    tables = [_edit_table(sets, cased, notes, figures)]
-    scored = _scored(sets, metrics, systems, bootstrap)
-    names = report.metric_names(scored)
-    said = _said(given, people, judged, inputs, selected, bootstrap) if systems else None
-    agreements = None
-    if said is not None:
-        agreements = study.correlate_sets(
-            said,
-            scored,
-            over=people.over,
-            resamples=bootstrap.resamples,
-            confidence=bootstrap.confidence,
-            rng=bootstrap.seed,
-            common=selected.common,
-            hide=selected.hide,
-        )
-        said = agreements.paired.people
-        tables += report.set_correlation_tables(agreements)
-    for name, found in zip(names, scored, strict=True):
-        tables.append(report.set_score_table(found, name, confidence=bootstrap.confidence))
-        tables.append(report.set_rank_table(found, name, said))
-    curves = _curves(sets, view.curves, metrics, names, systems, bootstrap, tables)
-    _draw_sets(agreements, said, scored, names, curves, figures)
-    return tables
-
-
-def _check_used(
-    people: SetJudgments,
-    judged: JudgmentInputs,
-    inputs: Inputs,
-    bootstrap: Bootstrap,
-    scoring: bool,
-) -> None:
-    """Refuse whatever was given and would change nothing."""
-    refuse_unless(
-        scoring, "metrics curves judgments human without hide common resamples seed", "outputs"
-    )
-    refuse_unless(people.human is None, "judgments", "no --human scores beside it")
-    judgments = people.human is None and bool(people.judgments or inputs.sample)
-    refuse_unless(judgments, "ranker members unit leave_out", "--judgments")
-    judged.check_used(bool(people.judgments), "--judgments")
-    refuse_unless(judgments or people.human is not None, "over hide common", "people's word")
-    refuse_unless(bootstrap.resamples > 0, "over unit", DRAWN)
-
-
-def _fewer(before: int, after: int) -> tuple[str, ...]:
-    """The note on sentences that some set does not correct."""
-    if after == before:
-        return ()
-    said = f"compared on the {after} of {before} sentences that every set corrects"
-    note(said)
-    return (said,)
-
-
-def _edit_table(
-    sets: Sequence[NamedSet], cased: bool, notes: tuple[str, ...], figures: FigureOptions
-) -> Table:
-    from errata.plots.mpl import save_figure
-    from errata.references.sets import set_operations
-    from errata.references.tables import edit_bars, set_operation_table
-    from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
-
-    with ProgressBar("TER") as progress:
-        found = set_operations(sets, lowercase=not cased, progress=progress)
-    for kind, path in figures:
-        if kind == "edits":
-            save_figure(edit_bars(found), path)
-    facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
-    signature = signed(f"ster(lowercase={not cased})") + f"; {facts}"
-    return set_operation_table(found, notes=notes, signature=signature)
-
-
-def _scored(
-    sets: Sequence[NamedSet],
-    metrics: list[Metric],
-    systems: Sequence[Hypotheses],
-    bootstrap: Bootstrap,
-) -> list[SetScores]:
-    from errata.references.sets import score_sets
-
-    resamples, _, seed, _ = bootstrap
-    found = []
-    for metric in metrics if systems else ():
-        with ProgressBar(metric.name) as progress:
-            found.append(
-                score_sets(metric, sets, systems, resamples=resamples, rng=seed, progress=progress)
-            )
-    return found
-
-
-def _said(
-    given: MetaInputs,
-    people: SetJudgments,
-    judged: JudgmentInputs,
-    inputs: Inputs,
-    selected: SystemSelection,
-    bootstrap: Bootstrap,
-) -> Scores | None:
-    """People's scores of the systems, if there are any."""
-    if given.human is None and given.judgments is None:
-        return None
-    from errata.human import parse_ranker
-    from errata.meta.evaluate import meta_evaluate
-
-    ranker = parse_ranker(people.ranker)
-    with ProgressBar(ranker.name) as progress:
-        return meta_evaluate(
-            (),
-            given.judgments,
-            human=given.human,
-            ranker=ranker,
-            members=people.members,
-            unit=people.unit,
-            origin=(*judged.facts, *inputs.skip_facts, *(f"without:{n}" for n in selected.without)),
-            resamples=bootstrap.resamples,
-            rng=bootstrap.seed,
-            progress=progress,
-        ).people
-
-
-def _curves(
-    sets: Sequence[NamedSet],
-    wanted: Sequence[str],
-    metrics: list[Metric],
-    names: Sequence[str],
-    systems: Sequence[Hypotheses],
-    bootstrap: Bootstrap,
-    tables: list[Table],
-) -> dict[str, tuple[str, list[SetCurve]]]:
-    """Scores against the number of references, by metric; each becomes a table."""
-    from errata.references.sets import set_curve
-    from errata.references.study import curve_facts
-    from errata.references.tables import set_curve_table
-    from errata.tables.table import signed
-
-    found: dict[str, tuple[str, list[SetCurve]]] = {}
-    chosen = [each for each in sets if each.name in wanted]
-    if not chosen or not systems:
-        return found
-    for name, metric in zip(names, metrics, strict=True):
-        curves = []
-        for each in chosen:
-            with ProgressBar(f"{metric.name}, {each.name}") as progress:
-                curves.append(
-                    set_curve(each, metric, systems, rng=bootstrap.seed, progress=progress)
-                )
-        facts = "; ".join(
-            f"{each.name}: {' | '.join(curve_facts(each.corpus, metric, systems))}"
-            for each in chosen
-        )
-        signature = signed(repr(metric), f"seed:{bootstrap.seed}") + f"; {facts}"
-        tables.append(set_curve_table(curves, name, signature=signature))
-        found[name] = (metric.headline, curves)
-    return found
-
-
-def _draw_sets(
-    agreements: SetAgreements | None,
-    said: Scores | None,
-    scored: Sequence[SetScores],
-    names: Sequence[str],
-    curves: dict[str, tuple[str, list[SetCurve]]],
-    figures: FigureOptions,
-) -> None:
-    from errata.plots.mpl import save_figure
-    from errata.references import tables as plots
-    from errata.references.tables import PEOPLE
-
-    for kind, path in figures:
-        if kind == "correlations":
-            if agreements is None:
-                raise InputError(
-                    "--figure correlations= needs people's word",
-                    remedy="give outputs, and --judgments or --human",
-                )
-            save_figure(plots.correlation_bars(agreements, names), path)
-        elif kind == "curve":
-            if not curves:
-                raise InputError(
-                    "--figure curve= needs a curve", remedy="name outputs, and a set with --curve"
-                )
-            drawn = {name: several for name, (_, several) in curves.items()}
-            save_figure(plots.curve_plot(drawn, [line for line, _ in curves.values()]), path)
-        elif kind == "rankings":
-            if not scored:
-                raise InputError(
-                    "--figure rankings= needs outputs to rank", remedy="name one file per system"
-                )
-            systems = scored[0].scores[0].systems if said is None else said.systems
-            rankings = {
-                name: ({} if said is None else {PEOPLE: said})
-                | {
-                    each.name: scores.select(systems)
-                    for each, scores in zip(found.sets, found.scores, strict=True)
-                }
-                for name, found in zip(names, scored, strict=True)
-            }
-            save_figure(plots.slope_graph(rankings), path)
-
-
-# ---- ``errata references``: reference sets as objects of study.
 
 METRICS = ("m2", "gleu")
+SCORED = "outputs or --sample"
+PEOPLE = "--judgments or --human or --sample"
 EPILOG = """\b
 Examples:
   errata references --source src.txt --refs a.txt --refs b.txt
@@ -543,160 +40,346 @@ Examples:
 """
 
 
+def _parse_sets(texts: tuple[str, ...]) -> tuple[SetRequest, ...]:
+    from errata.references.requests import parse_sets
+
+    return parse_sets(texts)
+
+
+@dataclass(frozen=True)
+class ReferencesOptions(CommandOptions):
+    """Options of ``errata references``."""
+
+    outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
+    inputs: Inputs = group(
+        Inputs, needs={"missing": "--refs or --set", "compatible": "--gold or --set"}
+    )
+    sets: tuple[SetRequest, ...] = option(
+        "--set",
+        multiple=True,
+        metavar="NAME=...",
+        parse=_parse_sets,
+        help="Compare whole reference sets: NAME=FILE,FILE (texts or M2), NAME=annotator:0,1 (of "
+        "--gold or --refs; annotator:all), NAME=data:COLLECTION (public data), or NAME=SET+SET "
+        "(sets named before); repeat it.",
+    )
+    curves: tuple[str, ...] = option(
+        "--curve",
+        multiple=True,
+        metavar="SET",
+        needs=("--set", SCORED),
+        help="With --set: scores against the number of references of this set; may be repeated.",
+    )
+    metrics: tuple[str, ...] = metric_option(*METRICS)
+    people: PeopleOptions = group(PeopleOptions, needs={"*": "--set", "without": SCORED})
+    scores: ScoreFiles = group(ScoreFiles, "files", "lower", needs={"*": "--set"})
+    over: Over = over_option(needs=("--set", PEOPLE, "--resamples above 0"))
+    worst: int = count_option(
+        "--worst",
+        "How many sentences with the largest disagreement to show.",
+        5,
+        least=0,
+        excludes="--set",
+    )
+    cased: bool = option("--cased", default=False, help="Count changes of case as edits in sTER.")
+    figures: FigureOptions = figure_option(
+        {
+            "edits": "the kinds of edit by annotator or set",
+            "curve": "scores against the number of references",
+            "correlations": "agreement with people by set",
+            "rankings": "the ranks of the systems by people and by each set, joined by lines",
+        }
+    )
+    bootstrap: Bootstrap = group(Bootstrap, "kind")
+
+    def __post_init__(self) -> None:
+        """Refuse unknown sets, figures without data, and settings of scores that are not made."""
+        known = [each.name for each in self.sets]
+        for name in self.curves:
+            if name not in known:
+                raise InputError(
+                    f"--curve {name}: there is no such set",
+                    remedy=f"{suggest_name(name, known)}there are: {', '.join(known) or 'none'}",
+                )
+        scored = bool(self.outputs or self.inputs.sample)
+        people = self.people.judgments or self.scores.human
+        if people and (self.people.judgments and self.scores.human):
+            raise InputError("--judgments and --human are given", remedy="leave out one of them")
+        if people and not scored:
+            raise InputError(
+                "--judgments and --human go with outputs", remedy="leave them out otherwise"
+            )
+        if self.sets and self.metrics and not scored:
+            raise InputError("--metric goes with outputs", remedy="leave it out otherwise")
+        for kind, _ in self.figures:
+            if kind in ("correlations", "rankings") and not self.sets:
+                raise InputError(
+                    f"--figure {kind}= goes with --set", remedy="name the sets to compare"
+                )
+
+    def figure_files(self, kind: str) -> list[str]:
+        """Return the files for a kind of figure."""
+        return [path for each, path in self.figures if each == kind]
+
+
 @click.command("references", epilog=EPILOG)
-@data_option(*CORPUS, "judgments", "human", outputs="systems")
-@writes_files("figures")
-@click.argument("systems", nargs=-1, metavar="[NAME=]FILE...")
-@corpus_options()
-@set_options
-@metric_option(*METRICS)
-@people_of_sets_options
-@choice_options
-@judgment_options("sample", "without", "skipped")
-@click.option(
-    "--worst",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="How many sentences with the largest disagreement to show.",
-)
-@click.option("--cased", is_flag=True, help="Count changes of case as edits in sTER.")
-@figure_option(
-    {
-        "edits": "the kinds of edit by annotator or set",
-        "curve": "scores against the number of references",
-        "correlations": "agreement with people by set",
-        "rankings": "the ranks of the systems by people and by each set, joined by lines",
-    }
-)
-@bootstrap_options("the sentences, and of what --over names")
-@format_option
-def command(
-    systems: tuple[str, ...],
-    inputs: Inputs,
-    view: SetView,
-    metrics: tuple[str, ...],
-    people: SetJudgments,
-    selected: SystemSelection,
-    judged: JudgmentInputs,
-    worst: int,
-    cased: bool,
-    figures: FigureOptions,
-    bootstrap: Bootstrap,
-    form: Form,
-) -> None:
+@takes(ReferencesOptions, data=True)
+def command(given: ReferencesOptions) -> None:
     """Compare reference sets with the source and with each other.
 
-    How much annotators change and by which operations, how often they agree, what each would
-    score against the others, whether every reference scores perfectly against itself, and where
+    How much annotators change and by which operations, how often they agree, the score of each
+    against the others, whether every reference scores perfectly against itself, and where
     they disagree most. With system outputs also: their scores against the number of references.
 
     With --set whole sets are compared, on the sentences that all of them correct: what they
-    change; with outputs the scores and ranks of the systems by each set; with people's word also
+    change; with outputs the scores and ranks of the systems by each set; with human data also
     which pairing of metric and set agrees with it (Sakaguchi et al. 2016).
     """
-    from errata.metrics import parse
-
-    chosen = [parse(text) for text in metrics or METRICS]
-    reject_duplicates(chosen)
-    if view.sets:
-        refuse_unless(False, "worst", "annotators, not --set")
-        emit(
-            tables_of_sets(
-                systems, inputs, view, chosen, people, selected, judged, cased, figures, bootstrap
-            ),
-            form,
-        )
-        return
-    refuse_unless(False, JUDGED_SETS, "--set")
-    for kind, _ in figures:
-        if kind in ("correlations", "rankings"):
-            raise InputError(f"--figure {kind}= goes with --set", remedy="name the sets to compare")
-    corpus = inputs.corpus()
-    outputs = inputs.systems(systems, corpus)
-    emit(_tables(corpus, outputs, chosen, inputs, worst, cased, figures, bootstrap), form)
+    metrics = parse_metrics(given.metrics, METRICS)
+    tables = _compare_sets(given, metrics) if given.sets else _compare_annotators(given, metrics)
+    emit(tables, given.display)
 
 
-def _tables(
-    corpus: Corpus,
-    systems: list[Hypotheses],
-    chosen: list[Metric],
-    inputs: Inputs,
-    worst: int,
-    cased: bool,
-    figures: FigureOptions,
-    bootstrap: Bootstrap,
-) -> list[Table]:
-    """The annotators of one corpus."""
+# ---- Annotators of one corpus.
+
+
+def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list[Table]:
     from errata.references import study
     from errata.references import tables as report
     from errata.scoring.results import corpus_facts
     from errata.tables.table import signed
 
+    corpus = given.inputs.corpus()
+    systems = given.inputs.systems(given.outputs, corpus)
     if len(study.annotators_of(corpus)) < 2:
         raise InputError(
             "one reference set cannot be compared with others", remedy="give two or more"
         )
-    names = _names(inputs)
+    names = _annotator_names(given.inputs)
     with ProgressBar("TER") as progress:
-        found = study.study_references(
-            corpus, names=names, lowercase=not cased, worst=worst, progress=progress
+        compared = study.study_references(
+            corpus, names=names, lowercase=not given.cased, worst=given.worst, progress=progress
         )
-    tables = report.study_tables(
-        found, signature=signed(f"ster(lowercase={not cased})", *corpus_facts(corpus))
-    )
-    resamples, _, seed, _ = bootstrap
-    alike = []
-    for metric in chosen:
+    signature = signed(f"ster(lowercase={not given.cased})", *corpus_facts(corpus))
+    tables = report.study_tables(compared, signature=signature)
+    scores = []
+    for metric in metrics:
         with ProgressBar(metric.name) as progress:
-            alike.append(
+            scores.append(
                 study.annotators_as_systems(
-                    corpus, metric, names=names, resamples=resamples, rng=seed, progress=progress
+                    corpus, metric, names=names, **given.bootstrap.drawing, progress=progress
                 )
             )
-    tables += [
-        report.annotator_table(alike, confidence=bootstrap.confidence),
-        report.self_check_table(
-            [study.self_check(corpus, metric, names=names) for metric in chosen]
-        ),
-    ]
+    tables.append(report.annotator_table(scores, confidence=given.bootstrap.confidence))
+    checks = [study.self_check(corpus, metric, names=names) for metric in metrics]
+    tables.append(report.self_check_table(checks))
+    seed = given.bootstrap.seed
     curves: dict[str, tuple[CurvePoint, ...]] = {}
-    for metric in chosen if systems else ():
+    for metric in metrics if systems else ():
         with ProgressBar(f"{metric.name}, references") as progress:
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
         curves[metric.label] = curve
         facts = study.curve_facts(corpus, metric, systems)
         signature = signed(repr(metric), *facts, f"seed:{seed}")
-        called = [h.system for h in systems]
-        tables.append(report.curve_table(curve, called, metric, signature=signature))
-    _draw_study(found, corpus, chosen, curves, figures)
+        system_names = [system.system for system in systems]
+        tables.append(report.curve_table(curve, system_names, metric, signature=signature))
+    _draw_study(compared, corpus, metrics, curves, given)
     return tables
 
 
 def _draw_study(
-    found: ReferenceStudy,
+    compared: ReferenceStudy,
     corpus: Corpus,
     metrics: list[Metric],
     curves: dict[str, tuple[CurvePoint, ...]],
-    figures: FigureOptions,
+    given: ReferencesOptions,
 ) -> None:
     from errata.plots.mpl import save_figure
     from errata.references import tables as plots
     from errata.references.sets import SetCurve
 
-    for kind, path in figures:
-        if kind == "edits":
-            save_figure(plots.edit_bars(found.sets), path)
-            continue
+    for path in given.figure_files("edits"):
+        save_figure(plots.edit_bars(compared.sets), path)
+    for path in given.figure_files("curve"):
         if not curves:
             raise InputError("--figure curve= needs outputs to score", remedy="name one per system")
         drawn = {name: [SetCurve(corpus.name, points)] for name, points in curves.items()}
         save_figure(plots.curve_plot(drawn, [metric.headline for metric in metrics]), path)
 
 
-def _names(inputs: Inputs) -> list[str] | None:
-    """What the annotators are called: their files, with folders where these are needed."""
-    if inputs.chosen or not inputs.refs:
+def _annotator_names(inputs: Inputs) -> list[str] | None:
+    """Return the names of the annotators: their files, with folders if these are needed."""
+    if inputs.annotator_numbers or not inputs.refs:
         return None
     names = [os.path.basename(path) for path in inputs.refs]
     return names if len(set(names)) == len(names) else list(inputs.refs)
+
+
+# ---- Whole sets.
+
+
+def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table]:
+    """Return the tables of sets; without outputs or human data those on them are left out."""
+    from errata.human import parse_ranker
+    from errata.meta.evaluate import meta_evaluate
+    from errata.references import sets as study
+    from errata.references import tables as report
+    from errata.references.requests import read_sets
+
+    inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
+    corpus = inputs.whole.corpus()
+    with ProgressBar("data", after=0.3) as progress:
+        sets = read_sets(given.sets, corpus, inputs.files(), progress=progress)
+    scored = (corpus, inputs.whole.systems(given.outputs, corpus))
+    found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
+    found = found.skip(inputs.skipped).without(people.without)
+    assert found.scored is not None
+    sets = [each.without_sentences(*found.scored[0].skipped) for each in sets]
+    before = len(sets[0].corpus)
+    sets, systems = study.on_common_sentences(sets, found.scored[1])
+    tables = [_edit_table(sets, before, given)]
+    set_scores = _score_sets(sets, metrics, systems, given)
+    names = report.metric_names(set_scores)
+    ranked, agreements = None, None
+    if systems and (found.human is not None or found.judgments is not None):
+        ranker = parse_ranker(people.ranker)
+        with ProgressBar(ranker.name) as progress:
+            ranked = meta_evaluate(
+                (),
+                found.judgments,
+                human=found.human,
+                ranker=ranker,
+                members=people.members,
+                unit=people.unit,
+                origin=people.origin(inputs),
+                **bootstrap.drawing,
+                progress=progress,
+            ).people
+        assert ranked is not None
+        agreements = study.correlate_sets(
+            ranked,
+            set_scores,
+            over=given.over,
+            common=people.common,
+            hide=people.hide,
+            **bootstrap.intervals,
+        )
+        ranked = agreements.paired.people
+        tables += report.set_correlation_tables(agreements)
+    for name, scores in zip(names, set_scores, strict=True):
+        tables.append(report.set_score_table(scores, name, confidence=bootstrap.confidence))
+        tables.append(report.set_rank_table(scores, name, ranked))
+    curves, curve_tables = _curves(sets, metrics, names, systems, given)
+    _draw_sets(agreements, ranked, set_scores, names, curves, given)
+    return tables + curve_tables
+
+
+def _edit_table(sets: Sequence[NamedSet], before: int, given: ReferencesOptions) -> Table:
+    """Return the table of what the sets change; note the sentences that a set lacks."""
+    from errata.plots.mpl import save_figure
+    from errata.references.sets import set_operations
+    from errata.references.tables import edit_bars, set_operation_table
+    from errata.scoring.results import corpus_facts
+    from errata.tables.table import signed
+
+    notes: tuple[str, ...] = ()
+    if len(sets[0].corpus) < before:
+        common = len(sets[0].corpus)
+        notes = (f"compared on the {common} of {before} sentences that every set corrects",)
+        note(notes[0])
+    with ProgressBar("TER") as progress:
+        operations = set_operations(sets, lowercase=not given.cased, progress=progress)
+    for path in given.figure_files("edits"):
+        save_figure(edit_bars(operations), path)
+    facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
+    signature = signed(f"ster(lowercase={not given.cased})") + f"; {facts}"
+    return set_operation_table(operations, notes=notes, signature=signature)
+
+
+def _score_sets(
+    sets: Sequence[NamedSet],
+    metrics: list[Metric],
+    systems: Sequence[Hypotheses],
+    given: ReferencesOptions,
+) -> list[SetScores]:
+    from errata.references.sets import score_sets
+
+    results = []
+    for metric in metrics if systems else ():
+        with ProgressBar(metric.name) as progress:
+            results.append(
+                score_sets(metric, sets, systems, **given.bootstrap.drawing, progress=progress)
+            )
+    return results
+
+
+def _curves(
+    sets: Sequence[NamedSet],
+    metrics: list[Metric],
+    names: Sequence[str],
+    systems: Sequence[Hypotheses],
+    given: ReferencesOptions,
+) -> tuple[dict[str, tuple[str, list[SetCurve]]], list[Table]]:
+    """Return scores against the number of references by metric, and a table of each."""
+    from errata.references.sets import set_curve
+    from errata.references.study import curve_facts
+    from errata.references.tables import set_curve_table
+    from errata.tables.table import signed
+
+    curves: dict[str, tuple[str, list[SetCurve]]] = {}
+    tables: list[Table] = []
+    chosen = [each for each in sets if each.name in given.curves]
+    seed = given.bootstrap.seed
+    for name, metric in zip(names, metrics, strict=True) if chosen and systems else ():
+        lines = []
+        for each in chosen:
+            with ProgressBar(f"{metric.name}, {each.name}") as progress:
+                lines.append(set_curve(each, metric, systems, rng=seed, progress=progress))
+        facts = "; ".join(
+            f"{each.name}: {' | '.join(curve_facts(each.corpus, metric, systems))}"
+            for each in chosen
+        )
+        signature = signed(repr(metric), f"seed:{seed}") + f"; {facts}"
+        tables.append(set_curve_table(lines, name, signature=signature))
+        curves[name] = (metric.headline, lines)
+    return curves, tables
+
+
+def _draw_sets(
+    agreements: SetAgreements | None,
+    people: Scores | None,
+    scored: Sequence[SetScores],
+    names: Sequence[str],
+    curves: dict[str, tuple[str, list[SetCurve]]],
+    given: ReferencesOptions,
+) -> None:
+    from errata.plots.mpl import save_figure
+    from errata.references import tables as plots
+    from errata.references.tables import PEOPLE as PEOPLE_COLUMN
+
+    for path in given.figure_files("correlations"):
+        if agreements is None:
+            raise InputError(
+                "--figure correlations= needs human data",
+                remedy="give outputs, and --judgments or --human",
+            )
+        save_figure(plots.correlation_bars(agreements, names), path)
+    for path in given.figure_files("curve"):
+        if not curves:
+            raise InputError(
+                "--figure curve= needs a curve", remedy="name outputs, and a set with --curve"
+            )
+        drawn = {name: lines for name, (_, lines) in curves.items()}
+        save_figure(plots.curve_plot(drawn, [headline for headline, _ in curves.values()]), path)
+    for path in given.figure_files("rankings"):
+        if not scored:
+            raise InputError(
+                "--figure rankings= needs outputs to rank", remedy="name one file per system"
+            )
+        systems = scored[0].scores[0].systems if people is None else people.systems
+        rankings: dict[str, dict[str, Scores]] = {}
+        for name, by_set in zip(names, scored, strict=True):
+            rankings[name] = {} if people is None else {PEOPLE_COLUMN: people}
+            for each, scores in zip(by_set.sets, by_set.scores, strict=True):
+                rankings[name][each.name] = scores.select(systems)
+        save_figure(plots.slope_graph(rankings), path)

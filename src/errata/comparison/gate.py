@@ -18,23 +18,27 @@ alone, and ``cautious`` fails as soon as any part of the interval meets the cond
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, cast
 from xml.etree import ElementTree
 
 from errata.comparison.compare import Comparison, KindChange, compare, length_slices
 from errata.comparison.paired_tests import Difference
 from errata.comparison.tables import comparison_tables
-from errata.core.errors import InputError, escape_controls
+from errata.core.errors import NOTICE, InputError, escape_controls
 from errata.core.parameters import require, suggest_name
 from errata.core.stats import Interval
 from errata.data import Corpus, Hypotheses, original_number
 from errata.edits import kind_at
 from errata.io import read_corpus, read_hypotheses
+from errata.io.atomic import refuse_read_only
 from errata.io.files import PathLike
 from errata.io.slices import read_slices, sentences_of
 from errata.io.stored_runs import read_run
@@ -429,7 +433,7 @@ ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
 
 
 def check_conditions(
-    fail_if: Sequence[str],
+    fail_if: Sequence[Condition],
     corpus: Corpus,
     columns: SliceColumns | None,
     compared: ComparedWithout,
@@ -442,7 +446,7 @@ def check_conditions(
         kept = {*_sentences(where, corpus, columns)} if where else {*range(len(corpus))}
         return compared([i for i in range(len(corpus)) if i not in kept])
 
-    return check_gate([parse_condition(text) for text in fail_if], compare_part, bound=bound)
+    return check_gate(fail_if, compare_part, bound=bound)
 
 
 def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
@@ -487,6 +491,28 @@ def compare_excluding(
     )
 
 
+def baseline_output(
+    path: PathLike, corpus: Corpus, new: Sequence[Hypotheses], *, update: bool = False
+) -> Hypotheses:
+    """Return the output of a stored run; if there is none yet and it is to be stored, the new one.
+
+    What cannot be stored is refused before the work.
+    """
+    if update:
+        if len(new) > 1:
+            raise InputError("a baseline is one system", remedy="give one output")
+        refuse_read_only(os.fspath(path))
+    if Path(path).exists():
+        return stored_output(path, corpus, new)
+    if not update:
+        raise InputError(
+            "there is no baseline yet", path=os.fspath(path), remedy="store one: --update-baseline"
+        )
+    message = f"there is no baseline yet: {new[0].system} is compared with itself"
+    logging.getLogger(__name__).log(NOTICE, "%s", message)
+    return replace(new[0], system=f"{new[0].system} (stored)")
+
+
 def stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
     """The output of a stored run on the same corpus, under a name that no new system has."""
     run = read_run(path)
@@ -523,6 +549,7 @@ def check_files_gate(
             "a gate needs the old output or a baseline, and not both",
             remedy="give old= or baseline=",
         )
+    conditions = [parse_condition(text) for text in fail_if]
     corpus = read_corpus(
         gold=gold, source=source, references=refs, annotators=annotators, tokens=tokens
     )
@@ -554,6 +581,6 @@ def check_files_gate(
 
     found = compared(())
     held = check_conditions(
-        fail_if, corpus, columns, lambda out: compared(out) if out else found, bound=bound
+        conditions, corpus, columns, lambda out: compared(out) if out else found, bound=bound
     )
     return held, found

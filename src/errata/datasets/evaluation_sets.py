@@ -21,7 +21,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from pathlib import Path
@@ -33,7 +33,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import CorpusFiles
 from errata.io.files import plain_name
-from errata.io.outputs import read_systems, split_name
+from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.slices import SkippedSentences, join_skipped, read_skipped
 from errata.io.tokenisers import Tokeniser, tokenise_corpus, tokenise_output
@@ -312,3 +312,22 @@ def _expand(text: str, folder: Path) -> list[str]:
             found = []
         files = sorted(found, key=lambda file: _in_numbers(Path(file)))
     return [f"{name}={file}" if name else file for file in files]
+
+
+def scored_sets(places: Sequence[str]) -> Iterator[CorpusFiles]:
+    """Yield the files of whole test sets with outputs, every output on its own."""
+    for each in files_of_sets(places):
+        if each.skipped is not None:
+            raise InputError(
+                f"{each.title}: sentences are left out, which a run cannot do",
+                path=each.place,
+                remedy="leave them out of the files, or score this set with errata corpora",
+            )
+        outputs = tuple(
+            (name or "", path) for name, path in map(split_name, files_in(each.output_paths))
+        )
+        if not outputs:
+            raise InputError(
+                f"{each.title} has no outputs to score", path=each.place, remedy="give some"
+            )
+        yield replace(each, outputs=outputs)

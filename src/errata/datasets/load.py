@@ -10,20 +10,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses, Judgment
-from errata.datasets.evaluation_sets import EvaluationSet
-from errata.datasets.fetch import collection, role_files
 from errata.io import read_hypotheses, read_m2
-from errata.io.corpus import read_corpus
-from errata.io.judgments import read_judgments
 from errata.io.outputs import read_systems
+
+if TYPE_CHECKING:
+    from errata.datasets.evaluation_sets import EvaluationSet
 
 # ---- The public data sets as the nouns the rest of Errata works on.
 
 
 def read_collection(name: str) -> Corpus:
     """The corpus of a collection, by its name (see `errata data list`)."""
+    from errata.datasets.fetch import collection, role_files
+    from errata.io.corpus import read_corpus
+
     chosen = collection(name)
     gold, source = (role_files(chosen, role) for role in ("gold", "source"))
     return read_corpus(
@@ -36,6 +40,8 @@ def read_collection(name: str) -> Corpus:
 
 def read_outputs_of(name: str, corpus: Corpus | None = None) -> list[Hypotheses]:
     """The outputs of a collection, compared with the corpus where one is given."""
+    from errata.datasets.fetch import collection, role_files
+
     return read_systems(role_files(collection(name), "outputs"), corpus=corpus)
 
 
@@ -78,6 +84,19 @@ def sample_file(name: str) -> Iterator[Path]:
         yield path
 
 
+def sample_paths(name: str | None = None) -> dict[str, Path]:
+    """Return the paths of the sample's files by their names, or of one of them."""
+    if name is not None and name not in SAMPLE_FILES:
+        raise InputError(
+            f"the sample has no file {name!r}", remedy=f"it has: {', '.join(SAMPLE_FILES)}"
+        )
+    paths = {}
+    for each in (name,) if name else SAMPLE_FILES:
+        with sample_file(each) as path:
+            paths[each] = path
+    return paths
+
+
 def sample_corpus() -> Corpus:
     """The sample's sentences with the edits of two or three annotators each.
 
@@ -91,6 +110,8 @@ def sample_corpus() -> Corpus:
 
 def sample_texts() -> Corpus:
     """The sample's sentences with two corrected texts each, for metrics that need no edits."""
+    from errata.io.corpus import read_corpus
+
     with (
         sample_file("source.txt") as source,
         sample_file("reference0.txt") as first,
@@ -118,6 +139,8 @@ def sample_corpora() -> list[EvaluationSet]:
     >>> sample_corpora()[1]
     EvaluationSet('second', 36 sentences, 5 systems)
     """
+    from errata.datasets.evaluation_sets import EvaluationSet
+
     corpus, systems = sample_corpus(), sample_systems()
     middle = len(corpus) // 2
     return [
@@ -135,5 +158,7 @@ def sample_judgments() -> list[Judgment]:
     >>> sorted({judgment.judge for judgment in judgments})
     ['ana', 'bo', 'cleo']
     """
+    from errata.io.judgments import read_judgments
+
     with sample_file("judgments.jsonl") as path:
         return list(read_judgments(path))

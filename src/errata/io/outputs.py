@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from errata.core.errors import DataWarning, InputError, escape_controls, shorten
@@ -14,7 +15,6 @@ from errata.io.checks import Finding, raise_or_warn
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
 from errata.io.files import PathLike, plain_name, read_lines, shown_name
 from errata.io.m2 import M2File, scan_m2
-from errata.io.stored_runs import read_run
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_output, tokeniser
 
 # Endings that are no part of a system's name.
@@ -214,6 +214,8 @@ def output_of_lines(system: str, lines: Sequence[str], cut: Tokeniser | None) ->
 
 def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:
     given, where = split_name(path)
+    from errata.io.stored_runs import read_run
+
     run = read_run(where)
     name = names[0] if names else given
     if corpus.whole is not None and run.sentences == len(corpus.whole):
@@ -295,3 +297,31 @@ def _system(
             remedy = error.remedy
             raise InputError(problem, path=file.path, line=line, remedy=remedy) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))
+
+
+def output_names(texts: Sequence[str], output: str | None) -> list[str]:
+    """Return the file for each text to tokenise: one, or those in a folder, which is made."""
+    for path in texts:
+        if is_m2(path):
+            raise InputError(
+                "the edits of an M2 file refer to its tokens",
+                path=path,
+                remedy="make texts of it (errata convert), and tokenise those",
+            )
+    folder = output is not None and (os.path.isdir(output) or output.endswith(("/", os.sep)))
+    if len(texts) == 1 and not folder:
+        targets = [output or "-"]
+    elif output is None or output == "-":
+        raise InputError(
+            "several files cannot go to standard output", remedy="name a folder with --output"
+        )
+    else:
+        targets = [os.path.join(output, os.path.basename(plain_name(path))) for path in texts]
+        for one, other in combinations(range(len(texts)), 2):
+            if targets[one] == targets[other]:
+                raise InputError(
+                    f"{texts[one]} and {texts[other]} would both be written as {targets[one]}",
+                    remedy="tokenise them one by one",
+                )
+        os.makedirs(output, exist_ok=True)
+    return targets

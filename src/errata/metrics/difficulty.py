@@ -760,3 +760,13 @@ class Difficulty(Metric):
         square = Fraction(repr(float(self.beta))) ** 2
         below = square * p + r
         return (1 + square) * p * r / below if below else Fraction(0)
+
+
+def write_map_weights(weighed: DifficultyMap, path: PathLike) -> None:
+    """Write the counts behind the weights of a map with one annotator."""
+    if weighed.corpus.most_references > 1:
+        raise InputError(
+            "a weight file holds one annotator's weights", remedy="choose one with --annotator"
+        )
+    counts = np.split(weighed.tally.solved.astype(int), weighed.chunks.bounds[1:-1])
+    write_weights(weighed.tally.systems, counts, path)

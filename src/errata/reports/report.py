@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from errata.comparison.gate import parse_condition
 from errata.core.stats import plural
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.io.atomic import write_bytes
@@ -190,7 +191,7 @@ def report(
             human=human,
             base=base,
             slices=slices,
-            fail_if=tuple(fail_if),
+            fail_if=tuple(map(parse_condition, fail_if)),
             runs=tuple(runs),
             title=title,
             resamples=resamples,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TextIO, TypeVar
 
-from errata.comparison.gate import Bound
+from errata.comparison.gate import Bound, Condition
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Progress
 from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
@@ -68,7 +68,7 @@ class ReportInputs:
     base: str | None = None
     slices: Mapping[str, Sequence[str]] | None = None
     runs: Sequence[StoredRun] = ()
-    fail_if: Sequence[str] = ()
+    fail_if: Sequence[Condition] = ()
     bound: Bound = "confident"
     gate: GateVerdict | None = None
     checked: CheckReport | None = None

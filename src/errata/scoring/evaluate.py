@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from errata.core.parallel import circles_left, parallel_map
 from errata.core.registry import plugin_errors
 from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
 from errata.data import Corpus, Hypotheses, Scores
-from errata.io.shards.counts import CountSpool, SpooledParts
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric, describe_data, join_counts
 from errata.scoring.accumulator import (
@@ -41,6 +40,9 @@ from errata.scoring.resampling import (
     resample,
 )
 from errata.scoring.results import Facts, build_scores, corpus_facts, different_draws, drawn_facts
+
+if TYPE_CHECKING:
+    from errata.io.shards.counts import CountSpool, SpooledParts
 
 # ---- From counts to scores, the same way for every metric.
 
@@ -402,6 +404,8 @@ def evaluate_batches(
     for metric in metrics:
         check_parts(metric)
     facts: Facts | None = None
+    from errata.io.shards.counts import CountSpool
+
     with CountSpool() as spool:
         rows = _Rows(metrics, spool, limits)
         for corpus, systems in _swept(batches):

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from errata.core.errors import InputError
-from errata.core.stats import Interval
-from errata.data import Scores, original_number
-from errata.metrics.errant_by_type import TargetedScores, TypeScores
+from errata.core.stats import Interval, Progress
+from errata.data import Corpus, Hypotheses, Scores, original_number
+from errata.metrics import Metric
 from errata.scoring.verdicts import first_lead, lead_over, tied_with_best, verdict_sentence
 from errata.tables.cells import BestScore, Cell, score_format, score_formats, unit
-from errata.tables.table import Form, Table, joined_signatures
+from errata.tables.table import Form, Table, joined_signatures, signed
+
+if TYPE_CHECKING:  # imported only where edits are counted by kind
+    from errata.metrics.errant_by_type import TargetedScores, TypeScores
 
 # ---- Scores by kind of edit, as tables.
 
@@ -401,3 +405,44 @@ def score_change_table(
         formats={**dict.fromkeys(("old score", "new score"), ".4f"), "change": "+.4f", "p": ".3g"},
         signature=joined_signatures([scores.signature for scores in results]),
     )
+
+
+def by_type_tables(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    *,
+    tier: int = 3,
+    progress: Progress | None = None,
+) -> list[Table]:
+    """Return the scores of each system by kind of edit, by a metric that counts edits."""
+    from errata.metrics.base import describe_data
+    from errata.metrics.errant import Edits
+    from errata.metrics.errant_by_type import scores_by_type, targeted_scores
+    from errata.scoring.contract import check_inputs
+    from errata.scoring.results import corpus_facts
+
+    if not isinstance(metric, Edits):
+        raise InputError(
+            f"{metric.name} has no scores by kind of edit",
+            remedy="--by-type goes with -m errant or edits",
+        )
+    check_inputs(metric, corpus, systems)
+    metric.prepared(corpus, systems, progress)  # of all systems in one go
+    by_system = [scores_by_type(metric, corpus, system, tier=tier) for system in systems]
+    targeted = [targeted_scores(metric, corpus, system, tier=tier) for system in systems]
+    described = describe_data(metric, corpus, systems)
+    tables, signature = [], ""
+    for scored, aimed in zip(by_system, targeted, strict=True):
+        signature = signed(
+            repr(metric),
+            *described.context,
+            *corpus_facts(corpus),
+            *((f"kinds:gold retyped by {metric.extractor}",) if scored.retyped else ()),
+            f"tier:{tier}",
+        )
+        notes = described.notes
+        tables.append(type_table(scored, metric.headline, notes=notes, signature=signature))
+        tables.append(targeted_table(aimed, metric.headline, signature=signature))
+    tables.append(changed_sentences_table(targeted, signature=signature))
+    return tables

@@ -164,7 +164,7 @@ def test_edits_neighbours_and_criteria_are_in_the_prompt(fake: FakeChat) -> None
     anew = extracting([parse("judge(mode=edit)")], "aligned")[0]
     assert "edits:extracted" in evaluate(anew, corpus[:1], own, resamples=0).signature
     assert shown_targets(fake.prompts()[-1]) == ["He [go→goes] ."]
-    with pytest.raises(InputError, match="no metric here goes by edits"):
+    with pytest.raises(InputError, match="no metric here counts edits"):
         extracting([parse("judge")], "aligned")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import tempfile
 import zipfile
 from collections import Counter
@@ -42,6 +43,7 @@ from errata.collect.web.store import usual_scores
 from errata.core.errors import FORMULAS, InputError
 from errata.data import Corpus, Edit, Judgment, Reference
 from errata.edits import classify_all
+from errata.io.atomic import write_lines
 from errata.io.m2 import format_m2
 
 BATCH_ROWS = 500
@@ -257,6 +259,19 @@ def writer_lines(
     return written_lines(
         database, design, blocked=blocked, names=lambda *which: begin + name(*which)
     )
+
+
+def write_texts(
+    database: Database, start: str, *, mark: str = "", blocked: bool = False
+) -> list[tuple[str, int]]:
+    """Write the texts of a campaign and the file of their writers; return files and lines."""
+    written = [
+        (start + name, write_lines(lines(), start + name))
+        for name, lines in text_files(database, mark=mark, blocked=blocked)
+    ]
+    writers = writer_lines(database, begin=os.path.basename(start), blocked=blocked)
+    path = start + WRITERS
+    return [*written, (path, write_lines(render_writers(writers), path))]
 
 
 def texts_without_room(database: Database, *, blocked: bool = False) -> int:

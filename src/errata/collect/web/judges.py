@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -176,6 +177,14 @@ def change_state(database: Database, state: CampaignState, *, now: int) -> None:
             )
         connection.execute(update(campaigns).values(state=state))
         record(connection, now, "organiser", "state", before=before, after=state)
+
+
+def numbered_names(database: Database, names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return the first free names of the form judge1, beside ``names``."""
+    with database.reading() as connection:
+        taken = {judge.name for judge in invited(connection)} | {*names}
+    free = (name for k in itertools.count(1) if (name := f"judge{k}") not in taken)
+    return tuple(itertools.islice(free, count))
 
 
 def add_judges(

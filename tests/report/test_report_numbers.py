@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from collecting import fill_with_sample
 from command import errata, run, tables
 from errata import evaluate
 from errata.datasets import sample_corpus, sample_systems
@@ -50,6 +51,12 @@ def tables_of(page: str) -> dict[str, list[Shown]]:
         )
         last = Shown([text for text, _ in heads], rows)
     return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of the sample."""
+    return fill_with_sample(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -231,6 +238,14 @@ def test_runs_are_drawn_over_time(tmp_path: Path) -> None:
     shown = tables_of(page_of(tmp_path))["runs"][0]
     first = evaluate("gleu", corpus, systems[0], resamples=0)
     assert float(shown.rows[0][2][1] or 0) == to_json(first.values[0].item())
+
+
+def test_without_input_it_says_which_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    message = run("report", cwd=tmp_path, code=2).stderr
+    assert "outputs, judgments and scores are all missing" in message
+    assert "--gold" in message
+    assert (tmp_path / "report.html").read_text() == "mine"
 
 
 def test_no_number_is_shown_as_nan(made: Any) -> None:

@@ -105,7 +105,7 @@ def test_nobody_reviews_an_own_correction(folder: Path) -> None:
             file.unlink()
         done = collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *given)
         # One of the 11 different texts is by two people.
-        assert done.stderr.count(f"{WRITERS} says who wrote 11 of 11 texts") == 1
+        assert done.stderr.count(f"{WRITERS} names the writers of 11 of 11 texts") == 1
     met = reviewed(folder, "r.db", 3)
     assert sum(met[name][name] for name in met) == 0
     assert sum(counted.total() for counted in met.values()) == 12
@@ -137,9 +137,12 @@ def test_without_writers_texts_are_reviewed_by_anybody(folder: Path) -> None:
     """The file of writers is missing, or empty where all of them are forgotten."""
     (folder / WRITERS).write_text("")
     done = collect(folder, "new", "q.db", *REVIEW, "--judges", 3, *SLOTS)
-    assert f"{WRITERS} says who wrote 0 of 11 texts" in done.stderr
+    assert f"{WRITERS} names the writers of 0 of 11 texts" in done.stderr
     (folder / WRITERS).unlink()
-    assert "wrote" not in collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS).stderr
+    assert (
+        "names the writers"
+        not in collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS).stderr
+    )
     with running(folder, "run", "r.db") as (server, tokens):
         (task,) = tasks_of(server, tokens["judge1"])
         answer(server, tokens["judge1"], task, {"accept": True})
@@ -160,7 +163,7 @@ def test_what_does_not_fit_is_refused(folder: Path) -> None:
         return found
 
     other = ("--kind", "rank", "--source", "src.txt")
-    assert "matters to reviews alone, and the kind is 'rank'" in refused(*other, *SLOTS, WRITERS)
+    assert "matter only to reviews, and the kind is 'rank'" in refused(*other, *SLOTS, WRITERS)
     whole = (folder / WRITERS).read_text("utf-8")
     changed(folder, WRITERS, '"sentence": 5', '"sentence": 6')
     said = refused(*REVIEW, *SLOTS)
@@ -204,7 +207,7 @@ def test_texts_go_to_a_folder_of_their_own(written: Path) -> None:
         "minimal.1",
     }
     done = collect(written, "new", "own.db", *REVIEW, "--judges", 3, "own")
-    assert "own/writers.jsonl says who wrote 11 of 11 texts" in done.stderr
+    assert "own/writers.jsonl names the writers of 11 of 11 texts" in done.stderr
     for name in names:
         old = "refs/new." + name
         if name != "writers.jsonl":

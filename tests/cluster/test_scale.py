@@ -130,10 +130,10 @@ def test_task_is_chosen_by_index_or_array_job(files: SampleFiles, tmp_path: Path
         (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler goes with --engine dask"),
         (
             ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--life", "9"],
-            "--life goes with workers of our own",
+            "--life and --scheduler are given",
         ),
         *(
-            (["--engine", "loop", idle, "2"], f"{idle} goes with workers")
+            (["--engine", "loop", idle, "2"], f"{idle} goes with --engine local|dask")
             for idle in ("--workers", "--life", "--allow-failed")
         ),
     ],
@@ -179,7 +179,7 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     assert "bootstrap:poisson" in json.loads(done.stdout)["tables"][0]["signature"]
     for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
         refused = errata("scale", "run", *run, *idle, code=2)
-        assert "goes with inputs: this run is planned already" in refused.stderr
+        assert f"{idle[0].replace('-m', '--metric')} goes with outputs or --gold" in refused.stderr
     narrow = errata("scale", "reduce", *run, "--confidence", "0.5", "--json")
     assert narrow.stdout == errata("scale", "run", *run, "--confidence", "0.5", "--json").stdout
     assert narrow.stdout != done.stdout

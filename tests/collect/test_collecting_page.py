@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from collecting import collect, judge, ranking_after, running
+from collecting import collect, fill_with_sample, judge, ranking_after, running
 from command import errata
 from errata.cli.collect import command
 from errata.io.judgments import read_judgments
@@ -42,6 +42,12 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 NAPOLES, SIX_TEXTS, WRITING, REVIEW, *OTHERS = blocks(PAGE, "toml")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of the sample."""
+    return fill_with_sample(tmp_path)
 
 
 @pytest.fixture
@@ -183,7 +189,7 @@ def test_the_unit_starts_what_there_is(files: Path) -> None:
     words = shlex.split(line)
     assert [Path(words[0]).name, *words[1:3]] == ["errata", "collect", "serve"]
     context = command.commands["serve"].make_context("serve", words[3:])
-    port, url = context.params["port"], context.params["url"]
+    port, url = context.params["address_port"], context.params["address_url"]
     assert f"proxy_pass http://127.0.0.1:{port}/;" in page
     assert url == "https://example.org/study/"
     collect(files, "new", "study.db", "--sample", "--url", url)
