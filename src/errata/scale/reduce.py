@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -249,8 +249,8 @@ def write_sentences(
 ) -> dict[str, int]:
     """Write ``sentences/SET/METRIC/SYSTEM.parquet`` in the folder of a run that was counted.
 
-    The columns are those of ``errata score --by-sentence``; the annotator is empty where the
-    annotator of a column of references differs by sentence. Return the number of sentences by file.
+    The scores are those of ``errata score --by-sentence``, but for the annotators, of which counts
+    know nothing. Gives the files with how many sentences they have.
     """
     manifest.wanted.check_files()
     check_complete(folder, run_status(folder, manifest))
@@ -284,7 +284,7 @@ def _write_tables(
     with plugin_errors(metric):
         for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
-            rows = _scored(metric, parts, gone, facts.places)
+            rows = _scored(metric, parts, gone)
             with folder.waiting() as place:
                 file, system = place / "table", tested.systems[s]
                 sentences = write_sentence_table(file, system, metric.headline, signature, rows)
@@ -292,9 +292,7 @@ def _write_tables(
             yield name, sentences
 
 
-def _scored(
-    metric: Metric, parts: CountParts, gone: set[int], places: Sequence[int | None]
-) -> Iterator[ScoredSentences]:
+def _scored(metric: Metric, parts: CountParts, gone: set[int]) -> Iterator[ScoredSentences]:
     """The scores of sentences batch by batch, numbered as in the text with those left out."""
     last = 0
     for counts in parts:
@@ -305,5 +303,4 @@ def _scored(
             last += 1
             if last not in gone:
                 numbers.append(last)
-        scores, figures = sentence_scores(metric, counts, places=places)
-        yield ScoredSentences(np.array(numbers, np.int64), scores, figures)
+        yield ScoredSentences(np.array(numbers, np.int64), *sentence_scores(metric, counts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -13,7 +12,7 @@ from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums, select_reference
 from errata.core.stats import BLOCK, Floats, Ints
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Before, Metric, Unsettled, scored_alone, to_int
+from errata.metrics.base import Before, Metric, Unsettled, scored_alone
 from errata.scoring.contract import validate_choice, validate_counts
 from errata.scoring.resampling import LIMITS, BootstrapLimits, GrowingHistogram, Histogram
 from errata.scoring.results import Facts, different_draws
@@ -47,25 +46,22 @@ def _there(counts: Floats) -> Floats:
 
 
 def sentence_scores(
-    metric: Metric, counts: Floats, corpus: Corpus | None = None, places: Sequence[int | None] = ()
+    metric: Metric, counts: Floats, corpus: Corpus | None = None
 ) -> tuple[Floats, dict[str, Floats | Ints]]:
     """Scores and further figures of every sentence scored alone (mean over draws).
 
-    Among the figures is the annotator whose reference was taken, where the corpus is given, or the
-    annotators of the columns of ``counts`` (``places``, None where it differs by sentence).
+    Among the figures is the annotator whose reference was taken, where the corpus is given.
     """
     single = metric.single
     choice = validate_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
     more = dict(single.figures(chosen_counts(counts, choice)))
-    if metric.columns != "annotators" or len(choice) > 1:
+    if corpus is None:
         return mean, more
     # With one reference there is no choice to speak of.
-    if corpus is not None and corpus.most_references > 1 and counts.shape[1] > 1:
+    several = counts.shape[1] > 1 and corpus.most_references > 1
+    if metric.columns == "annotators" and len(choice) == 1 and several:
         more["annotator"] = _annotators(corpus, choice[0])
-    elif len(places) > 1:  # also where a part of the corpus has one reference only
-        known = np.array([math.nan if each is None else each for each in places])
-        more["annotator"] = known[choice[0]] if None in places else to_int(known[choice[0]])
     return mean, more
 
 
