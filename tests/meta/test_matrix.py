@@ -113,7 +113,7 @@ def test_without_people_there_is_the_matrix(files: Path) -> None:
     for more, said in (
         (("--window", 2), "--window goes with --judgments or --human"),
         (("--no-tests",), "--tests goes with --judgments or --human"),
-        (("--figure", "scatter=x.svg"), "the figure scatter needs a word from people"),
+        (("--figure", "scatter=x.svg"), "the figure scatter compares metrics with people"),
         (("--level", "sentence"), "sentence level needs judgments"),
     ):
         assert said in errata("meta", *run, *more, cwd=files, code=2).stderr

@@ -283,10 +283,9 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
         return bool(heads & {*wanted.split("|")})
 
     def is_written(parameter: Parameter) -> bool:
-        value = values[parameter.name]
         if not parameter.flags:
-            return bool(value)
-        return source(parameter.name) is ParameterSource.COMMANDLINE and value is not False
+            return bool(values[parameter.name])
+        return source(parameter.name) is ParameterSource.COMMANDLINE
 
     for each in filter(is_written, parameters):
         for needed in each.needs:
