@@ -49,7 +49,7 @@ def test_what_needs_the_whole_is_not_streamed(files: Path) -> None:
         ((*gold, "--by-sentence"), "--by-sentence shows all sentences"),
         ((*gold, "--by-type"), "--by-type compares all edits at once"),
         ((*gold, "--skip-sentences", "3"), "--skip-sentences numbers all sentences"),
-        ((*gold, "-m", "judge"), "let it judge fewer sentences"),
+        ((*gold, "-m", "judge"), "score fewer sentences"),
         (("--sample",), "--sample is no file"),
     ):
         done = errata("score", *given, "--stream", cwd=files, code=2)

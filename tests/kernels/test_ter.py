@@ -135,7 +135,7 @@ def test_real_rewrites(
         counts = operations.sum(axis=1)
         assert counts.sum() == known[f"{key}/lc={lowercase}"]["edits_1312"]
         # The oracle left out line 48, as the file of merged lines has it by mistake.
-        kept = material.kept("as written")
+        kept = material.kept_sentences("as written")
         assert counts[kept].sum() == known[f"{key}/lc={lowercase}"]["edits_1278"]
     chosen = pairs[::40]
     assert edit_counts(chosen, lowercase=False).tolist() == [official(pair) for pair in chosen]

@@ -192,7 +192,7 @@ def test_the_command_trains_says_how_well_and_does_not_overwrite(
     done = errata(*run, cwd=tmp_path)
     assert '"name": "heads"' in done.stdout
     assert "tokens, cut" not in done.stderr
-    assert "not to be shipped" in done.stderr
+    assert "must not be redistributed" in done.stderr
     again = errata(*run, cwd=tmp_path, code=2)
     assert "some/card.json: the file exists; give --force" in again.stderr
     # All outputs have 9 words and numbers with [CLS] and [SEP]: at 8 tokens, every one is cut.

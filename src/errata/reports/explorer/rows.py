@@ -460,7 +460,7 @@ def sentence_index(
     """Index sentences that are laid out, with their scores by several metrics.
 
     >>> from errata.data import Corpus, Hypotheses
-    >>> from errata.reports.explorer.rows import laid_out
+    >>> from errata.reports.explorer.rows import sentence_views
     >>> corpus = Corpus.from_texts(["He go", "I am"], [["He goes", "I am"]])
     >>> found = sentence_views(corpus, [Hypotheses("A", ("He went", "I am"))])
     >>> index = sentence_index(found, 1, [], {"level": ["B1", "A2"]})
