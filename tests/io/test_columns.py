@@ -65,3 +65,21 @@ def test_titles_of_rated_outputs(tmp_path: Path) -> None:
         (row,) = read_ratings(path).rows
         assert (row.source, row.output, row.systems) == ("I is", "I am", ("A",))
         assert row.ratings == {"grammer": (4,), "fluency": (3,), "meaning": (2,)}
+
+
+def test_ratings_of_one_system_are_not_scores_of_several(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("judge,sentence,A\nann,0,3\nbob,0,4\nann,1,5\n")
+    (scores,) = read_score_file(path, names=("x", "y", "z"))
+    assert (scores.systems, scores.values.tolist()) == (("A",), [4.25])
+
+
+def test_a_table_without_scores_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("sentence\n0\n1\n")
+    with pytest.raises(InputError, match="no column of scores"):
+        read_score_file(path)
+    path = tmp_path / "t.tsv"
+    path.write_text("scorer\tsystem\tsentence\tF0.5\nm2\ta\t0\t0.5\nm2\ta\t1\t0.7\n")
+    with pytest.raises(InputError, match="no overall score of a"):
+        read_score_file(path)

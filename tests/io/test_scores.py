@@ -110,7 +110,7 @@ BAD_FILES = [
     ("s.tsv", HEADING + "m\tA\t\t1\nm\tA\t\t1\n", "s.tsv:3: .* two scores"),
     ("s.tsv", HEADING + "m\tA\t\t1\nn\tB\t\t1\n", "2 scorers"),
     ("s.tsv", HEADING + "m\tA\tx\t1\n", "s.tsv:2: 'x'"),
-    ("s.tsv", HEADING + "m\tA\t\t1\nm\tB\t0\t1\n", "same systems"),
+    ("s.tsv", HEADING + "m\tA\t\t1\nm\tB\t0\t1\n", "no overall score of B"),
     ("s.txt", "", ".json or .tsv"),
 ]
 
@@ -171,7 +171,7 @@ def test_published_tables_that_do_not_fit(tmp_path):
     with pytest.raises(InputError, match="systems:1: 5 columns; a table of sentence scores has 6"):
         read_published_scores(sentence_path=systems)
     sentences.write_text(row("m", "l", "t", "A", 0, 1) + row("m", "l", "t", "A", 0, 1))
-    with pytest.raises(InputError, match=r"sentences:2: .* two scores for sentence 0"):
+    with pytest.raises(InputError, match=r"sentences:2: .* two scores for one sentence"):
         read_published_scores(sentence_path=sentences)
     sentences.write_text(row("m", "l", "t", "A", 99999999, 1))
     with pytest.raises(InputError, match="without large gaps"):

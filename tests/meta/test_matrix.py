@@ -124,6 +124,15 @@ def test_without_people_there_is_the_matrix(files: Path) -> None:
     assert "significance compares metrics with each other; give a second one" in alone
 
 
+def test_common_systems_without_people(files: Path) -> None:
+    (files / "c.tsv").write_text("A\t3\nB\t2\nC\t1\nD\t7\n")
+    run = ("--scores", "a.tsv", "--scores", "c.tsv", "--resamples", 0)
+    assert "--common" in errata("meta", *run, cwd=files, code=2).stderr
+    assert _tables(*run, "--common", cwd=files)["matrix"]["rows"][0]["ρ"] == -1.0
+    hidden = _tables(*run, "--common", "--hide", "B", cwd=files)["matrix"]["rows"][0]
+    assert hidden["r"] == -1.0
+
+
 def test_a_metric_that_tells_no_system_apart_is_named(files: Path) -> None:
     (files / "same.tsv").write_text("A\t0.5\nB\t0.5\nC\t0.5\n")
     found = _tables("--scores", "a.tsv", "--scores", "same.tsv", "--resamples", 0, cwd=files)

@@ -250,11 +250,11 @@ class PeopleOptions:
     members: Members = members_option(needs=JUDGED)
     unit: Unit = unit_option("What is drawn when judgments are resampled.", needs=JUDGED)
     without: tuple[str, ...] = without_option()
-    hide: tuple[str, ...] = hide_option(needs=("outputs or --scores or --sample", PEOPLE))
+    hide: tuple[str, ...] = hide_option(needs="outputs or --scores or --sample")
     common: bool = option(
         "--common",
         default=False,
-        needs=("outputs or --scores or --sample", PEOPLE),
+        needs="outputs or --scores or --sample",
         help="Compare only systems that people and all metrics scored. (A system that only people "
         "scored is always left out.)",
     )

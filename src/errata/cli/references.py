@@ -111,6 +111,11 @@ class ReferencesOptions(CommandOptions):
             )
         if self.sets and self.metrics and not scored:
             raise InputError("--metric goes with outputs", remedy="leave it out otherwise")
+        usual = Bootstrap()
+        if self.sets and not scored:
+            for name in ("resamples", "seed", "confidence"):
+                if getattr(self.bootstrap, name) != getattr(usual, name):
+                    raise InputError(f"--{name} goes with outputs", remedy="leave it out otherwise")
         for kind, _ in self.figures:
             if kind in ("correlations", "rankings") and not self.sets:
                 raise InputError(

@@ -194,7 +194,7 @@ def patterns_of(pattern: Pattern) -> tuple[str, ...]:
 
 
 def _only(pattern: Pattern | None) -> str:
-    names = patterns_of(pattern or ())
+    names = patterns_of(() if pattern is None else pattern)
     if len(names) != 1:
         raise InputError(f"{len(names)} files where one is read", remedy="join them, or name one")
     return names[0]

@@ -191,7 +191,9 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
     """A column of numbers for each system, with a row for each sentence, or one for all."""
     columns, names = [c for c in table.columns if c not in (judge, sentence)], table.names
     notes: tuple[str, ...] = ()
-    if len(columns) == 1 and (table.head is None or names):
+    if not columns:
+        raise table.error("no column of scores", "write a column of numbers for every system")
+    if judge is None and len(columns) == 1 and (table.head is None or names):
         return _one_column(table, columns[0])
     if table.head is not None:
         names = [table.title(column) for column in columns]

@@ -62,7 +62,7 @@ class _Figure:
         if value is None:
             self.gap_line = self.gap_line or line
         elif key in known:
-            where = "" if sentence is None else f" for sentence {sentence}"
+            where = "" if sentence is None else " for one sentence"
             problem = f"the system {system} has two scores{where}"
             raise InputError(problem, path=self.path, line=line, remedy="keep one")
         else:
@@ -422,7 +422,15 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
                         value = parse_score(cell, name, number)
                     yield ScoreRow(scorer, system, place, column, value, number)
 
-    return one_scorer(assemble_scores(rows(), name, signatures=True), name)
+    found = list(rows())
+    without = {row.system for row in found} - {row.system for row in found if row.sentence is None}
+    if without:
+        raise InputError(
+            f"no overall score of {', '.join(sorted(without))}",
+            path=name,
+            remedy="keep the rows without a sentence, which hold the scores of the whole text",
+        )
+    return one_scorer(assemble_scores(found, name, signatures=True), name)
 
 
 # ---- ``result.json`` of a run: the scores of every metric on every test set, in one file.
@@ -514,7 +522,8 @@ class PrintedTable:
                 value = _value(row.get(headline), f"the {headline} of {system[:40]!r}", path, line)
             found.append(ScoreRow(signature, system, place, headline, value, line))
         if all(row.value is None for row in found):
-            raise InputError("no sentence has a score", path=path)
+            unit = "sentence" if sentences else "system"
+            raise InputError(f"no {unit} has a score", path=path)
         return found
 
 

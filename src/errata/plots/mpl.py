@@ -324,7 +324,7 @@ def _draw_matrix(panel: Axes, shape: Matrix) -> None:
 
 def _draw_lines(panel: Axes, shape: Lines) -> None:
     many = len(shape.lines)
-    step = min(0.08, 0.5 / many)  # so that intervals do not hide each other
+    step = min(0.03, 0.5 / many)  # so that intervals do not hide each other
     for k, line in enumerate(shape.lines):
         known = [(x, each) for x, each in enumerate(line.estimates) if each is not None]
         x = np.array([x for x, _ in known]) + step * (k - (many - 1) / 2)

@@ -221,7 +221,7 @@ def check_parts(metric: Metric) -> None:
     """Refuse a metric whose counts of a sentence depend on others, before any part is counted."""
     if not metric.divisible:
         raise InputError(
-            f"{metric.name} looks at the whole corpus at once, which cannot be read in parts",
+            f"{metric.label} looks at the whole corpus at once and cannot be scored in parts",
             remedy="score fewer sentences with it, all in memory",
         )
 

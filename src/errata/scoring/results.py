@@ -245,10 +245,11 @@ class Facts:
     def to_json(self) -> dict[str, Any]:
         """The facts as what JSON holds."""
         known = {name: _as_list(getattr(self, name)) for name in self.__dataclass_fields__}
-        known["by_metric"] = {
-            metric: {name: _as_list(fact) for name, fact in facts.items()}
+        # Pairs keep the order of facts, that of the systems: keys of JSON objects may be sorted.
+        known["by_metric"] = [
+            [metric, [[name, _as_list(fact)] for name, fact in facts.items()]]
             for metric, facts in self.by_metric.items()
-        }
+        ]
         return known
 
     @classmethod
@@ -260,10 +261,9 @@ class Facts:
         }
         known["by_metric"] = {
             metric: {
-                name: frozenset(fact) if isinstance(fact, list) else fact
-                for name, fact in facts.items()
+                name: frozenset(fact) if isinstance(fact, list) else fact for name, fact in facts
             }
-            for metric, facts in given["by_metric"].items()
+            for metric, facts in given["by_metric"]
         }
         return cls(**known)
 
