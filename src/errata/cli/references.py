@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.input_options import Inputs, ScoreFiles, parse_metrics
-from errata.cli.judgment_options import PeopleOptions, over_option, read_meta_inputs
+from errata.cli.judgment_options import PEOPLE, PeopleOptions, over_option, read_meta_inputs
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 METRICS = ("m2", "gleu")
 SCORED = "outputs or --sample"
-PEOPLE = "--judgments or --human or --sample"
 EPILOG = """\b
 Examples:
   errata references --source src.txt --refs a.txt --refs b.txt
