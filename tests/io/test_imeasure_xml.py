@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
 from command import errata
 from errata.core.errors import DataWarning, InputError
-from errata.data import Edit
+from errata.data import Edit, Hypotheses
 from errata.io import read_corpus
+from errata.metrics.imeasure import IMeasure
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>
 <scripts>
@@ -88,3 +90,19 @@ def test_every_command_takes_it(tmp_path: Path) -> None:
     for name in ("score", "check"):
         done = errata(name, "--gold", "gold.ixml", "out.txt", cwd=tmp_path)
         assert "out" in done.stdout
+
+
+@pytest.mark.parametrize("references", ["mix", "nomix"])
+def test_corrections_are_not_tokenised_again(tmp_path: Path, references: str) -> None:
+    """The official program takes the corrections of its XML as they are: I was -11."""
+    corpus = read(
+        tmp_path,
+        '<scripts><sentence id="1" numann="1"><text>I cant .</text>'
+        '<error id="1"><alt ann="0"><c start="1" end="2">can\'t</c></alt></error>'
+        "</sentence></scripts>",
+    )
+    metric = IMeasure(references=references)
+    for given in (corpus, pickle.loads(pickle.dumps(corpus))):
+        counts = metric.count(given, Hypotheses("A", ("I can't .",)))
+        assert metric.score(counts[0, 0]) == 1
+    assert metric.describe(metric.facts(corpus, ())).context == ("gold:edits",)

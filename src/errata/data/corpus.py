@@ -30,8 +30,9 @@ class Corpus:
     vocabulary. ``kept`` names the annotators where the references of others were left out;
     ``skipped`` are the sentences left out of the ``whole``, by their place there; ``tokens`` names
     the tokeniser of its texts; ``first`` is the number of sentences before it, where it is a part
-    of a larger corpus; ``documents`` name the document of each sentence, where known. Values
-    computed from a corpus are kept with it (`derived`).
+    of a larger corpus; ``documents`` name the document of each sentence, where known;
+    ``tokenised_edits`` says that the file has its corrections tokenised as I-measure wants them.
+    Values computed from a corpus are kept with it (`derived`).
 
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
     >>> len(corpus), corpus.most_references
@@ -50,6 +51,7 @@ class Corpus:
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     first: int = field(default=0, kw_only=True, repr=False, compare=False)
     documents: tuple[str, ...] = field(default=(), kw_only=True, repr=False, compare=False)
+    tokenised_edits: bool = field(default=False, kw_only=True, repr=False)
     checked: InitVar[bool] = field(default=False, kw_only=True)
     _derived: dict[Hashable, Any] = field(
         default_factory=dict, init=False, repr=False, compare=False

@@ -14,7 +14,8 @@
 
 An ``alt`` belongs to the annotator it names, or else, as the k-th of its error, to annotator k.
 ``numann`` counts the annotators of a sentence: those without an alternative left it as it is.
-``req`` follows from both and is not read.
+``req`` follows from both and is not read. The converter that writes such files has tokenised the
+corrections, so `IMeasure` takes them as they are.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> 
     reader.read("\n".join(lines))
     if not reader.sources:
         raise InputError("the file holds no <sentence>", path=path, remedy="fetch it again")
-    corpus = Corpus(tuple(reader.sources), tuple(reader.references), name)
+    corpus = Corpus(tuple(reader.sources), tuple(reader.references), name, tokenised_edits=True)
     return M2File(path, corpus, tuple(reader.lines), ())
 
 

@@ -106,6 +106,7 @@ def exact_improvement(wacc: Fraction, base: Fraction) -> Fraction:
 
 
 Aspect = Literal["correction", "detection"]
+Tokenisation = Literal["official", "none"]
 LONGEST = 5000  # tokens of a sentence
 CELL = 36  # bytes for each pair of tokens of two sentences (`errata.kernels.threeway`)
 
@@ -130,8 +131,9 @@ class IMeasure(Metric):
 
     ``references="nomix"`` takes each annotator's correction as it is (the official ``-nomix``,
     what published figures use); ``"mix"``, the official default, also lets corrections of
-    several annotators be combined, cluster by cluster. ``tokenise="official"`` splits gold
-    corrections as the official converter does, which published figures need. In the detection
+    several annotators be combined, cluster by cluster. ``tokenise="official"`` splits the
+    corrections of an M2 file as the official converter does, which published figures need; those
+    of the converter's own XML are split already. In the detection
     aspect a wrong correction is a TP. ``choice="corpus"`` chooses references by running totals
     (``-opt:corpus``); the result depends on the order of the sentences. ``spaces="ascii"`` splits
     outputs as the official program does, which reads bytes: a no-break space is part of a token.
@@ -155,7 +157,7 @@ class IMeasure(Metric):
     weight: float = 2.0
     beta: float = 1.0
     choice: Literal["sentence", "corpus"] = "sentence"
-    tokenise: Literal["official", "none"] = "official"
+    tokenise: Tokenisation = "official"
     spaces: Spaces = "unicode"
     longest: int = field(default=LONGEST, compare=False)
 
@@ -204,8 +206,9 @@ class IMeasure(Metric):
         if self.references == "mix":
             return self._count_mix(corpus, [hypotheses])[0]
         self._check_lengths(corpus, hypotheses)
-        key = ("imeasure", self.references, self.tokenise)
-        prepared = corpus.derived(key, lambda: prepare_nomix(corpus, self.tokenise))
+        tokenise = self.tokenisation(corpus)
+        key = ("imeasure", self.references, tokenise)
+        prepared = corpus.derived(key, lambda: prepare_nomix(corpus, tokenise))
         return count_nomix(corpus, prepared, hypotheses, self.spaces)
 
     def count_all(
@@ -227,9 +230,14 @@ class IMeasure(Metric):
     def _count_mix(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[Floats]:
         for hypotheses in systems:
             self._check_lengths(corpus, hypotheses)
-        key = ("imeasure", self.references, self.tokenise)
-        chains = corpus.derived(key, lambda: prepare_mix(corpus, self.tokenise))
+        tokenise = self.tokenisation(corpus)
+        key = ("imeasure", self.references, tokenise)
+        chains = corpus.derived(key, lambda: prepare_mix(corpus, tokenise))
         return count_mix(corpus, chains, systems, self.weight, self.choice, self.spaces)
+
+    def tokenisation(self, corpus: Corpus) -> Tokenisation:
+        """How the corrections of a corpus are split: not again where its file has them split."""
+        return "none" if corpus.tokenised_edits else self.tokenise
 
     def _check_lengths(self, corpus: Corpus, hypotheses: Hypotheses) -> None:
         """Refuse what would ask for gigabytes: tables grow with the square of a sentence."""
@@ -301,7 +309,7 @@ class IMeasure(Metric):
 
     def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
         """How many references are texts, and how many corrections the tokeniser splits."""
-        split = self.tokenise != "none" and sum(
+        split = self.tokenisation(corpus) != "none" and sum(
             treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
             for references in corpus.references
             for reference in references

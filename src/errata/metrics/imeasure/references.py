@@ -14,19 +14,20 @@ from typing import NamedTuple
 from errata.data import Reference
 
 # ---- Penn Treebank tokenisation of corrections, as the official I-measure converter applies it.
+# It reads bytes: typographic quotation marks and dashes are parts of words there.
 
 PIECE = re.compile(
     r"""(?P<open>(?:(?<=[\s(\[{<`])(?:"|'')|(?<!.)"))   # a quotation mark that opens
       | (?P<close>"|'')                               # ... or closes
-      | (?P<alone>``|\.{2,}|--|[][(){}<>;@#$%&?!*`«»“”‘’„‒-―])
+      | (?P<alone>``|\.{2,}|--|[][(){}<>;@#$%&?!*`])
       | (?P<stop>[,:](?!\d))                          # but 1,000 and 10:30 are words
-      | (?P<word>(?:(?!''|--|\.\.)[^\s][^\s"\]\[(){}<>;@#$%&?!*`«»“”‘’„‒-―,:.'-]*
+      | (?P<word>(?:(?!''|--|\.\.)[^\s][^\s"\]\[(){}<>;@#$%&?!*`,:.'-]*
                     (?:[,:](?=\d))?)+?
-           (?=$|\s|["\]\[(){}<>;@#$%&?!*`«»“”‘’„‒-―]|''|--|\.\.|[,:](?!\d)))""",
-    re.VERBOSE | re.DOTALL,
+           (?=$|\s|["\]\[(){}<>;@#$%&?!*`]|''|--|\.\.|[,:](?!\d)))""",
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
 CLITIC = re.compile(r"(.*[^'])('[sSmMdD]?|'ll|'LL|'re|'RE|'ve|'VE|n't|N'T)", re.DOTALL)
-QUOTED = re.compile(r"'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", re.IGNORECASE)
+QUOTED = re.compile(r"'(?!(?:re|ve|ll|m|t|s|d|n)\b)(?=\w)", re.IGNORECASE | re.ASCII)
 COMPOUND = {
     "cannot": 3,
     "d'ye": 1,
@@ -42,7 +43,7 @@ COMPOUND = {
 
 
 def _words(word: str) -> Iterator[str]:
-    """One word without punctuation, taken apart at its apostrophes."""
+    """Split one word without punctuation at its apostrophes."""
     if QUOTED.match(word) and word.lower() not in COMPOUND:
         yield "'"
         word = word[1:]
@@ -60,7 +61,7 @@ def _words(word: str) -> Iterator[str]:
 
 def _scan(text: str) -> Iterator[str]:
     body = text.rstrip()
-    end = re.search(r"(?<!\.)\.([\])}>\"'»”’ ]*)$", body)
+    end = re.search(r"(?<!\.)\.([\])}>\"' ]*)$", body)
     tail = ""
     if end is not None and end.start() > 0:
         body, tail = body[: end.start()], end[1]
