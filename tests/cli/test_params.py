@@ -38,10 +38,10 @@ def test_a_command_gets_one_instance() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("--length x", "--length goes with files; leave"),
+        ("--length x", "--length goes with FILE...; leave"),
         ("a --length x --level none", "--length goes with --level system|both"),
-        ("--level none", "--level goes with files or --sample"),
-        ("a --sample", "--sample and files are given"),
+        ("--level none", "--level goes with FILE... or --sample"),
+        ("a --sample", "--sample and FILE... are given"),
         ("--sample --level system", "--sample and --level system are given"),
     ],
 )

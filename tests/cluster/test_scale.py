@@ -179,7 +179,10 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     assert "bootstrap:poisson" in json.loads(done.stdout)["tables"][0]["signature"]
     for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):
         refused = errata("scale", "run", *run, *idle, code=2)
-        assert f"{idle[0].replace('-m', '--metric')} goes with outputs or --gold" in refused.stderr
+        assert (
+            f"{idle[0].replace('-m', '--metric')} goes with [NAME=]PATTERN... or --gold"
+            in refused.stderr
+        )
     narrow = errata("scale", "reduce", *run, "--confidence", "0.5", "--json")
     assert narrow.stdout == errata("scale", "run", *run, "--confidence", "0.5", "--json").stdout
     assert narrow.stdout != done.stdout

@@ -287,6 +287,7 @@ def test_broken_metrics_are_caught(broken: type[Metric], problem: str) -> None:
     [
         ("m3", "no metric 'm3'"),
         ("m2(gamma=1)", "no parameter 'gamma'"),
+        ("m2(beta=1, beta=0.5)", "'beta' is given twice"),
         ("m2(beta=x)", "should be a float"),
         ("m2(1)", "cannot read"),
         ("m2(", "cannot read"),

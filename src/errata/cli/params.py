@@ -89,7 +89,10 @@ class Parameter:
     @property
     def label(self) -> str:
         """The spelling that messages use."""
-        return max(self.flags, key=len).partition("/")[0] if self.flags else self.field
+        if self.flags:
+            return max(self.flags, key=len).partition("/")[0]
+        shown: str = self.settings.get("metavar", self.field)
+        return shown[1:-1] if shown.startswith("[") and shown.endswith("]") else shown
 
     def add_to(self, command: Command) -> Command:
         if self.flags:
@@ -282,6 +285,10 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
         heads = {each[0] if isinstance(each, tuple) else each for each in words}
         return bool(heads & {*wanted.split("|")})
 
+    def shown(alternative: str) -> str:
+        name, _, _ = alternative.partition(" ")
+        return alternative if known[name].flags else known[name].label
+
     def is_written(parameter: Parameter) -> bool:
         if not parameter.flags:
             return bool(values[parameter.name])
@@ -292,14 +299,16 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
             own = [one for one in needed.split(" or ") if one.partition(" ")[0] in known]
             if not any(map(present, own)):
                 raise InputError(
-                    f"{each.label} goes with {' or '.join(own)}", remedy="leave it out otherwise"
+                    f"{each.label} goes with {' or '.join(map(shown, own))}",
+                    remedy="leave it out otherwise",
                 )
         for other in filter(None, each.excludes.split(" or ")):
             if present(other, written=True):
                 name, _, words = other.partition(" ")
                 value = f" {values[known[name].name]}" if words else ""
                 raise InputError(
-                    f"{each.label} and {name}{value} are given", remedy="leave out one of them"
+                    f"{each.label} and {shown(name)}{value} are given",
+                    remedy="leave out one of them",
                 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from errata.cli.metrics import listing_command
+from errata.cli.listing import listing_command
 
 if TYPE_CHECKING:
     from errata.core.registry import Registry

@@ -106,15 +106,18 @@ class ReferencesOptions(CommandOptions):
             raise InputError("--judgments and --human are given", remedy="leave out one of them")
         if people and not scored:
             raise InputError(
-                "--judgments and --human go with outputs", remedy="leave them out otherwise"
+                "--judgments and --human go with outputs to score",
+                remedy="leave them out otherwise",
             )
         if self.sets and self.metrics and not scored:
-            raise InputError("--metric goes with outputs", remedy="leave it out otherwise")
+            raise InputError("--metric goes with outputs to score", remedy="leave it out otherwise")
         usual = Bootstrap()
         if self.sets and not scored:
             for name in ("resamples", "seed", "confidence"):
                 if getattr(self.bootstrap, name) != getattr(usual, name):
-                    raise InputError(f"--{name} goes with outputs", remedy="leave it out otherwise")
+                    raise InputError(
+                        f"--{name} goes with outputs to score", remedy="leave it out otherwise"
+                    )
         for kind, _ in self.figures:
             if kind in ("correlations", "rankings") and not self.sets:
                 raise InputError(

@@ -194,6 +194,10 @@ def parse_arguments(
     for keyword in node.keywords:
         if keyword.arg is None:
             raise problem
+        if keyword.arg in given:
+            raise InputError(
+                f"{keyword.arg!r} is given twice in the {what} {text!r}", remedy="leave one out"
+            )
         if isinstance(keyword.value, ast.Name):
             given[keyword.arg] = keyword.value.id
             continue

@@ -76,7 +76,7 @@ def ensembles(paired: MatchedScores) -> Ensembles:
     table = np.stack([rescale(metric.values) for metric in paired.metrics], axis=1)
     if np.isnan(table).any() or np.isnan(people).any():
         raise InputError(
-            "a system without a score cannot be combined", remedy="leave it out with --hide"
+            "a system without a score cannot be combined", remedy="leave the system out (--without)"
         )
     mean_rank = np.stack([ranks(column) for column in table.T]).mean(axis=0)
     alone = tuple(_agreement(people, column) for column in table.T)
