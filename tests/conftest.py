@@ -20,7 +20,8 @@ from tiny_encoder import tiny_models as tiny_models
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
-WHOLE_DATA = {"conll14", "data_sets", "submissions"}
+# Whole data sets, and boards, pages and campaigns that take seconds to make.
+SLOW_FIXTURES = {"conll14", "data_sets", "submissions", "made", "written"}
 FEW_EXAMPLES = 5
 # Tests here run commands, servers or whole studies: make quick takes a few functions of each file.
 COSTLY = {"adapters", "cli", "cluster", "report", "repository", "reproduce", "studies", "web"}
@@ -98,9 +99,9 @@ def _installed_once() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark tests that read whole data sets as slow; leave long tests to make long."""
+    """Mark tests with fixtures that take seconds as slow; leave long tests to make long."""
     for item in items:
-        if WHOLE_DATA.intersection(getattr(item, "fixturenames", ())):
+        if SLOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
     selected = items[:]
     if "long" not in config.option.markexpr:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import command
 from command import errata
 
@@ -38,6 +40,7 @@ def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None
     assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
 
 
+@pytest.mark.slow
 def test_several_systems_against_a_base(sample: Path) -> None:
     outputs = ("cautious.txt", "eager.txt", "fluent.txt")
     some = ("--gold", "gold.m2", "-m", "m2", *FEW)

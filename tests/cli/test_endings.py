@@ -48,6 +48,7 @@ def test_extreme_parameters() -> None:
         assert "encountered" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "cp437", "utf-16", "koi8-r"])
 def test_a_redirect_on_a_legacy_code_page_prints(encoding: str, tmp_path: Path) -> None:
     for name in "éж":

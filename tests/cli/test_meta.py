@@ -49,6 +49,7 @@ def test_scores_from_files(tmp_path: Path) -> None:
     assert rows(f"{line} --without C", cwd=tmp_path)["system_level"][0]["r"] != bad
 
 
+@pytest.mark.slow
 def test_common_systems_everywhere(folder: Path) -> None:
     """A system that only people know is left out of every table and figure."""
     pytest.importorskip("matplotlib")

@@ -57,6 +57,7 @@ def test_what_needs_the_whole_is_not_streamed(files: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_large_files_are_streamed_unless_they_must_be_held(
     files: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def test_sentences_left_out_keep_their_numbers(tmp_path: Path) -> None:
     assert numbers == [number for number in range(1, 73) if number != 28]
 
 
+@pytest.mark.slow
 def test_what_is_not_counted_has_no_sentences(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     folder, manifest = planned(tmp_path / "run", files, "m2", shard_sentences=30)
@@ -73,6 +74,7 @@ def test_what_is_not_counted_has_no_sentences(tmp_path: Path) -> None:
         write_sentences(folder, manifest)
 
 
+@pytest.mark.slow
 def test_tables_of_several_metrics_are_refused(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     folder, manifest = planned(tmp_path / "run", files, "m2", "gleu")

@@ -214,6 +214,7 @@ def test_a_break_at_the_beginning_keeps_what_came(
     assert server.requests[-1][1:] == ("bytes=1000-", 206)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("headers", [False, True])
 def test_a_slow_server_is_given_up_on(
     toy: Mapping[str, DataSet], server: DataServer, monkeypatch: pytest.MonkeyPatch, headers: bool

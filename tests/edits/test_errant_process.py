@@ -94,6 +94,7 @@ def test_with_errant_installed_errant_is_errants(model: Path, tmp_path: Path) ->
     assert "Vt" not in json.dumps(by_type)
 
 
+@pytest.mark.slow
 def test_without_errant_it_says_what_it_is(tmp_path: Path) -> None:
     files = write(tmp_path, 40)
     site = tmp_path / "site"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from errata.io.storage import WAITING, open_folder
 
 
+@pytest.mark.slow
 def test_many_may_write_side_by_side(tmp_path: Path) -> None:
     """The folder in which files wait is taken away by whoever leaves it empty."""
     folder = open_folder(str(tmp_path))

@@ -28,6 +28,7 @@ def test_readers(tmp_path: Path, target: Target) -> None:
     check(fuzz_reader(target, SHORT, 1, tmp_path), refuses=target.refuses)
 
 
+@pytest.mark.slow
 def test_command_lines(tmp_path: Path) -> None:
     check(fuzz_commands(80, 1, tmp_path))
 

@@ -65,6 +65,7 @@ def test_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read
     assert len(read_bytes(path)) == 200_000
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openpyxl")
     monkeypatch.setenv("ERRATA_MAX_BYTES", "100k")

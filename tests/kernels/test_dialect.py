@@ -68,6 +68,7 @@ def uses() -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_what_others_use_has_no_underscore_and_the_rest_has(name: str) -> None:
     defined = {

@@ -166,6 +166,7 @@ def test_what_cannot_be_asked_is_refused(text: str, said: str) -> None:
     assert "=secret" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_harper_counts_as_the_metric_harper_does() -> None:
     try:
         removed = evaluate("errors(measure=removed)", CORPUS, OUTPUT)

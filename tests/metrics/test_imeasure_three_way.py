@@ -113,6 +113,7 @@ def test_parameters_of_the_metric_are_kept() -> None:
         alignments(IMeasure(references="mix"), corpus, went, [0])
 
 
+@pytest.mark.slow
 def test_a_long_sentence_is_aligned_where_it_differs() -> None:
     source = [f"w{k % 50}" for k in range(3000)]
     hypothesis, reference = [*source], [*source]

@@ -63,6 +63,7 @@ def answer(made: ReportPage) -> str:
     return html.unescape(re.sub(r"<[^>]+>", "", body.replace("</li>", "\n")))
 
 
+@pytest.mark.slow
 def test_the_answer_is_written_from_the_numbers() -> None:
     both = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=60)
     who, sure, _ = answer(both).strip().split("\n")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("src", "docs", ".github", ".ci", "bench", "requirements", "tests")
 BUILT = ("__pycache__", ".egg-info", "site")
@@ -15,6 +17,7 @@ INSTALLS = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_nothing_installs_the_name_of_another_project() -> None:
     files = [path for path in ROOT.iterdir() if path.is_file()]
     files += [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()]

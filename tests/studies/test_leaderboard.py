@@ -94,6 +94,7 @@ def test_a_second_run_scores_only_what_is_new(board: Path) -> None:
         assert {**row, "range": 0, "cluster": 0} == {**same, "range": 0, "cluster": 0}
 
 
+@pytest.mark.slow
 def test_a_metric_of_all_systems_is_counted_again_with_a_newcomer(board: Path) -> None:
     (board / "board.toml").write_text(BOARD.replace('"gleu"', '"difficulty"'), encoding="utf-8")
     tables(board)

@@ -64,6 +64,7 @@ def read(place: object, query: Any, **options: Any) -> list[Any]:
         return list(connection.execute(query).all())
 
 
+@pytest.mark.slow
 def test_sqlite_is_set_up_to_lose_nothing(make_sqlite: Make) -> None:
     path = make_sqlite(Design()).database.path
     assert path is not None

@@ -87,6 +87,7 @@ def as_printed(*command: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rank", "pair"])
 def test_rankings_are_read_as_they_were_stored(make: Make, kind: Any, tmp_path: Path) -> None:
     made = finished(make(Design(kind=kind, judges=3, repeats=0.1)))

@@ -42,6 +42,7 @@ def told(made: Made) -> list[dict[str, Any]]:
     return [json.loads(detail) for detail in looks]
 
 
+@pytest.mark.slow
 def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
     design = Design(kind="pair", policy="adaptive", judges=3, repeats=0, controls=0)
     made = make_sqlite(design, material(120, 4, sharing=0.0))
@@ -97,6 +98,7 @@ def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
     assert len(told(made)) == 1
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite: Make) -> None:
     made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
     steering = BackgroundUpdates(made.store)

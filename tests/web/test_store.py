@@ -108,6 +108,7 @@ def test_campaign_of_every_kind_is_finished(make: Make, kind: Any) -> None:
     assert made.rows(missing) == []
 
 
+@pytest.mark.slow
 def test_judges_share_items_evenly_in_orders_of_their_own(make_sqlite: Make) -> None:
     made = make_sqlite(Design(judges=3, overlap=0.5, controls=0, repeats=0), material(60, 6, 1))
     orders: dict[str, dict[int, str]] = defaultdict(dict)
@@ -164,6 +165,7 @@ def random_events(made: Made, seed: int, steps: int) -> None:
     assert {*made.scalars(select(items.c.id).where(items.c.given > items.c.wanted))} <= {*late}
 
 
+@pytest.mark.slow
 @BOTH_DATABASES
 @pytest.mark.parametrize("kind", ["rank", "score"])
 def test_no_event_breaks_the_counts(make: Make, kind: Any) -> None:
