@@ -109,10 +109,11 @@ def test_sentences_that_take_no_reference_have_no_annotator() -> None:
 
     both = Reference(3, (), None), Reference(7, (), None)
     corpus = Corpus(("a",) * 4, (both, both, both[1:], ()))
-    _, more = sentence_scores(choosing(np.array([[1, -1, 0, -1]])), np.ones((4, 2, 2)), corpus)
+    annotators = corpus.edits.annotators_by_sentence()
+    _, more = sentence_scores(choosing(np.array([[1, -1, 0, -1]])), np.ones((4, 2, 2)), annotators)
     np.testing.assert_array_equal(more["annotator"], [7, np.nan, 7, np.nan])
     counts = np.arange(16.0).reshape(4, 2, 2)
-    scores, _ = sentence_scores(choosing(np.array([[1, -1, 0, -1]])), counts, corpus)
+    scores, _ = sentence_scores(choosing(np.array([[1, -1, 0, -1]])), counts, annotators)
     np.testing.assert_array_equal(scores, [2 / 3, np.nan, 8 / 9, np.nan])
 
 

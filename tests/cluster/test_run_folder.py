@@ -316,12 +316,12 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
         f"counts/0000-gold/000{m}-{metric}/000{s}-{system}/00000001.cnt"
         for m, metric in enumerate(("m2", "gleu"))
         for s, system in enumerate(run.files.systems)
-    }
+    } | {"counts/0000-gold/annotators/00000001.cnt"}
     odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
     inputs = CorpusFiles(gold=str(run.files.gold), outputs=odd)
     folder = LocalFolder(str(run.place.parent / "odd"))
     manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
-    (name,) = run_job(folder, manifest, 0).files
+    name, _ = run_job(folder, manifest, 0).files
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
 
 

@@ -42,11 +42,33 @@ def test_sentences_have_the_digits_of_evaluate(metric: str, tmp_path: Path) -> N
     from pyarrow.parquet import read_table
 
     table = read_table(tmp_path / "run" / next(iter(written)))
+    assert {*table.column_names} >= {*wanted.sentence_parts}
     for name, part in wanted.sentence_parts.items():
-        if name != "annotator":  # of whom counts know nothing
-            np.testing.assert_array_equal(
-                np.array(table[name].to_pylist(), np.float64), part[0].astype(np.float64)
-            )
+        np.testing.assert_array_equal(
+            np.array(table[name].to_pylist(), np.float64), part[0].astype(np.float64)
+        )
+
+
+def test_annotators_that_differ_by_sentence(tmp_path: Path) -> None:
+    """The columns of counts are not the same people in every sentence, and some have one."""
+    for shard, gold in enumerate(
+        (
+            "S a b\nA 0 1|||R|||x|||REQUIRED|||-NONE-|||3\n\nS c d\n"
+            "A 0 1|||R|||y|||REQUIRED|||-NONE-|||7\n",
+            "S a b\nA 0 1|||R|||z|||REQUIRED|||-NONE-|||2\n"
+            "A 0 1|||R|||x|||REQUIRED|||-NONE-|||9\n\n",
+        )
+    ):
+        (tmp_path / f"gold{shard}.m2").write_text(gold)
+        (tmp_path / f"out{shard}.txt").write_text("x b\ny d\n" if shard == 0 else "x b\n")
+    run = ["--run", str(tmp_path / "run")]
+    files = ["--gold", str(tmp_path / "gold*.m2"), f"A={tmp_path}/out*.txt", "-m", "m2"]
+    errata("scale", "run", *run, *files, "--engine", "loop")
+    (table,) = json.loads(errata("scale", "sentences", *run, "--json").stdout)["tables"]
+    from pyarrow.parquet import read_table
+
+    found = read_table(tmp_path / "run" / table["rows"][0]["file"])
+    assert found["annotator"].to_pylist() == [3, 7, 9]
 
 
 def test_sentences_left_out_keep_their_numbers(tmp_path: Path) -> None:

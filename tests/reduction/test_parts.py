@@ -22,14 +22,20 @@ from hypothesis import strategies as st
 
 from errata.core.errors import InputError, MissingExtraError
 from errata.core.parameters import name_in
-from errata.core.stats import Floats
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.data.edits import ReferenceTable
 from errata.edits import with_edits
 from errata.metrics import METRICS, gleu, parse
 from errata.metrics.base import Metric, join_counts
 from errata.metrics.difficulty import chunk_references, write_weights
-from errata.scoring.accumulator import Accumulator, check_parts, count_part
+from errata.scoring.accumulator import (
+    Accumulator,
+    CountParts,
+    check_parts,
+    count_part,
+    sentence_scores,
+    settle_parts,
+)
 from errata.scoring.evaluate import evaluate, evaluate_batches, score_parts
 from errata.scoring.resampling import LIMITS, BootstrapLimits
 from errata.scoring.results import Facts
@@ -130,9 +136,18 @@ def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
         ]
     together = reduce(add, facts)
     with enumerating(limits):
-        return score_parts(
-            metric, together.systems, together, parts, resamples=20, sentences=True, limits=limits
-        )
+        scores = score_parts(metric, together.systems, together, parts, resamples=20, limits=limits)
+    alone = [sentences_of(metric, each) for each in settle_parts(metric, parts)]
+    sentences = np.stack([scores for scores, _ in alone])
+    figures = {name: np.stack([more[name] for _, more in alone]) for name in alone[0][1]}
+    return replace(scores, sentences=sentences, sentence_parts=figures)
+
+
+def sentences_of(metric: Metric, parts: CountParts) -> tuple[Floats, dict[str, Floats | Ints]]:
+    """Return the scores and figures of sentences, part by part."""
+    found = [sentence_scores(metric, each) for each in parts if len(each)]
+    figures = {name: np.concatenate([more[name] for _, more in found]) for name in found[0][1]}
+    return np.concatenate([scores for scores, _ in found]), figures
 
 
 def assert_same(found: Scores, wanted: Scores) -> None:
@@ -148,7 +163,7 @@ def assert_same(found: Scores, wanted: Scores) -> None:
 
 def assert_same_sentences(found: Scores, wanted: Scores) -> None:
     np.testing.assert_array_equal(found.sentences, wanted.sentences)
-    # Who the annotators of a sentence are, counts do not say.
+    # Counts alone do not say who the annotators of a sentence are.
     assert {*found.sentence_parts} == {*wanted.sentence_parts} - {"annotator"}
     for name, part in found.sentence_parts.items():
         np.testing.assert_array_equal(part, wanted.sentence_parts[name])
@@ -508,24 +523,3 @@ def test_what_the_caller_froze_stays_so_and_else_nothing_does(frozen: bool) -> N
     finally:
         gc.unfreeze()
     assert gc.isenabled()
-
-
-@given(st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=12))
-def test_sentences_are_told_apart_by_what_their_references_have(each: list[list[int]]) -> None:
-    places = ReferenceTable.of([[Reference(k, ()) for k in range(len(own))] for own in each])
-    values = np.array([value for own in each for value in own], np.uint8)
-    wanted = [i for i, own in enumerate(each) if own not in each[:i]]
-    assert places.first_of_kind(values) == wanted
-
-
-@given(st.lists(st.lists(st.integers(0, 9), max_size=2), min_size=1, max_size=8))
-def test_places_of_annotators_are_known_where_they_agree(annotators: list[list[int]]) -> None:
-    references = tuple(
-        tuple(Reference(10 * k + each, ()) for k, each in enumerate(several))
-        for several in annotators
-    )
-    corpus = Corpus(("a",) * len(annotators), references)
-    facts = Facts.of([], corpus, [Hypotheses("A", corpus.sources)])
-    for place in range(corpus.most_references):
-        there = {refs[place].annotator for refs in references if len(refs) > place}
-        assert facts.places[place] == (there.pop() if len(there) == 1 else None)

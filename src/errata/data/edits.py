@@ -357,25 +357,17 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         """Return every correct replacement of an edit, the main one first."""
         return (self.replacements[edit], *(self.alternatives[edit] if self.alternatives else ()))
 
-    def first_of_kind(self, each: NDArray[Any]) -> list[int]:
-        """Return each sentence whose references have values that no earlier sentence has.
+    def annotators_by_sentence(self) -> NDArray[np.float64]:
+        """Return the annotator of each reference, ``[sentence, reference]``; NaN where none is.
 
-        ``each`` has one value a reference.
-
-        >>> none = Reference(0, ())
-        >>> table = ReferenceTable.of([[none], [none], [Reference(1, ())], []])
-        >>> table.first_of_kind(table.annotators)
-        [0, 2, 3]
+        >>> table = ReferenceTable.of([[Reference(3, ())], [Reference(1, ()), Reference(3, ())]])
+        >>> table.annotators_by_sentence().tolist()
+        [[3.0, nan], [1.0, 3.0]]
         """
-        found = []
-        for size in np.unique(self.sizes).tolist():
-            sentences = np.flatnonzero(self.sizes == size)
-            rows = each[self.reference_offsets[sentences][:, None] + np.arange(size)]
-            if (rows == rows[:1]).all():  # as in most files
-                found.append(int(sentences[0]))
-            else:
-                found += sentences[np.unique(rows, axis=0, return_index=True)[1]].tolist()
-        return sorted(found)
+        sizes = self.sizes
+        found = np.full((len(self), int(sizes.max(initial=0))), np.nan)
+        found[np.arange(found.shape[1]) < sizes[:, None]] = self.annotators
+        return found
 
     def unordered(self) -> NDArray[np.int64]:
         """Return the sentences whose references are not in the order of their annotators."""

@@ -648,7 +648,8 @@ def write_sentence_table(
                 headline: pyarrow.array(part.scores, from_pandas=True),  # nothing for no score
             }
             for name, figure in part.figures.items():
-                columns.setdefault(name, pyarrow.array(figure, from_pandas=True))
+                kind = pyarrow.int64() if name == "annotator" else None  # some may be missing
+                columns.setdefault(name, pyarrow.array(figure, kind, from_pandas=True))
             held.append(pyarrow.table(columns))
             written += len(part.numbers)
             if writer is None:

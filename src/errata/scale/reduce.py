@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -26,10 +27,11 @@ from errata.scale.shard_job import (
     RESULT,
     CountFile,
     DamagedFileError,
+    SentenceFacts,
     ShardRecord,
-    block_file,
     check_complete,
     count_file,
+    fact_file,
     folder_of,
     read_count_file,
     read_record,
@@ -106,14 +108,21 @@ class SetCounts:
             return None
         filled = [task for task in self.tasks if not self.known(task).empty]
         known = [
-            task for task in filled if block_file(task, self.manifest) in self.known(task).files
+            task
+            for task in filled
+            if fact_file(task, "blocks", self.manifest) in self.known(task).files
         ]
         if known and len(known) != len(filled):
             raise InputError(
                 f"{self.set.name}: only some sentences have a document",
                 remedy="give every file a column of documents, or none",
             )
-        return FlatParts(_BlockParts(self, known)) if known else None
+        return FlatParts(_FactParts(self, known, "blocks")) if known else None
+
+    def annotators(self) -> _FactParts:
+        """The annotators of all sentences, ``[sentence, reference, 1]``, batch by batch."""
+        filled = [task for task in self.tasks if not self.known(task).empty]
+        return _FactParts(self, filled, "annotators")
 
     @property
     def signed(self) -> tuple[str, ...]:
@@ -139,15 +148,16 @@ class SetCounts:
 
 
 @dataclass(frozen=True)
-class _BlockParts:
-    """The blocks of sentences over these shards, as often as they are asked for."""
+class _FactParts:
+    """The documents or annotators of sentences over these shards, as often as they are asked."""
 
     counts: SetCounts
     tasks: list[Task]
+    what: SentenceFacts
 
     def __iter__(self) -> Iterator[Floats]:
         for task in self.tasks:
-            name = block_file(task, self.counts.manifest)
+            name = fact_file(task, self.what, self.counts.manifest)
             known = self.counts.known(task).files[name]
             yield from read_count_file(self.counts.folder, name, known, task.number)
 
@@ -249,8 +259,8 @@ def write_sentences(
 ) -> dict[str, int]:
     """Write ``sentences/SET/METRIC/SYSTEM.parquet`` in the folder of a run that was counted.
 
-    The scores are those of ``errata score --by-sentence``, but for the annotators, of which counts
-    know nothing. Gives the files with how many sentences they have.
+    The columns are those of ``errata score --by-sentence``. Gives the files with how many sentences
+    they have.
     """
     manifest.wanted.check_files()
     check_complete(folder, run_status(folder, manifest))
@@ -281,10 +291,12 @@ def _write_tables(
     said = whole_context(metric, *facts.describe(metric).context, *signed)
     signature = " | ".join((repr(metric), *said))
     systems = [SystemCounts(counts, m, s) for s in range(len(tested.systems))]
+    several = facts.most > 1 and any(part.shape[1] > 1 for part in systems[0])
+    annotators = counts.annotators() if several else None
     with plugin_errors(metric):
         for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
-            rows = _scored(metric, parts, gone)
+            rows = _scored(metric, parts, annotators, gone)
             with folder.waiting() as place:
                 file, system = place / "table", tested.systems[s]
                 sentences = write_sentence_table(file, system, metric.headline, signature, rows)
@@ -292,15 +304,19 @@ def _write_tables(
             yield name, sentences
 
 
-def _scored(metric: Metric, parts: CountParts, gone: set[int]) -> Iterator[ScoredSentences]:
+def _scored(
+    metric: Metric, parts: CountParts, annotators: CountParts | None, gone: set[int]
+) -> Iterator[ScoredSentences]:
     """The scores of sentences batch by batch, numbered as in the text with those left out."""
     last = 0
-    for counts in parts:
-        if not len(counts):
-            continue
+    filled = (counts for counts in parts if len(counts))
+    names = itertools.repeat(None) if annotators is None else iter(annotators)
+    for counts, named in zip(filled, names, strict=annotators is not None):
         numbers: list[int] = []
         while len(numbers) < len(counts):
             last += 1
             if last not in gone:
                 numbers.append(last)
-        yield ScoredSentences(np.array(numbers, np.int64), *sentence_scores(metric, counts))
+        by_column = None if named is None else named[:, :, 0]
+        scores = sentence_scores(metric, counts, by_column)
+        yield ScoredSentences(np.array(numbers, np.int64), *scores)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from errata.core.errors import InputError
 from errata.core.parallel import circles_left
@@ -33,6 +33,7 @@ COUNTS, RECORDS = "counts", "records"
 HELD = 16 * 2**20  # bytes of counts that wait in memory for the disk
 PIECE = 2**20
 LENGTH = 8  # bytes before each batch of counts that say how many it has
+SentenceFacts = Literal["blocks", "annotators"]
 
 
 class CountFile(NamedTuple):
@@ -43,11 +44,14 @@ class CountFile(NamedTuple):
 
 
 class CountedPart(NamedTuple):
-    """Counts ``[metric][system]`` of a part, its facts, and the blocks of its documents, if any."""
+    """Counts ``[metric][system]`` of a part, its facts, and what else is known of its sentences.
+
+    These are the blocks of its documents, if any, and the annotators of its references.
+    """
 
     counts: list[list[Floats]]
     facts: Facts
-    blocks: Floats | None
+    beside: Mapping[SentenceFacts, Floats]
 
 
 class DamagedFileError(InputError):
@@ -121,11 +125,11 @@ def folder_of(manifest: Manifest, tested: PlannedSet, metric: int, system: int) 
     return "/".join(f"{number:04d}-{_plain_letters(name)}" for number, name in called)
 
 
-def block_file(task: Task, manifest: Manifest) -> str:
-    """Where it stands which blocks the sentences of a shard are in, by their documents."""
+def fact_file(task: Task, what: SentenceFacts, manifest: Manifest) -> str:
+    """Where the documents (as blocks) or the annotators of a shard's sentences are kept."""
     number = manifest.sets.index(task.set)
     name = f"{number:04d}-{_plain_letters(task.set.name)}"
-    return f"{COUNTS}/{name}/blocks/{task.shard.index:08d}.cnt"
+    return f"{COUNTS}/{name}/{what}/{task.shard.index:08d}.cnt"
 
 
 def _plain_letters(name: str) -> str:
@@ -157,8 +161,12 @@ def count_range(
         for low, high in _stretches(a, b, gone):
             part, outputs = _between(corpus, systems, low - first, high - first)
             counts, facts = count_part(metrics, part, outputs, guard=inputs.guard, threads=1)
-            blocks = document_blocks(part.documents)[:, None] if part.documents else None
-            yield CountedPart(counts, facts, blocks)
+            beside: dict[SentenceFacts, Floats] = {
+                "annotators": part.edits.annotators_by_sentence()[:, :, None]
+            }
+            if part.documents and manifest.wanted.bootstrap == "blocks":
+                beside["blocks"] = document_blocks(part.documents)[:, None]
+            yield CountedPart(counts, facts, beside)
 
 
 def _batch(manifest: Manifest, task: Task) -> int:
@@ -202,11 +210,11 @@ def run_job(
             [_CountWriter(beside / f"{m}-{s}") for s in range(systems)] for m in range(metrics)
         ]
         batches = count_range(manifest, task, left_out=left_out, storage=storage)
-        documents = _CountWriter(beside / "blocks")
-        for counts, own, blocks in batches:
+        known = {what: _CountWriter(beside / what) for what in get_args(SentenceFacts)}
+        for counts, own, of_sentences in batches:
             facts = own if facts is None else facts + own
-            if blocks is not None and manifest.wanted.bootstrap == "blocks":
-                documents.add(blocks)
+            for what, values in of_sentences.items():
+                known[what].add(values)
             for row, several in zip(writers, counts, strict=True):
                 for writer, each in zip(row, several, strict=True):
                     writer.add(each)
@@ -220,10 +228,11 @@ def run_job(
                 name = count_file(task, m, s, manifest)
                 files[name] = writer.close()
                 folder.put(writer.path, name)
-        if documents.held:
-            name = block_file(task, manifest)
-            files[name] = documents.close()
-            folder.put(documents.path, name)
+        for what, writer in known.items():
+            if writer.held:
+                name = fact_file(task, what, manifest)
+                files[name] = writer.close()
+                folder.put(writer.path, name)
     record = ShardRecord(
         manifest=manifest.digest,
         task=number,

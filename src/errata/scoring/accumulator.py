@@ -46,33 +46,22 @@ def _there(counts: Floats) -> Floats:
 
 
 def sentence_scores(
-    metric: Metric, counts: Floats, corpus: Corpus | None = None
+    metric: Metric, counts: Floats, annotators: Floats | None = None
 ) -> tuple[Floats, dict[str, Floats | Ints]]:
     """Scores and further figures of every sentence scored alone (mean over draws).
 
-    Among the figures is the annotator whose reference was taken, where the corpus is given.
+    Given ``annotators`` by column, the annotator whose reference was taken is among the figures.
     """
     single = metric.single
     choice = validate_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
     more = dict(single.figures(chosen_counts(counts, choice)))
-    if corpus is None:
-        return mean, more
-    # With one reference there is no choice to speak of.
-    several = counts.shape[1] > 1 and corpus.most_references > 1
-    if metric.columns == "annotators" and len(choice) == 1 and several:
-        more["annotator"] = _annotators(corpus, choice[0])
+    if annotators is not None and metric.columns == "annotators" and len(choice) == 1:
+        [taken] = choice
+        named = annotators[np.arange(len(taken)), np.maximum(taken, 0)]
+        named = np.where(taken < 0, np.nan, named)
+        more["annotator"] = named if np.isnan(named).any() else named.astype(np.int64)
     return mean, more
-
-
-def _annotators(corpus: Corpus, chosen: Ints) -> Floats | Ints:
-    """The numbers of the annotators whose references were taken; NaN where none was."""
-    table = corpus.edits
-    at = table.reference_offsets[:-1] + np.maximum(chosen, 0)
-    named = table.annotators[np.minimum(at, len(table.annotators) - 1)]
-    if (chosen < 0).any():
-        return np.where(chosen < 0, np.nan, named)
-    return named
 
 
 # ---- The choices and the sums of one system, part by part.

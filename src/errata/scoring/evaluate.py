@@ -167,8 +167,12 @@ def _take(
         totals = different_draws(draw_totals(each, choice))
         return totals, chosen_counts(each, choice) if keep else np.zeros((0, 0))
 
+    # With one reference there is no choice to speak of.
+    several = corpus.most_references > 1 and all(each.shape[1] > 1 for each in counts)
+    annotators = corpus.edits.annotators_by_sentence() if several else None
+
     def alone(each: Floats) -> tuple[Floats, dict[str, Floats | Ints]]:
-        return sentence_scores(metric, each, corpus)
+        return sentence_scores(metric, each, annotators)
 
     found: list[Any] = parallel_map(
         lambda job: job[0](job[1]),
@@ -208,7 +212,6 @@ def score_parts(
     standing: Accumulator | None = None,
     context: tuple[str, ...] = (),
     blocks: Iterable[Floats] | None = None,
-    sentences: bool = False,
     limits: BootstrapLimits = LIMITS,
 ) -> Scores:
     """The scores of a corpus whose counts come part by part, as `errata.evaluate` gives them.
@@ -218,9 +221,8 @@ def score_parts(
     ``standing`` has read them all), again for Poisson weights, a choice made in rounds, or weights
     that the whole corpus decides.
     ``context`` is what else belongs in the signature; ``blocks`` are those of the sentences where
-    their documents are known (`errata.scoring.resampling.document_blocks`); ``sentences`` adds the
-    scores of single sentences, which take memory of their own. Corpora of at most ``limits.held``
-    sentences are put together, system by system.
+    their documents are known (`errata.scoring.resampling.document_blocks`). Corpora of at most
+    ``limits.held`` sentences are put together, system by system.
 
     >>> from errata import Corpus, Hypotheses, evaluate
     >>> from errata.metrics import parse
@@ -265,10 +267,9 @@ def score_parts(
                 rng=rng,
                 blocks=blocks,
             )
-        alone = [_alone(metric, each, facts) for each in parts] if sentences else []
         drawn = (*drawn_facts(resamples, rng, kind, documents=blocks is not None), *context)
         return build_scores(
-            metric, systems, found.totals, resampled, drawn, described, facts.skipped, alone
+            metric, systems, found.totals, resampled, drawn, described, facts.skipped, []
         )
 
 
@@ -359,16 +360,6 @@ def _read_parts(
             standing = standing.take(counts)
     _check_sentences("the standing", standing.sentences, facts)
     return _Read((start,) * len(parts), standing.systems, parts, standing.tallies)
-
-
-def _alone(
-    metric: Metric, parts: CountParts, facts: Facts
-) -> tuple[Floats, dict[str, Floats | Ints]]:
-    """The scores and the figures of the sentences of one system, part by part."""
-    found = [sentence_scores(metric, each) for each in parts if len(each)]
-    names = found[0][1]
-    more = {name: np.concatenate([figures[name] for _, figures in found]) for name in names}
-    return np.concatenate([scores for scores, _ in found]), more
 
 
 # ---- Scores of a corpus that is read once, batch by batch, and never held.

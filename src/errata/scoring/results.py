@@ -6,7 +6,6 @@ parts of a corpus, so the whole need not be there.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -159,21 +158,18 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
 class Facts:
     """What is known of a part of a corpus; ``+`` gives the facts of a part and the one after it.
 
-    ``places`` is the annotator of each column of references, None where they differ. ``parts``
-    counts those that have sentences. Sentences that were ``skipped`` are numbered in the text of
-    the part with them. ``by_metric`` are the facts of metrics (`Metric.facts`), by signature.
+    ``fewest`` and ``most`` are numbers of references, ``parts`` counts those that have sentences.
+    Sentences that were ``skipped`` are numbered in the text of the part with them. ``by_metric``
+    are the facts of metrics (`Metric.facts`), by signature.
     """
 
     systems: tuple[str, ...]
     sentences: int = 0
     fewest: int = 0
     most: int = 0
-    annotators: tuple[int, ...] = ()
-    places: tuple[int | None, ...] = ()
     kept: tuple[int, ...] = ()
     tokens: str = "as_is"
     skipped: tuple[int, ...] = ()
-    name: str = "corpus"
     parts: int = 0
     by_metric: Mapping[str, MetricFacts] = field(default_factory=dict)
 
@@ -189,12 +185,9 @@ class Facts:
             len(corpus),
             int(sizes.min()),
             int(sizes.max()),
-            corpus.annotators,
-            _places(corpus),
             corpus.kept,
             corpus.tokens,
             corpus.skipped,
-            corpus.name,
             1,
             {repr(each): each.facts(corpus, systems) for each in metrics},
         )
@@ -218,11 +211,6 @@ class Facts:
             sentences=self.sentences + other.sentences,
             fewest=min(self.fewest, other.fewest),
             most=max(self.most, other.most),
-            annotators=tuple(sorted({*self.annotators, *other.annotators})),
-            places=tuple(
-                a if b == -1 else b if a == -1 else a if a == b else None
-                for a, b in itertools.zip_longest(self.places, other.places, fillvalue=-1)
-            ),
             skipped=skipped,
             parts=self.parts + other.parts,
             by_metric={
@@ -266,16 +254,6 @@ class Facts:
             for metric, facts in given["by_metric"]
         }
         return cls(**known)
-
-
-def _places(corpus: Corpus) -> tuple[int | None, ...]:
-    found: dict[int, int | None] = {}
-    table = corpus.edits
-    for i in table.first_of_kind(table.annotators):
-        annotators = table.annotators[slice(*table.reference_offsets[i : i + 2])]
-        for place, annotator in enumerate(annotators.tolist()):
-            found[place] = annotator if found.get(place, annotator) == annotator else None
-    return tuple(found[place] for place in range(len(found)))
 
 
 def _as_list(value: Any) -> Any:
