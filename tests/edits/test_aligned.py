@@ -201,6 +201,20 @@ def test_the_kernel_gives_the_same_uncompiled(pairs: list[tuple[list[str], list[
     )
 
 
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["a", "A", "b", "c", "d", "ab"]), max_size=9), st.data())
+def test_the_kernel_gives_what_the_whole_table_gives(
+    source: list[str], data: st.DataObject
+) -> None:
+    target = data.draw(st.permutations(source) | st.lists(st.sampled_from([*source, "x"])))
+    arguments = kernel_arguments([source], [target])
+    pure = load_pure("alignment")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pure, "ROOM", 99)
+        whole = pure.align(*arguments)
+    np.testing.assert_array_equal(alignment.align(*arguments), whole)
+
+
 def test_the_kernel_gives_the_same_uncompiled_on_real_sentences(
     submissions: Path, conll14: Path
 ) -> None:

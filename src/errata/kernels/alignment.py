@@ -41,6 +41,8 @@ SOURCE = cython.declare(cython.const_int, 1)
 TARGET = cython.declare(cython.const_int, 2)
 
 WORD = cython.declare(cython.const_int, 0)  # the class of words
+ROOM = cython.declare(cython.const_int, 1)  # diagonals beside the direct ones filled at first
+UNREACHED = cython.declare(cython.const_int, 1 << 30)
 WINDOW = cython.declare(cython.const_int, 50)  # widest change of order looked for, in tokens
 BITS = cython.declare(cython.const_int, 62)  # characters one machine word compares at once
 FULL = cython.declare(cython.const_longlong, 0x3FFFFFFFFFFFFFFF)
@@ -264,28 +266,46 @@ def _reordered(pair: _Pair, i: cython.int, j: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def _fill(pair: _Pair) -> cython.void:
-    """Fill the table of one pair: cheapest cost and last step of every pair of prefixes."""
+def _fill(pair: _Pair, room: cython.int) -> cython.int:
+    """Fill the table of one pair; return what the alignment costs.
+
+    Only cells at most ``room`` diagonals outside of the start and the end are filled.
+    """
     costs: cython.int[::1] = pair.costs
     steps: cython.int[::1] = pair.steps
     width: cython.Py_ssize_t = pair.m + 1
+    before: cython.int = room + (pair.n - pair.m if pair.n > pair.m else 0)
+    behind: cython.int = room + (pair.m - pair.n if pair.m > pair.n else 0)
     at: cython.Py_ssize_t
     i: cython.int
     j: cython.int
     k: cython.int
+    first: cython.int
+    last: cython.int = behind if behind < pair.m else pair.m
     best: cython.int
     step: cython.int
     x: cython.int
-    for j in range(pair.m + 1):
+    for j in range(last + 1):
         costs[j] = TOKEN * j
         steps[j] = INSERT
+    if last < pair.m:
+        costs[last + 1] = UNREACHED
     for i in range(1, pair.n + 1):
         x = pair.sources[pair.source + i - 1]
         _mark(pair, x, True)
-        at = i * width
-        costs[at] = TOKEN * i
-        steps[at] = DELETE
-        for j in range(1, pair.m + 1):
+        first = i - before
+        if first > 0:
+            costs[i * width + first - 1] = UNREACHED
+        else:
+            first = 1
+            costs[i * width] = TOKEN * i
+            steps[i * width] = DELETE
+        last = i + behind
+        if last < pair.m:
+            costs[i * width + last + 1] = UNREACHED
+        else:
+            last = pair.m
+        for j in range(first, last + 1):
             at = i * width + j
             best = costs[at - width - 1] + _exchange(pair, x, pair.targets[pair.target + j - 1])
             step = SUBSTITUTE
@@ -302,6 +322,24 @@ def _fill(pair: _Pair) -> cython.void:
             costs[at] = best
             steps[at] = step
         _mark(pair, x, False)
+    return costs[pair.n * width + pair.m]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _align(pair: _Pair) -> cython.void:
+    """Fill as much of the table of one pair as its cheapest alignments can reach.
+
+    Only inserting and deleting leave a diagonal: a path that goes ``room + 1`` diagonals outside
+    pays for each of them twice, and for the difference in length. Once the alignment found is
+    cheaper than that, it is the one that the whole table gives (Ukkonen 1985).
+    """
+    longer: cython.int = pair.n if pair.n > pair.m else pair.m
+    apart: cython.int = 2 * longer - pair.n - pair.m
+    room: cython.int = ROOM
+    while _fill(pair, room) >= TOKEN * (apart + 2 * room + 2) and room < longer:
+        room = 2 * room
 
 
 @cython.cfunc
@@ -445,7 +483,7 @@ def align(
                 pair.present[folded[src[i]]] |= SOURCE
             for i in range(pair.target, pair.target + pair.m):
                 pair.present[folded[tgt[i]]] |= TARGET
-            _fill(pair)
+            _align(pair)
             count = _trace(pair, s, out, count)
             for i in range(pair.source, pair.source + pair.n):
                 pair.present[folded[src[i]]] = 0
