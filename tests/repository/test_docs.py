@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 from contextlib import redirect_stdout
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from types import ModuleType
@@ -54,6 +55,23 @@ def test_every_metric_and_command_has_its_page() -> None:
         )
     ]
     assert missing == []
+
+
+def test_the_default_rankers_and_units_of_the_docs_are_those_of_the_commands() -> None:
+    page = (ROOT / "docs" / "human-rankings.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`rank`.*?|`agree`|`benchmark`) \| `(.*?)` \| (.*?) \|", page, re.M)
+    written = {
+        name: (ranker, unit)
+        for commands, ranker, unit in rows
+        for name in re.findall(r"`(\w+)`", commands)
+    }
+    defaults = {}
+    for name in COMMANDS:
+        command = import_module(f"errata.cli.{name}").command
+        found = {option: param.default for param in command.params for option in param.opts}
+        if "--ranker" in found:
+            defaults[name] = found["--ranker"], found.get("--unit", "none")
+    assert written == defaults
 
 
 @pytest.mark.slow

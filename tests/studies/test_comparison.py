@@ -154,6 +154,29 @@ def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
         assert (1 + larger) / (1 + 400) == p
 
 
+def test_sacrebleu_draws_without_a_seed_where_the_seed_is_0(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So its p-values at SACREBLEU_SEED=0 are no digits to compare with."""
+    from sacrebleu import significance
+    from sacrebleu.metrics.bleu import BLEU as SacreBLEU
+
+    seeds: list[int | None] = []
+    drawn = np.random.default_rng
+
+    def default_rng(seed: int | None) -> np.random.Generator:
+        seeds.append(seed)
+        return drawn(seed)
+
+    monkeypatch.setattr(significance.np.random, "default_rng", default_rng)
+    for seed in ("0", "7"):
+        monkeypatch.setenv("SACREBLEU_SEED", seed)
+        scorer = {"BLEU": SacreBLEU(tokenize="none", references=[["a b c d", "e"]])}
+        systems = [("A", ["a b c d", "e"]), ("B", ["a b c", "e"])]
+        significance.PairedTest(systems, scorer, None, test_type="ar", n_samples=10)()
+    assert seeds == [None, 7]
+
+
 @pytest.mark.parametrize("block", [7 * 40, 1])
 def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     whole = np.random.default_rng(3).integers(2, size=(100, 7), dtype=bool)
