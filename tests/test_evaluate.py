@@ -13,6 +13,7 @@ import pytest
 
 import errata.scoring.evaluate
 from errata.core.errors import DataWarning, InputError, PluginError
+from errata.core.exact_sums import ExactSums
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference
@@ -20,7 +21,7 @@ from errata.io import read_hypotheses
 from errata.io.checks.alignment import unlike_lines
 from errata.metrics import parse
 from errata.metrics.base import Before, join_counts
-from errata.scoring.accumulator import chosen_counts, draw_totals, sentence_scores
+from errata.scoring.accumulator import chosen_counts, sentence_scores
 from errata.scoring.contract import validate_counts
 from errata.scoring.evaluate import evaluate, scores_of
 from errata.scoring.resampling import bootstrap
@@ -95,11 +96,11 @@ def test_draws_are_summed_one_by_one() -> None:
     expected = np.array(
         [sum(counts[i, c] for i, c in enumerate(draw) if c >= 0) for draw in choice]
     )
-    np.testing.assert_allclose(draw_totals(counts, choice), expected)
+    np.testing.assert_allclose(ExactSums.of(counts, choice).floats, expected)
     for many in (2, 7):
         mean = chosen_counts(counts, choice[:many]).sum(0)
         np.testing.assert_allclose(mean, expected[:many].mean(0))
-    np.testing.assert_allclose(draw_totals(counts, choice, block=40), expected)
+    np.testing.assert_allclose(ExactSums.of(counts, choice, block=40).floats, expected)
     for draw, total in zip(choice, expected, strict=True):
         np.testing.assert_array_equal(chosen_counts(counts, draw[None]).sum(0), total)
 

@@ -15,7 +15,7 @@ import pytest
 
 from collecting import fill_with_sample
 from command import errata, refused, run
-from errata.cli.input_options import split_names
+from errata.cli.judgment_options import split_names
 from errata.cli.main import _fault
 from errata.core.errors import InputError
 from errata.metrics import parse

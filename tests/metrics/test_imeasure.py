@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from errata.core.errors import InputError
+from errata.core.exact_sums import ExactSums
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io.m2 import parse_m2, read_m2
@@ -38,7 +39,7 @@ from errata.metrics.imeasure.references import (
     splice,
     treebank_tokens,
 )
-from errata.scoring.accumulator import chosen_counts, draw_totals
+from errata.scoring.accumulator import chosen_counts
 from errata.scoring.evaluate import evaluate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
@@ -87,7 +88,7 @@ def test_edge_cases_as_the_official_program(
         choice = metric.choose(counts)
         for totals, expected in (
             (chosen_counts(counts, choice), case[mode]["sentences"][aspect]),
-            (draw_totals(counts, choice), [case[mode]["overall"][aspect]]),
+            (ExactSums.of(counts, choice).floats, [case[mode]["overall"][aspect]]),
         ):
             found = {**metric.figures(totals), "I": metric.score(totals)}
             for row, values in enumerate(expected):
@@ -179,7 +180,7 @@ def test_systems_as_the_official_program(
     for row in rows:
         metric = IMeasure(references=mode, aspect=row["aspect"])
         each = np.delete(counts[SYSTEMS.index(row["system"])], left_out, axis=0)
-        totals = draw_totals(each, metric.choose(each))[0]
+        totals = ExactSums.of(each, metric.choose(each)).floats[0]
         parts = metric.figures(totals)
         parts |= {"I": metric.score(totals), "base_TN": totals[5], "base_FN": totals[6]}
         for theirs, ours in (
@@ -215,7 +216,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     )
     running = IMeasure(choice="corpus")
     counts = running.count(corpus, camb)
-    value = running.score(draw_totals(counts, running.choose(counts)))[0]
+    value = running.score(ExactSums.of(counts, running.choose(counts)).floats)[0]
     assert round(100 * float(value), 2) == -5.41
     untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0, guard=False)
     assert round(100 * untouched["IPN"], 2) == -3.17
@@ -357,7 +358,7 @@ def test_mixtures_by_running_totals_equal_enumeration() -> None:
             outputs = Hypotheses("A", tuple(output for _, output in cases))
             limited(corpus, Limits(few=0))
             counts = metric.count(corpus, outputs)
-            assert tuple(draw_totals(counts, metric.choose(counts))[0, :7]) == total
+            assert tuple(ExactSums.of(counts, metric.choose(counts)).floats[0, :7]) == total
             options = max(options, counts.shape[1])
             alone = IMeasure(references="mix", tokenise="none").count(corpus, outputs)
             np.testing.assert_array_equal(

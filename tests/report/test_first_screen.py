@@ -11,7 +11,7 @@ from command import errata
 from errata.data import Scores
 from errata.datasets import sample_corpus, sample_systems
 from errata.scoring.evaluate import evaluate
-from errata.scoring.tables import lead_table, summary_table, with_verdicts
+from errata.scoring.tables import displayed_scores, summary_table
 from errata.scoring.verdicts import lead_over, tied_with_best, verdict_sentence
 from errata.tables.cells import display_width
 from errata.tables.table import render
@@ -28,7 +28,7 @@ def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
         Scores(f"{m}()", (name.strip(), "B"), values, headline=f"{m} score", shares=(f"{m} score",))
         for m in ("m2", "gleu", "imeasure")
     ]
-    table = with_verdicts(summary_table(results, notes=True), lead_table(results))
+    table = displayed_scores(results)[0]
     lines = render(table, width=width).splitlines()
     shown = [line for line in lines if not line.startswith("signature: ")]
     assert max(map(display_width, shown)) <= max(width, 16 + display_width(name) * ("_" in name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from errata.core.signatures import short_signature, short_signatures, signature_id
+from errata.core.signatures import short_signature, signature_id
 from errata.metrics import parse
 
 
@@ -24,4 +24,3 @@ def test_every_fact_changes_the_id() -> None:
 def test_what_is_no_metric_keeps_its_first_words() -> None:
     assert short_signature("agreement of judges | x").startswith("agreement_of_judges#")
     assert short_signature("mine.py:overlap(n=2) | x").startswith("mine.py:overlap(n=2)#")
-    assert short_signatures(["m2()", "m2()"]) == short_signature("m2()")

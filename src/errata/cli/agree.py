@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import split_names
 from errata.cli.judgment_options import (
+    JUDGMENT_FORMS,
     JudgmentInputs,
-    add_forms_help,
     judgments_argument,
     ranker_option,
+    split_names,
 )
 from errata.cli.options import FigureOptions, figure_option
 from errata.cli.output import CommandOptions, emit
@@ -97,8 +97,7 @@ class AgreeOptions(CommandOptions):
 
 
 @click.command("agree", epilog=EPILOG)
-@takes(AgreeOptions, data=True)
-@add_forms_help
+@takes(AgreeOptions, data=True, more_help=JUDGMENT_FORMS)
 def command(given: AgreeOptions) -> None:
     """Measure how well judges agree with each other and with themselves.
 

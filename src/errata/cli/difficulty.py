@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, names_option, split_names
+from errata.cli.input_options import Inputs
+from errata.cli.judgment_options import names_option, split_names
 from errata.cli.options import (
     Bootstrap,
     FigureOptions,

@@ -285,7 +285,16 @@ class Inputs:
 
     def corpus(self, threads: int | None = None) -> Corpus:
         """Read the corpus, with the annotators and without the sentences asked for."""
-        corpus = self._read_corpus(threads)
+        if self.sample:
+            from errata.datasets import sample_corpus
+            from errata.io.tokenisers import tokenise_corpus, tokeniser
+
+            refuse_beside_sample(self.has_files)
+            cut = tokenise_corpus(sample_corpus(), tokeniser(self.tokens))
+            corpus = self.keep_annotators(cut)
+        else:
+            self.require_source()
+            corpus = replace(self.files(), skipped=None).read(threads=threads)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
@@ -297,16 +306,6 @@ class Inputs:
         from errata.io.corpus import keep_annotators
 
         return keep_annotators(corpus, self.annotator_numbers)
-
-    def _read_corpus(self, threads: int | None) -> Corpus:
-        if self.sample:
-            from errata.datasets import sample_corpus
-            from errata.io.tokenisers import tokenise_corpus, tokeniser
-
-            refuse_beside_sample(self.has_files)
-            return self.keep_annotators(tokenise_corpus(sample_corpus(), tokeniser(self.tokens)))
-        self.require_source()
-        return replace(self.files(), skipped=None).read(threads=threads)
 
     def files(self, outputs: Iterable[tuple[str, str]] = ()) -> CorpusFiles:
         """Return where the corpus and outputs, by name, are and how they are read."""
@@ -391,94 +390,3 @@ class Inputs:
 
         named = (self.gold, self.source, *self.refs, *(split_name(path)[1] for path in outputs))
         return sum(os.path.getsize(path) for path in named if path and os.path.isfile(path))
-
-
-# ---- Files of scores, of metrics or of people.
-
-
-def split_names(text: str | None, option: str = "--names") -> list[str]:
-    """Return names of systems or judges: from a file with one a line, or separated by commas.
-
-    In a file, empty lines and those that begin with ``#`` and a blank are no names.
-    """
-    if text is None:
-        return []
-    if os.path.isfile(text):
-        from errata.io import read_text
-
-        lines = [line.strip() for line in read_text(text)]
-        names = [line for line in lines if line and not line.startswith("# ")]
-        if not names:
-            raise InputError("no name", path=text, remedy="write one a line")
-        return names
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise InputError(
-            f"{option} {text[:100]!r} has an empty name", remedy="write names as in A,B,C"
-        )
-    return names
-
-
-def names_option() -> Any:
-    """Declare ``--names``."""
-    return option(
-        "--names",
-        metavar="A,B,...|FILE",
-        help="The systems' names in their order, where a file has none: bare columns of scores, "
-        "an M2 file with the edits of several systems.",
-    )
-
-
-@dataclass(frozen=True)
-class ScoreFiles:
-    """Files of scores: of metrics, of people, and how to read them."""
-
-    files: tuple[str, ...] = option(
-        "--scores",
-        multiple=True,
-        metavar="[NAME=]FILE",
-        role="scores",
-        help="Scores of a metric from a file instead of computing them: what errata score "
-        "printed or wrote, columns, published tables; may be repeated.",
-    )
-    human: str | None = option(
-        "--human",
-        metavar="[NAME=]FILE",
-        role="human",
-        help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
-        "with a row for each sentence and a column for each system.",
-    )
-    names: str | None = names_option()
-    lower: tuple[str, ...] = option(
-        "--lower-is-better",
-        multiple=True,
-        is_flag=False,
-        flag_value="*",
-        metavar="[NAME]",
-        help="In these --scores (in all, without a name) lower is better.",
-    )
-
-    def read(self) -> tuple[Scores | None, list[Scores]]:
-        """Return the scores of people, where a file of them is named, and those of metrics."""
-        from errata.io.scores import read_score_files
-
-        names = split_names(self.names)
-        people = [] if self.human is None else read_score_files([self.human], names=names)
-        if len(people) > 1:
-            raise InputError(
-                f"human scores in {len(people)} columns: "
-                f"{', '.join(scores.label for scores in people)}",
-                path=self.human,
-                remedy="keep one of them",
-            )
-        turned = {scores.label for scores in people} & {*self.lower}
-        lower = [name for name in self.lower if name not in turned]
-        if turned and self.human is not None:
-            people = read_score_files([self.human], names=names, lower=list(turned))
-        metrics = read_score_files(self.files, names=names, lower=lower)
-        if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
-            raise InputError(
-                "--names goes with files of bare numbers, and every file here names its systems",
-                remedy="leave it out",
-            )
-        return people[0] if people else None, metrics

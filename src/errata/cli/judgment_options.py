@@ -1,27 +1,14 @@
-"""Judgment files, how they become scores of systems, and which systems are compared."""
+"""Judgments, how they become scores of systems, which are compared, and files of scores."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from errata.cli.input_options import (
-    Inputs,
-    ScoreFiles,
-    refuse_beside_sample,
-    sample_option,
-    skip_option,
-)
-from errata.cli.params import (
-    add_help,
-    argument,
-    choice_of,
-    choice_option,
-    count_option,
-    group,
-    option,
-)
+from errata.cli.input_options import Inputs, refuse_beside_sample, sample_option, skip_option
+from errata.cli.params import argument, choice_option, count_option, group, option
 from errata.core.errors import InputError
 from errata.data import Members
 from errata.human import DEFAULT_RANKER
@@ -31,7 +18,7 @@ from errata.io.judgments.checks import Labels
 from errata.meta.system_level import Over
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Judgment
+    from errata.data import Corpus, Hypotheses, Judgment, Scores
     from errata.io.slices import SkippedSentences
     from errata.meta.inputs import MetaInputs
 
@@ -45,7 +32,7 @@ def judgments_argument() -> Any:
 
 
 # Explains the files of `judgments_argument`.
-add_forms_help = add_help(
+JUDGMENT_FORMS = (
     f"Judgments are {FORMS}, with commas, semicolons or tabs, or .xlsx; the form is recognised by "
     "the content."
 )
@@ -92,30 +79,24 @@ def ranker_option(help: str, default: str = DEFAULT_RANKER, **more: Any) -> Any:
 
 def unit_option(help: str, **more: Any) -> Any:
     """Declare ``--unit``: what is drawn when human judgments are resampled."""
-    return option("--unit", type=choice_of(Unit), default="sentences", help=help, **more)
+    return choice_option("--unit", Unit, help, "sentences", **more)
 
 
 def members_option(**more: Any) -> Any:
     """Declare ``--members``."""
-    return option(
+    return choice_option(
         "--members",
-        type=choice_of(Members),
-        default="all",
-        help="Which systems of a shared output are compared: all of them, one drawn at random, "
-        "or the mean over that draw.",
+        Members,
+        "Which systems of a shared output are compared: all of them, one drawn at random, or the "
+        "mean over that draw.",
+        "all",
         **more,
     )
 
 
 def over_option(**more: Any) -> Any:
     """Declare ``--over``."""
-    return option(
-        "--over",
-        type=choice_of(Over),
-        default="systems",
-        help="What system-level intervals resample.",
-        **more,
-    )
+    return choice_option("--over", Over, "What system-level intervals resample.", "systems", **more)
 
 
 @dataclass(frozen=True)
@@ -273,6 +254,97 @@ class PeopleOptions:
         """Return what a signature says about how judgments were read."""
         without = (f"without:{name}" for name in self.without)
         return (*self.files.facts, *inputs.skip_facts, *without)
+
+
+# ---- Files of scores, of metrics or of people.
+
+
+def split_names(text: str | None, option: str = "--names") -> list[str]:
+    """Return names of systems or judges: from a file with one a line, or separated by commas.
+
+    In a file, empty lines and those that begin with ``#`` and a blank are no names.
+    """
+    if text is None:
+        return []
+    if os.path.isfile(text):
+        from errata.io import read_text
+
+        lines = [line.strip() for line in read_text(text)]
+        names = [line for line in lines if line and not line.startswith("# ")]
+        if not names:
+            raise InputError("no name", path=text, remedy="write one a line")
+        return names
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise InputError(
+            f"{option} {text[:100]!r} has an empty name", remedy="write names as in A,B,C"
+        )
+    return names
+
+
+def names_option() -> Any:
+    """Declare ``--names``."""
+    return option(
+        "--names",
+        metavar="A,B,...|FILE",
+        help="The systems' names in their order, where a file has none: bare columns of scores, "
+        "an M2 file with the edits of several systems.",
+    )
+
+
+@dataclass(frozen=True)
+class ScoreFiles:
+    """Files of scores: of metrics, of people, and how to read them."""
+
+    files: tuple[str, ...] = option(
+        "--scores",
+        multiple=True,
+        metavar="[NAME=]FILE",
+        role="scores",
+        help="Scores of a metric from a file instead of computing them: what errata score "
+        "printed or wrote, columns, published tables; may be repeated.",
+    )
+    human: str | None = option(
+        "--human",
+        metavar="[NAME=]FILE",
+        role="human",
+        help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
+        "with a row for each sentence and a column for each system.",
+    )
+    names: str | None = names_option()
+    lower: tuple[str, ...] = option(
+        "--lower-is-better",
+        multiple=True,
+        is_flag=False,
+        flag_value="*",
+        metavar="[NAME]",
+        help="In these --scores (in all, without a name) lower is better.",
+    )
+
+    def read(self) -> tuple[Scores | None, list[Scores]]:
+        """Return the scores of people, where a file of them is named, and those of metrics."""
+        from errata.io.scores import read_score_files
+
+        names = split_names(self.names)
+        people = [] if self.human is None else read_score_files([self.human], names=names)
+        if len(people) > 1:
+            raise InputError(
+                f"human scores in {len(people)} columns: "
+                f"{', '.join(scores.label for scores in people)}",
+                path=self.human,
+                remedy="keep one of them",
+            )
+        turned = {scores.label for scores in people} & {*self.lower}
+        lower = [name for name in self.lower if name not in turned]
+        if turned and self.human is not None:
+            people = read_score_files([self.human], names=names, lower=list(turned))
+        metrics = read_score_files(self.files, names=names, lower=lower)
+        if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
+            raise InputError(
+                "--names goes with files of bare numbers, and every file here names its systems",
+                remedy="leave it out",
+            )
+        return people[0] if people else None, metrics
 
 
 # ---- What a command that compares metrics with people reads.

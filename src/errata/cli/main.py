@@ -423,22 +423,21 @@ def _folder(path: str) -> str:
     return os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
 
 
-def _verbosity_options() -> list[click.Parameter]:
-    """Return ``-q`` and ``-v``, which every command has."""
-    return [
-        click.Option(
-            [short, long],
-            flag_value=value,
-            type=int,
-            expose_value=False,
-            callback=set_verbosity,
-            help=help,
-        )
-        for short, long, value, help in (
-            ("-q", "--quiet", -1, "Print no warnings and no progress."),
-            ("-v", "--verbose", 1, "Print which files are read and written, and how long it took."),
-        )
-    ]
+# Options that every command has.
+VERBOSITY = [
+    click.Option(
+        [short, long],
+        flag_value=value,
+        type=int,
+        expose_value=False,
+        callback=set_verbosity,
+        help=help,
+    )
+    for short, long, value, help in (
+        ("-q", "--quiet", -1, "Print no warnings and no progress."),
+        ("-v", "--verbose", 1, "Print which files are read and written, and how long it took."),
+    )
+]
 
 
 def _add_verbosity(command: click.Command) -> click.Command:
@@ -446,8 +445,8 @@ def _add_verbosity(command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             _add_verbosity(inner)
-    if not any("--quiet" in parameter.opts for parameter in command.params):
-        command.params += _verbosity_options()
+    if VERBOSITY[0] not in command.params:
+        command.params += VERBOSITY
     return command
 
 
@@ -488,7 +487,7 @@ def cli(ctx: click.Context) -> None:
         click.echo(FIRST)
 
 
-cli.params += _verbosity_options()
+cli.params += VERBOSITY
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

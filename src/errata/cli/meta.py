@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from errata.cli.input_options import Inputs, ScoreFiles, score_metrics
-from errata.cli.judgment_options import PEOPLE, PeopleOptions, over_option, read_meta_inputs
+from errata.cli.input_options import Inputs, score_metrics
+from errata.cli.judgment_options import (
+    PEOPLE,
+    PeopleOptions,
+    ScoreFiles,
+    over_option,
+    read_meta_inputs,
+)
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, choice_option, count_option, group, option, takes

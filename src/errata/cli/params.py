@@ -53,16 +53,6 @@ def choice_of(literal: Any) -> NameType:
     return NameType(get_args(literal), case_sensitive=False)
 
 
-def add_help(sentence: str) -> Callable[[Command], Command]:
-    """Add a paragraph, which several commands share, to the help of a command."""
-
-    def decorate(command: Command) -> Command:
-        command.__doc__ = f"{inspect.getdoc(command)}\n\n{sentence}"
-        return command
-
-    return decorate
-
-
 # ---- Declarations.
 
 
@@ -93,11 +83,6 @@ class Parameter:
             return max(self.flags, key=len).partition("/")[0]
         shown: str = self.settings.get("metavar", self.field)
         return shown[1:-1] if shown.startswith("[") and shown.endswith("]") else shown
-
-    def add_to(self, command: Command) -> Command:
-        if self.flags:
-            return click.option(*self.flags, self.name, **self.settings)(command)
-        return click.argument(self.name, **self.settings)(command)
 
 
 def option(
@@ -197,12 +182,13 @@ def parameters_in(
 
 
 def takes(
-    cls: type, *, data: bool = False, around: Collection[str] = ()
+    cls: type, *, data: bool = False, around: Collection[str] = (), more_help: str = ""
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Add the options of a dataclass to a command, which gets one instance of it.
 
     With ``data`` also ``--data``, for all parameters with a role; where a parameter writes, also
-    ``--force``. Not every file in the folders named by ``around`` is an input.
+    ``--force``. Not every file in the folders named by ``around`` is an input. ``more_help`` is the
+    last paragraph of the help, which several commands share.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -246,9 +232,11 @@ def takes(
                 check_writable(*_targets(writing, values))
                 return command(given)
 
-        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        run.__name__ = command.__name__
+        run.__doc__ = f"{inspect.getdoc(command)}\n\n{more_help}".strip()
         for each in reversed(parameters):
-            run = each.add_to(run)
+            declare = click.option if each.flags else click.argument
+            run = declare(*each.flags, each.name, **each.settings)(run)
         return run
 
     return decorate
@@ -286,8 +274,8 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
         return bool(heads & {*wanted.split("|")})
 
     def shown(alternative: str) -> str:
-        name, _, _ = alternative.partition(" ")
-        return alternative if known[name].flags else known[name].label
+        name, _, words = alternative.partition(" ")
+        return alternative if known[name].flags else words or known[name].label
 
     def is_written(parameter: Parameter) -> bool:
         if not parameter.flags:

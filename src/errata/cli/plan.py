@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.judgment_options import (
+    JUDGMENT_FORMS,
     JudgmentInputs,
-    add_forms_help,
     judgments_argument,
     ranker_option,
     unit_option,
@@ -57,8 +57,7 @@ class PlanOptions(CommandOptions):
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
-@takes(PlanOptions, data=True)
-@add_forms_help
+@takes(PlanOptions, data=True, more_help=JUDGMENT_FORMS)
 def command(given: PlanOptions) -> None:
     """Plan how many more judgments are needed, from a pilot.
 

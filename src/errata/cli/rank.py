@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli.judgment_options import (
+    JUDGMENT_FORMS,
     JudgmentInputs,
-    add_forms_help,
     hide_option,
     judgments_argument,
     members_option,
@@ -75,8 +75,7 @@ class RankOptions(CommandOptions):
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
-@takes(RankOptions, data=True)
-@add_forms_help
+@takes(RankOptions, data=True, more_help=JUDGMENT_FORMS)
 def command(given: RankOptions) -> None:
     """Rank systems from human judgments.
 

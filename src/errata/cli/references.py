@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, ScoreFiles, parse_metrics
-from errata.cli.judgment_options import PEOPLE, PeopleOptions, over_option, read_meta_inputs
+from errata.cli.input_options import Inputs, parse_metrics
+from errata.cli.judgment_options import (
+    PEOPLE,
+    PeopleOptions,
+    ScoreFiles,
+    over_option,
+    read_meta_inputs,
+)
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit

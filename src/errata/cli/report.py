@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, ScoreFiles, check_old, finds_edits, parse_metrics
-from errata.cli.judgment_options import PeopleOptions, read_meta_inputs
+from errata.cli.input_options import Inputs, check_old, finds_edits, parse_metrics
+from errata.cli.judgment_options import PeopleOptions, ScoreFiles, read_meta_inputs
 from errata.cli.options import (
     Bootstrap,
     Bound,

@@ -11,7 +11,7 @@ import click
 from errata.cli.input_options import Inputs, parse_metrics, score_metrics
 from errata.cli.options import Bootstrap, extract_option, metric_option, threads_option, tier_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import add_help, argument, group, option, takes
+from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 from errata.io.files import COMPRESSIONS
 from errata.metrics import DEFAULT_METRICS
@@ -72,8 +72,7 @@ class ScoreOptions(CommandOptions):
 
 
 @click.command("score", epilog="Example:  errata score --gold gold.m2 baseline.txt ours=out.txt")
-@takes(ScoreOptions, data=True)
-@add_help(FILES)
+@takes(ScoreOptions, data=True, more_help=FILES)
 def command(given: ScoreOptions) -> None:
     """Score the outputs of one or more systems.
 

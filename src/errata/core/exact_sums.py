@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from errata.core.stats import BLOCK, Bools, Floats, Ints
+from errata.core.stats import BLOCK, Floats, Ints
 
 LIMB = 30  # bits of a number that are summed together: 2 ** 12 of them fit into a double
 UNIT = 2 ** (2 * LIMB)  # by which a count is a whole number
@@ -27,11 +27,8 @@ def quantize(counts: Floats) -> Floats:
     >>> quantize(np.array([3.0, 0.1])).tolist(), quantize(np.array([1e-18])).item() * UNIT
     ([3.0, 0.1], 1.0)
     """
-    return counts if _is_integer(counts).all() else np.asarray(np.rint(counts * UNIT) / UNIT)
-
-
-def _is_integer(counts: Floats) -> Bools:
-    return np.asarray((counts == np.floor(counts)) | np.isnan(counts))
+    whole = (counts == np.floor(counts)) | np.isnan(counts)
+    return counts if whole.all() else np.asarray(np.rint(counts * UNIT) / UNIT)
 
 
 def select_reference(counts: Floats, chosen: Ints) -> Floats:

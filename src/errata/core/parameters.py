@@ -64,16 +64,15 @@ class Parameterised:
 
     def __post_init__(self) -> None:
         own: Any = type(self)
-        for parameter, words in _closed_sets(own).items():
+        for parameter, words in _word_fields(own).items():
             value = getattr(self, parameter)
-            if value not in words:
+            if words and value not in words:
                 raise InputError(
                     f"{self.name}: {parameter}={value!r} is unknown",
                     remedy=f"{suggest_name(value, words)}use one of {', '.join(map(repr, words))}",
                 )
-        for parameter in _several_words(own):
-            value = getattr(self, parameter)
-            if not (isinstance(value, tuple) and all(isinstance(word, str) for word in value)):
+            several = isinstance(value, tuple) and all(isinstance(word, str) for word in value)
+            if not (words or several):
                 raise InputError(
                     f"{self.name}: {parameter}={value!r} should be words in brackets",
                     remedy=f"write {parameter}=('M:DET', 'SPELL'), with a comma after a single one",
@@ -100,20 +99,16 @@ def _signed(value: Any) -> list[Field[Any]]:
 
 
 @cache
-def _closed_sets(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
-    """The words that each field of a ``Literal`` type takes."""
+def _word_fields(cls: type[Any]) -> dict[str, tuple[Any, ...]]:
+    """Return the words that each field of a ``Literal`` type takes; none for ``tuple[str, ...]``.
+
+    A field of the latter type takes any words, and any number of them.
+    """
     return {
-        name: get_args(hint)
+        name: get_args(hint) if get_origin(hint) is Literal else ()
         for name, hint in get_type_hints(cls).items()
-        if get_origin(hint) is Literal
+        if get_origin(hint) is Literal or hint == tuple[str, ...]
     }
-
-
-@cache
-def _several_words(cls: type[Any]) -> tuple[str, ...]:
-    """The fields that take any number of words."""
-    hints = get_type_hints(cls).items()
-    return tuple(name for name, hint in hints if hint == tuple[str, ...])
 
 
 def require(what: str, value: object, words: Any) -> None:
@@ -241,7 +236,7 @@ def parameters_of(cls: type[Parameterised]) -> tuple[Parameter, ...]:
     ('weight', 1.0, (), 'float')
     """
     own: Any = cls
-    words = _closed_sets(own)
+    words = {name: words for name, words in _word_fields(own).items() if words}
     return tuple(
         Parameter(
             field.name,
@@ -275,7 +270,7 @@ def build(cls: type[P], arguments: dict[str, Any]) -> P:
                 arguments = {**arguments, name: float(value)}
             except OverflowError:
                 raise InputError(f"{cls.name}: {name} is too large a number") from None
-        elif type(value) in (int, float) and str(value) in _closed_sets(own).get(name, ()):
+        elif type(value) in (int, float) and str(value) in _word_fields(own).get(name, ()):
             arguments = {**arguments, name: str(value)}  # version=3.2 for version='3.2'
         elif default is not None and type(value) is not type(default):
             raise InputError(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from dataclasses import fields
 from importlib import import_module
 
 from errata.core.errors import InputError
-from errata.core.parameters import parameters_of, parse_arguments
+from errata.core.parameters import parse_arguments
 
 SIGNATURE_DIGITS = 8
 # Where metrics and rankers are registered: loaded when a signature names one.
@@ -37,11 +37,6 @@ def short_signature(signature: str) -> str:
     return f"{without_defaults(signature.partition(' | ')[0])}#{signature_id(signature)}"
 
 
-def short_signatures(signatures: Iterable[str]) -> str:
-    """Several in one line, each once."""
-    return " ".join(dict.fromkeys(map(short_signature, signatures)))
-
-
 def without_defaults(head: str) -> str:
     """What stands before the facts, without the parameters that are the defaults."""
     try:
@@ -52,6 +47,6 @@ def without_defaults(head: str) -> str:
     scorers = next((known for known in registries if name in known.builtin), None)
     if scorers is None:
         return head
-    usual = {p.name: p.default for p in parameters_of(scorers.get(name))}
+    usual = {field.name: field.default for field in fields(scorers.get(name))}
     shown = [f"{key}={value!r}" for key, value in given.items() if value != usual.get(key)]
     return name + (f"({', '.join(shown)})" if shown else "")

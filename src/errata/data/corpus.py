@@ -78,7 +78,8 @@ class Corpus:
                 remedy="give one tuple of references per source",
             )
         table = self.edits
-        unordered = table.unordered().tolist()
+        numbers = table.annotators
+        unordered = table.sentences_where(numbers[1:] < numbers[:-1]).tolist()
         if unordered or not isinstance(self.references, tuple | ReferenceTable):
             ordered = list(self.references)
             for i in unordered:
@@ -300,7 +301,7 @@ def check_skipped(sentences: Iterable[int], size: int) -> None:
 
 def _check_references(sources: Sequence[str], table: ReferenceTable) -> None:
     """Refuse two references of one annotator, and edits outside the sentence."""
-    twice = table.duplicated()
+    twice = table.sentences_where(table.annotators[1:] == table.annotators[:-1])
     ends = table.last_ends()
     edited = np.flatnonzero(ends)
     words = np.fromiter((len(sources[i].split()) for i in edited.tolist()), np.int64, len(edited))

@@ -369,15 +369,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         found[np.arange(found.shape[1]) < sizes[:, None]] = self.annotators
         return found
 
-    def unordered(self) -> NDArray[np.int64]:
-        """Return the sentences whose references are not in the order of their annotators."""
-        return self._sentences(self.annotators[1:] < self.annotators[:-1])
-
-    def duplicated(self) -> NDArray[np.int64]:
-        """Return the sentences, if ordered, with two references of one annotator."""
-        return self._sentences(self.annotators[1:] == self.annotators[:-1])
-
-    def _sentences(self, with_next: Bools) -> NDArray[np.int64]:
+    def sentences_where(self, with_next: Bools) -> NDArray[np.int64]:
         """Return the sentences in which this holds for a reference and the next one."""
         owner = np.repeat(np.arange(len(self)), self.sizes)
         return np.unique(owner[1:][with_next & (np.diff(owner) == 0)])

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from errata.core.errors import InputError
 from errata.data import Corpus, Hypotheses, Judgment
-from errata.io import read_hypotheses, read_m2
-from errata.io.outputs import read_systems
+from errata.io.m2 import read_m2
+from errata.io.outputs import read_hypotheses, read_systems
 
 if TYPE_CHECKING:
     from errata.datasets.evaluation_sets import EvaluationSet

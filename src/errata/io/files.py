@@ -341,7 +341,10 @@ class _Bounded(RawIOBase):
     def readall(self) -> bytes:
         # Piece by piece: to ask for all at once takes as much memory as the limit allows.
         # What a file has on the disk is there already: most files are read in one go.
-        first = self._piece(max(READ_BYTES, self._size() + 1))
+        size = 0
+        with suppress(OSError, ValueError, AttributeError):  # a stream without a file behind it
+            size = os.fstat(self.file.fileno()).st_size
+        first = self._piece(max(READ_BYTES, size + 1))
         piece = self._piece(READ_BYTES) if first else b""
         if not piece:
             return first
@@ -358,12 +361,6 @@ class _Bounded(RawIOBase):
         if self.left < 0:
             raise too_large(self.name, self.limit)
         return piece
-
-    def _size(self) -> int:
-        """How large the file is, where there is one."""
-        with suppress(OSError, ValueError, AttributeError):
-            return os.fstat(self.file.fileno()).st_size
-        return 0
 
 
 def too_large(name: str, limit: int) -> InputError:

@@ -54,7 +54,13 @@ def _reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
     edits = rows[edited]
 
     def column(which: int, default: str | None = None) -> list[str]:
-        return _decode(_texts(data, edits, which, begin), default)
+        """Return the texts of a column; none if all of them are the default."""
+        texts = _texts(data, edits, which, begin)
+        if default is not None:
+            same = np.frombuffer(f"{default}\n".encode() * len(edits), np.uint8)
+            if np.array_equal(words.gather(*texts), same):
+                return []
+        return texts.decode()
 
     return ReferenceTable(
         np.append(np.flatnonzero(sentences), len(heads)),
@@ -69,15 +75,6 @@ def _reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
         required=column(paragraphs.REQUIRED, REQUIRED),
         comments=column(paragraphs.COMMENT, NO_COMMENT),
     )
-
-
-def _decode(texts: Utf8, default: str | None) -> list[str]:
-    """Return texts as strings; none if all of them are the default."""
-    if default is not None:
-        same = np.frombuffer(f"{default}\n".encode() * len(texts.begins), np.uint8)
-        if np.array_equal(words.gather(*texts), same):
-            return []
-    return texts.decode()
 
 
 def _decode_words(texts: Utf8) -> list[str]:

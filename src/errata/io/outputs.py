@@ -15,7 +15,7 @@ from errata.io.checks import Finding, raise_or_warn
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
 from errata.io.files import PathLike, plain_name, read_lines, shown_name
 from errata.io.m2 import M2File, scan_m2
-from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_output, tokeniser
+from errata.io.tokenisers import AS_IS, tokenise_output, tokeniser
 
 # Endings that are no part of a system's name.
 _ENDINGS = (".txt", ".m2", ".out", ".hyp", ".tok", ".cor")
@@ -195,7 +195,7 @@ def read_hypotheses_with_findings(
     else:
         called = names[0] if names else system_name(where)
         lines, findings = read_lines(where)
-        systems = [output_of_lines(called, lines, cut)]
+        systems = [Hypotheses(called, tuple(lines if cut is None else map(cut, lines)))]
     if corpus is not None and all(finding.severity != "error" for finding in findings):
         for system in systems:
             found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
@@ -205,11 +205,6 @@ def read_hypotheses_with_findings(
             if given is None and names is None and not is_m2(where):
                 findings += is_named_source(corpus, system, system_name(where), shown)
     return systems, findings
-
-
-def output_of_lines(system: str, lines: Sequence[str], cut: Tokeniser | None) -> Hypotheses:
-    """The output of a system, whose lines are to be cut, or left as they were read."""
-    return Hypotheses(system, tuple(lines if cut is None else map(cut, lines)))
 
 
 def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:

@@ -12,7 +12,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
-from errata.metrics.base import Columns, by_name, fixed_point, metric, stack_counts
+from errata.metrics.base import by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import EncoderMetric, EncoderRequest
 from errata.metrics.ngrams import check_references
 from errata.models import CachedModel
@@ -37,6 +37,7 @@ class BERTScore(EncoderMetric):
         range="up to 1",
         needs=("references", "an encoder", "errata-gec[lm]"),
     )
+    columns = "readings"
 
     model: str = "bert-base-uncased"
     layer: int | None = None
@@ -63,11 +64,6 @@ class BERTScore(EncoderMetric):
     def headline(self) -> str:
         """What `score` returns."""
         return f"BERTScore {self.measure}"
-
-    @property
-    def columns(self) -> Columns:
-        """Return "readings": P, R and F may come from different references."""
-        return "readings"
 
     def open_model(self) -> CachedModel:
         """The model, with its cache."""

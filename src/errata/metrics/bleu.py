@@ -16,7 +16,8 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses, Tokens, Vocabulary
-from errata.metrics.base import Columns, Description, Metric, MetricFacts, metric
+from errata.kernels.ngrams import MATCHED
+from errata.metrics.base import Description, Metric, MetricFacts, metric
 from errata.metrics.ngrams import (
     check_references,
     closest_lengths,
@@ -63,6 +64,8 @@ class BLEU(Metric):
 
     name = "bleu"
     about = About(paper="Papineni et al. 2002", range="from 0 to 100", needs=("references",))
+    headline = "BLEU"
+    columns = "readings"
 
     tokenize: Tokenizer = "none"
     lowercase: bool = False
@@ -82,11 +85,6 @@ class BLEU(Metric):
                 f"bleu: smooth_value={self.smooth_value} does not go with smooth={self.smooth!r}",
                 remedy="only floor and add-k take a value, up to 1000",
             )
-
-    @property
-    def headline(self) -> str:
-        """BLEU."""
-        return "BLEU"
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -113,7 +111,7 @@ class BLEU(Metric):
             h, references.lengths, first, shorter=self.brevity == "fixed"
         )
         correct, total = self._matches(counts[:, 0])
-        correct[:] = found.matched
+        correct[:] = found[..., MATCHED]
         total[:] = np.maximum(0, h[:, None] - np.arange(self.n))
         return counts
 
@@ -151,11 +149,6 @@ class BLEU(Metric):
     def single(self) -> Self:
         """Sentence BLEU: the same smoothing, effective order."""
         return replace(self, effective=True)
-
-    @property
-    def columns(self) -> Columns:
-        """All references merged into one reading."""
-        return "readings"
 
     def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
         """The numbers of references that sentences have."""

@@ -729,6 +729,7 @@ class CLEME2(ChunkMetric):
         needs=("gold edits or references",),
         amounts=KINDS,
     )
+    headline = "CLEME2.0"
     _nothing = 0.0
 
     mode: Mode = "dependent"
@@ -763,11 +764,6 @@ class CLEME2(ChunkMetric):
     def statistics(self) -> tuple[str, ...]:
         """Chunks by fate; with ``total="mean"`` also the sentence's own score."""
         return (*KINDS, *(("score", "sentences") if self.total == "mean" else ()))
-
-    @property
-    def headline(self) -> str:
-        """What the score is called."""
-        return "CLEME2.0"
 
     def _own_score(self, counts: Floats) -> Floats:
         return fixed_point(self._weighed(counts, self.sentence_factors), BITS)

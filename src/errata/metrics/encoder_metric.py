@@ -12,7 +12,7 @@ from errata.core.parallel import chunks
 from errata.core.stats import Floats, Progress
 from errata.data import Corpus, Edit, Hypotheses, apply_edits
 from errata.edits import corrected_sentence
-from errata.metrics.base import Columns, Description, Metric, MetricFacts, count_each, fixed_point
+from errata.metrics.base import Description, Metric, MetricFacts, count_each, fixed_point
 from errata.metrics.fluency import stripped
 from errata.models import CachedModel, Options
 from errata.models.encoder import is_pair, join_pair, without_breaks
@@ -101,10 +101,7 @@ class EncoderMetric(Metric):
 class ReferenceFreeMetric(EncoderMetric):
     """An encoder metric that looks at source and output alone."""
 
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
+    columns = "none"
 
     def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
         """How many texts were cut, and how many outputs are empty."""

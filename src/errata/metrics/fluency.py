@@ -16,7 +16,6 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Columns,
     Description,
     Metric,
     MetricFacts,
@@ -47,6 +46,8 @@ class Fluency(Metric):
         range="above 0, 1 is no change",
         needs=("a language model", "errata-gec[lm] or errata-gec[trigram]"),
     )
+    headline = "PPL ratio"
+    columns = "none"
 
     model: str = "gpt2"
     revision: str = ""
@@ -59,16 +60,6 @@ class Fluency(Metric):
     def statistics(self) -> tuple[str, ...]:
         """The logarithm of the ratio, how many sentences have one, and likeness."""
         return ("ln ratio", "sentences", "undefined", "TSR", "LDR", "larger", "cosine")
-
-    @property
-    def headline(self) -> str:
-        """What `score` returns."""
-        return "PPL ratio"
-
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
 
     def open_model(self) -> CachedModel:
         """The language model, with its cache."""

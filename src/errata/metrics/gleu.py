@@ -19,6 +19,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
+from errata.kernels.ngrams import ADDED, GAINED, KEPT, LEFT, MATCHED, SURPLUS, WANTED
 from errata.kernels.normal import log_ndtr
 from errata.metrics.base import Before, Columns, Metric, Scope, count_together, metric
 from errata.metrics.ngrams import (
@@ -83,6 +84,7 @@ class GLEU(Metric):
 
     name = "gleu"
     about = About(paper="Napoles et al. 2015, 2016", range="from 0 to 1", needs=("references",))
+    headline = "GLEU"
 
     n: int = 4
     references: Literal["expected", "official", "python3"] = "expected"
@@ -99,11 +101,6 @@ class GLEU(Metric):
                 f"gleu: n={self.n} must lie between 1 and 100, draws={self.draws} between 1 and "
                 "1000000"
             )
-
-    @property
-    def headline(self) -> str:
-        """GLEU."""
-        return "GLEU"
 
     @property
     def statistics(self) -> tuple[str, ...]:
@@ -157,8 +154,8 @@ class GLEU(Metric):
         hypothesis = split_tokens(corpus, texts, self.spaces)
         source = source_tokens(corpus, self.spaces)
         found = overlaps(source, hypothesis, references, first, order=self.n)
-        unwanted = found.kept if self.formula == "released" else found.surplus
-        numerators = np.maximum(0, found.matched - unwanted)
+        unwanted = found[..., KEPT] if self.formula == "released" else found[..., SURPLUS]
+        numerators = np.maximum(0, found[..., MATCHED] - unwanted)
         lengths = hypothesis.lengths.reshape(len(systems), len(corpus))
         counts = []
         for k, own in enumerate(np.repeat(lengths, np.diff(first), axis=1)):
@@ -266,7 +263,10 @@ def expected_gleu(
     means, covariances = totals[..., : _statistic_count(n)], totals[..., _statistic_count(n) :]
     there = np.asarray((means > 0).all(axis=-1))
     mean = np.where(there[..., None], means, 1.0)
-    covariance = np.where(there[..., None, None], _matrix(covariances, n + 1), 0.0)
+    covariance = np.zeros((*there.shape, n + 1, n + 1))  # symmetric; its upper triangle is given
+    row, column = np.triu_indices(n + 1)
+    covariance[..., row, column] = np.where(there[..., None], covariances, 0.0)
+    covariance[..., column, row] = covariance[..., row, column]
     h, r = mean[..., HYPOTHESIS], mean[..., REFERENCE]
     num, den = mean[..., NUMERATORS], mean[..., DENOMINATORS]
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
@@ -303,15 +303,6 @@ def _log_phi(values: Floats) -> Floats:
     """The logarithm of the normal distribution function."""
     found: Floats = log_ndtr(np.ascontiguousarray(values, np.float64).ravel())
     return found.reshape(np.shape(values))
-
-
-def _matrix(triangle: Floats, size: int) -> Floats:
-    """The symmetric matrices whose upper triangles these are."""
-    row, column = np.triu_indices(size)
-    full = np.zeros((*triangle.shape[:-1], size, size))
-    full[..., row, column] = triangle
-    full[..., column, row] = triangle
-    return full
 
 
 def _with_moments(counts: Floats) -> Floats:
@@ -439,6 +430,7 @@ class GLEU2015(Metric):
 
     name = "gleu2015"
     about = About(paper="Napoles et al. 2015", range="from 0 to 1", needs=("references",))
+    columns = "readings"
 
     lam: float = 0.1
     version: Literal["2015-06", "2016-03"] = "2015-06"
@@ -463,11 +455,6 @@ class GLEU2015(Metric):
             *(f"{x}{n}" for n in (1, 2, 3, 4) for x in ("num", "den")),
         )
 
-    @property
-    def columns(self) -> Columns:
-        """All references merged into one reading."""
-        return "readings"
-
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Statistics with the references merged: one column."""
         references, first = reference_tokens(corpus, self.spaces)
@@ -480,13 +467,15 @@ class GLEU2015(Metric):
         counts[:, 0, HYPOTHESIS] = h
         if self.version == "2015-06":
             counts[:, 0, REFERENCE] = h
-            counts[:, 0, NUMERATORS] = found.added + found.matched - self.lam * found.left
-            counts[:, 0, DENOMINATORS] = found.wanted + total
+            counts[:, 0, NUMERATORS] = (
+                found[..., ADDED] + found[..., MATCHED] - self.lam * found[..., LEFT]
+            )
+            counts[:, 0, DENOMINATORS] = found[..., WANTED] + total
         else:
             counts[:, 0, REFERENCE] = closest_lengths(h, references.lengths, first, shorter=False)
-            kept = np.maximum(0, found.matched - self.lam * found.kept)
-            counts[:, 0, NUMERATORS] = found.gained + kept
-            counts[:, 0, DENOMINATORS] = found.gained + total
+            kept = np.maximum(0, found[..., MATCHED] - self.lam * found[..., KEPT])
+            counts[:, 0, NUMERATORS] = found[..., GAINED] + kept
+            counts[:, 0, DENOMINATORS] = found[..., GAINED] + total
         return counts
 
     def score(self, totals: Floats) -> Floats:

@@ -14,7 +14,6 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Columns,
     Description,
     Metric,
     MetricFacts,
@@ -37,10 +36,7 @@ class CheckerMetric(Metric):
     def open_model(self) -> CachedModel:
         """The checker, with its cache."""
 
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
+    columns = "none"
 
     def count_all(
         self,
@@ -180,6 +176,7 @@ class Harper(CheckerMetric):
 
     name = "harper"
     about = About(range="errors per sentence, any sign", needs=("errata-gec[harper]",))
+    headline = "errors removed"
 
     dialect: str = "american"
     tokenized: bool = True
@@ -188,11 +185,6 @@ class Harper(CheckerMetric):
     def statistics(self) -> tuple[str, ...]:
         """Errors before and after, and how many sentences."""
         return ("before", "after", "sentences")
-
-    @property
-    def headline(self) -> str:
-        """What `score` returns."""
-        return "errors removed"
 
     def open_model(self) -> CachedModel:
         """The checker, with its cache."""

@@ -10,6 +10,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses, Tokens
+from errata.kernels.ngrams import MATCHED, SURPLUS, WANTED
 from errata.metrics.base import (
     Before,
     Metric,
@@ -105,14 +106,14 @@ class GREEN(Metric):
         output = self._tokens(corpus, hypotheses.sentences)
         found = overlaps(source, output, references, first, order=self.n)
         alone = np.arange(len(corpus) + 1, dtype=np.int64)  # the source as its only reference
-        both = overlaps(source, output, source, alone, order=self.n).matched
+        both = overlaps(source, output, source, alone, order=self.n)[..., MATCHED]
         row = np.repeat(np.arange(len(corpus)), np.diff(first))
         s, c, r = (self._sizes(tokens) for tokens in (source, output, references))
         s, c, both = s[row], c[row], both[row]
-        shared = r - found.wanted  # |S & R|
-        tp = s - shared - found.surplus + found.matched
-        fp = c + shared - both - found.matched
-        fn = r + both - shared - found.matched
+        shared = r - found[..., WANTED]  # |S & R|
+        tp = s - shared - found[..., SURPLUS] + found[..., MATCHED]
+        fp = c + shared - both - found[..., MATCHED]
+        fn = r + both - shared - found[..., MATCHED]
         counts = per_reference(np.concatenate([tp, fp, fn], axis=1), first)
         if self.total == "sum":
             return counts

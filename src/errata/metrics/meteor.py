@@ -147,6 +147,7 @@ class METEOR(Metric):
         range="from 0 to 1",
         needs=("references", "errata-gec[meteor]", "WordNet"),
     )
+    headline = "METEOR"
 
     alpha: float = 0.9
     beta: float = 3.0
@@ -166,11 +167,6 @@ class METEOR(Metric):
     def statistics(self) -> tuple[str, ...]:
         """Matched words, words of both texts, chunks; for a mean also the sentence's own score."""
         return (*COUNTS, *(("score", "sentences") if self.total == "mean" else ()))
-
-    @property
-    def headline(self) -> str:
-        """What the score is called."""
-        return "METEOR"
 
     def count_all(
         self,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -25,55 +24,6 @@ Spaces = Literal["unicode", "ascii"]
 ASCII = re.compile(r"[^ \t\n\r\f\v]+")
 
 
-@dataclass(frozen=True, eq=False)
-class Overlaps:
-    """What the n-grams of a batch have in common: one row per reference, or per sentence if merged.
-
-    All arrays are ``[row, order]``; see each property for what it counts.
-    """
-
-    figures: Ints
-
-    @property
-    def matched(self) -> Ints:
-        """``|H & R|``: the clipped matches."""
-        return self._figure(kernel.MATCHED)
-
-    @property
-    def kept(self) -> Ints:
-        """``sum of min(H, S)`` over n-grams that R lacks altogether."""
-        return self._figure(kernel.KEPT)
-
-    @property
-    def surplus(self) -> Ints:
-        """``sum of max(0, min(H, S) - min(H, R))``."""
-        return self._figure(kernel.SURPLUS)
-
-    @property
-    def gained(self) -> Ints:
-        """``sum of min(H, R)`` over n-grams that S lacks altogether."""
-        return self._figure(kernel.GAINED)
-
-    @property
-    def added(self) -> Ints:
-        """``|H & (R - S)|``, with a difference of multisets."""
-        return self._figure(kernel.ADDED)
-
-    @property
-    def left(self) -> Ints:
-        """``|H & (S - R)|``, with a difference of multisets."""
-        return self._figure(kernel.LEFT)
-
-    @property
-    def wanted(self) -> Ints:
-        """``|R - S|``, with a difference of multisets."""
-        return self._figure(kernel.WANTED)
-
-    def _figure(self, which: int) -> Ints:
-        figure: Ints = self.figures[:, :, which]
-        return figure
-
-
 def overlaps(
     source: Tokens,
     hypothesis: Tokens,
@@ -82,16 +32,23 @@ def overlaps(
     *,
     order: int = 4,
     merged: bool = False,
-) -> Overlaps:
-    """Compare the n-grams of a batch, n = 1..order.
+) -> Ints:
+    """Compare the n-grams of a batch, n = 1..order: ``[row, order, figure]``.
+
+    There is one row per reference, or per sentence if ``merged``. Figures, of the n-grams H, R and
+    S of hypothesis, reference and source: ``MATCHED`` ``|H & R|``, the clipped matches; ``KEPT``
+    ``sum of min(H, S)`` and ``GAINED`` ``sum of min(H, R)`` over n-grams that R, or S, lacks
+    altogether; ``SURPLUS`` ``sum of max(0, min(H, S) - min(H, R))``; ``ADDED`` ``|H & (R - S)|``,
+    ``LEFT`` ``|H & (S - R)|`` and ``WANTED`` ``|R - S|``, with differences of multisets.
 
     The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``. The
     hypotheses may be those of several systems, one system behind the other; so are the rows then.
 
+    >>> from errata.kernels.ngrams import KEPT, MATCHED
     >>> corpus = Corpus.from_texts(["he go home"], [["he goes home"]])
     >>> hypothesis = corpus.vocabulary.intern(["he go home"])
     >>> both = overlaps(corpus.source_tokens, hypothesis, *reference_tokens(corpus), order=2)
-    >>> both.matched.tolist(), both.kept.tolist()
+    >>> both[..., MATCHED].tolist(), both[..., KEPT].tolist()
     ([[2, 0]], [[1, 2]])
     """
     sentences = len(first) - 1
@@ -104,19 +61,18 @@ def overlaps(
             remedy="give one hypothesis per source sentence",
         )
     ids = [tokens.ids.astype(np.int64) for tokens in (source, hypothesis, references)]
-    return Overlaps(
-        kernel.overlaps(
-            ids[0],
-            source.offsets,
-            ids[1],
-            hypothesis.offsets,
-            ids[2],
-            references.offsets,
-            first,
-            order,
-            merged,
-        )
+    found: Ints = kernel.overlaps(
+        ids[0],
+        source.offsets,
+        ids[1],
+        hypothesis.offsets,
+        ids[2],
+        references.offsets,
+        first,
+        order,
+        merged,
     )
+    return found
 
 
 def split_tokens(corpus: Corpus, sentences: Iterable[str], spaces: Spaces = "unicode") -> Tokens:
@@ -154,11 +110,10 @@ def reference_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> tuple[Tokens
     Every sentence must have a reference.
     """
 
-    def make() -> tuple[Tokens, Ints]:
-        first = check_references(corpus)
-        return split_tokens(corpus, corrections(corpus), spaces), first
-
-    return corpus.derived(("reference tokens", spaces), make)
+    return corpus.derived(
+        ("reference tokens", spaces),
+        lambda: (split_tokens(corpus, corrections(corpus), spaces), check_references(corpus)),
+    )
 
 
 def corrections(corpus: Corpus) -> Iterator[str]:

@@ -27,7 +27,6 @@ from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Columns,
     Description,
     Metric,
     MetricFacts,
@@ -90,6 +89,7 @@ class Scribendi(Metric):
         range="from -n to n, for n sentences",
         needs=("a language model", "errata-gec[lm] or errata-gec[trigram]"),
     )
+    columns = "none"
 
     model: str = "gpt2"  # Islam & Magnani 2021, section 4: GPT-2 without fine-tuning
     revision: str = ""
@@ -116,11 +116,6 @@ class Scribendi(Metric):
     def headline(self) -> str:
         """What `score` returns."""
         return "Scribendi" if self.total == "sum" else "mean Scribendi"
-
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
 
     @property
     def single(self) -> Self:

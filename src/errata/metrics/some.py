@@ -79,6 +79,7 @@ class SOME(ReferenceFreeMetric):
         needs=("three trained models", "errata-gec[lm]"),
         amounts=("characters",),
     )
+    headline = "SOME"
 
     models: str = "gfm-models"
     weights: tuple[float, ...] = WEIGHTS
@@ -107,11 +108,6 @@ class SOME(ReferenceFreeMetric):
     def statistics(self) -> tuple[str, ...]:
         """The sums of the figures that have a weight, of characters, and of sentences."""
         return (*self._weighted_figures, "characters", "sentences")
-
-    @property
-    def headline(self) -> str:
-        """What `score` returns."""
-        return "SOME"
 
     @property
     def _folder(self) -> Path:

@@ -91,6 +91,7 @@ class TER(Metric):
     about = About(
         paper="Snover et al. 2006", range="up to 1", needs=("references",), amounts=("TER",)
     )
+    headline = "1 - TER"
 
     cased: bool = False
 
@@ -98,11 +99,6 @@ class TER(Metric):
     def statistics(self) -> tuple[str, ...]:
         """Edits, and the mean length of the references."""
         return ("edits", "length")
-
-    @property
-    def headline(self) -> str:
-        """What `score` returns."""
-        return "1 - TER"
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Edits to each reference, beside the mean length of all."""

@@ -16,7 +16,6 @@ from errata.core.registry import load_place, origin
 from errata.core.stats import Floats, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
-    Columns,
     Description,
     Metric,
     MetricFacts,
@@ -40,6 +39,7 @@ class UserFunction(Metric):
     """
 
     about = About(range="what the function gives", needs=("a function of yours",))
+    columns = "none"
 
     function: str
     arguments: tuple[tuple[str, Any], ...] = field(default=())
@@ -67,11 +67,6 @@ class UserFunction(Metric):
     def statistics(self) -> tuple[str, ...]:
         """The sum of the values, and of how many sentences."""
         return ("value", "sentences")
-
-    @property
-    def columns(self) -> Columns:
-        """The function sees all references at once, or none."""
-        return "none"
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """What the function says of each sentence."""

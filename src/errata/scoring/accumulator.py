@@ -10,7 +10,7 @@ import numpy as np
 
 from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums, select_reference
-from errata.core.stats import BLOCK, Floats, Ints
+from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import Before, Metric, Unsettled, scored_alone
 from errata.scoring.contract import validate_choice, validate_counts
@@ -21,11 +21,6 @@ from errata.scoring.results import Facts, different_draws
 # sentences.
 
 
-def draw_totals(counts: Floats, choice: Ints, *, block: int = BLOCK) -> Floats:
-    """Chosen counts summed over sentences, for each draw: ``[draw, k]``."""
-    return ExactSums.of(counts, choice, block=block).floats
-
-
 def chosen_counts(counts: Floats, choice: Ints) -> Floats:
     """Chosen counts of each sentence, mean over draws: ``[sentence, k]``."""
     if len(choice) == 1:
@@ -33,16 +28,12 @@ def chosen_counts(counts: Floats, choice: Ints) -> Floats:
         nothing = choice[0] < 0
         return np.where(nothing[:, None], 0.0, found) if nothing.any() else found
     picked = np.zeros((counts.shape[0], counts.shape[2]))
-    known = _there(counts)
+    # 0 for missing references, which no choice takes: 0 times NaN would be NaN.
+    known = np.where(np.isnan(counts).all(axis=2, keepdims=True), 0.0, counts)
     for r in range(counts.shape[1]):
         share = (choice == r).mean(axis=0)
         picked += share[:, None] * known[:, r]
     return picked
-
-
-def _there(counts: Floats) -> Floats:
-    """Counts with 0 for missing references, which no choice takes: 0 times NaN would be NaN."""
-    return np.where(np.isnan(counts).all(axis=2, keepdims=True), 0.0, counts)
 
 
 def sentence_scores(

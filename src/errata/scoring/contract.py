@@ -16,7 +16,7 @@ from errata.core.registry import contract_error, plugin_errors, with_origin
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.io.checks import raise_first_error
-from errata.io.checks.alignment import check_alignment_once, raise_once, unlike_lines
+from errata.io.checks.alignment import check_alignment_once, unlike_lines
 from errata.metrics.base import Metric
 
 # ---- What is to be scored as people have it, and what no score can be made of.
@@ -162,7 +162,7 @@ def _guarded_beside(
             except Exception as error:
                 failed = error
             for hypotheses, each in zip(systems, looking, strict=True):
-                raise_once(corpus, hypotheses, each.result())
+                check_alignment_once(corpus, hypotheses, each.result(), stacklevel=5)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     if failed is not None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from errata.core.errors import InputError
+from errata.core.exact_sums import ExactSums
 from errata.core.parallel import circles_left, parallel_map
 from errata.core.registry import plugin_errors
 from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
@@ -24,7 +26,6 @@ from errata.scoring.accumulator import (
     chosen_counts,
     chosen_counts_by_part,
     count_part,
-    draw_totals,
     sentence_scores,
     settle_parts,
 )
@@ -164,16 +165,13 @@ def _take(
 
     def together(each: Floats) -> tuple[Floats, Floats]:
         choice = validate_choice(metric, each, metric.choose(each))
-        totals = different_draws(draw_totals(each, choice))
+        totals = different_draws(ExactSums.of(each, choice).floats)
         return totals, chosen_counts(each, choice) if keep else np.zeros((0, 0))
 
     # With one reference there is no choice to speak of.
     several = corpus.most_references > 1 and all(each.shape[1] > 1 for each in counts)
     annotators = corpus.edits.annotators_by_sentence() if several else None
-
-    def alone(each: Floats) -> tuple[Floats, dict[str, Floats | Ints]]:
-        return sentence_scores(metric, each, annotators)
-
+    alone = partial(sentence_scores, metric, annotators=annotators)
     found: list[Any] = parallel_map(
         lambda job: job[0](job[1]),
         [(way, each) for way in (together, alone) for each in counts],
@@ -188,7 +186,8 @@ def vectors(
     """The histogram of what sentences took, where the kind of bootstrap may ask for it."""
     if bootstrap not in ("auto", "histogram"):
         return None
-    return GrowingHistogram(stacked.shape[1], limits).added(Histogram.of(stacked)).histogram
+    found = Histogram.of(stacked)
+    return found.sorted() if len(found) <= limits.most(stacked.shape[1]) else None
 
 
 def resample_weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:
@@ -294,7 +293,7 @@ def _hold_parts(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _H
         counts = _joined(each)
         _check_sentences(system, len(counts), facts)
         choice = validate_choice(metric, counts, metric.choose(counts))
-        totals.append(different_draws(draw_totals(counts, choice)))
+        totals.append(different_draws(ExactSums.of(counts, choice).floats))
         picked.append(chosen_counts(counts, choice))
     return _Held(totals, np.concatenate(picked, axis=1))
 

@@ -43,7 +43,11 @@ def build_scores(
     values = [metric.score(each).mean() for each in totals]
     parts = _gather(
         [
-            {name: _over_draws(part) for name, part in metric.figures(each).items()}
+            # The mean over draws; whole numbers stay whole where there is one draw.
+            {
+                name: part[0] if len(part) == 1 else part.mean(axis=0)
+                for name, part in metric.figures(each).items()
+            }
             for each in totals
         ]
     )
@@ -134,21 +138,9 @@ def _undefined(systems: Sequence[str], values: Sequence[float]) -> tuple[str, ..
     return (f"no score, being no number: {', '.join(without)}",) if without else ()
 
 
-def _over_draws(part: Floats | Ints) -> Floats | Ints:
-    """The mean over draws; whole numbers stay whole where there is one draw."""
-    if len(part) == 1:
-        only: Floats | Ints = part[0]
-        return only
-    mean: Floats = part.mean(axis=0)
-    return mean
-
-
 def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
-    def column(name: str) -> Floats | Ints:
-        stacked: Any = np.stack([row[name] for row in rows])
-        return stacked  # type: ignore[no-any-return]
-
-    return {name: column(name) for name in rows[0]}
+    columns: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
+    return columns
 
 
 # ---- What is known of a corpus that comes in parts.

@@ -152,7 +152,9 @@ def displayed_scores(
             shown = [long_table(shown[1:], results)]
     verdicts = lead_table(results, confidence=confidence, digits=digits)
     if form == "table":
-        shown = [with_verdicts(shown[0], verdicts), *shown[1:]]
+        sentences = [str(row[-1]) for row in verdicts.rows]
+        caption = "\n".join(filter(None, (shown[0].caption, *sentences)))
+        shown[0] = replace(shown[0], caption=caption)
     elif form == "json" and verdicts.rows:
         shown.append(verdicts)
     return shown
@@ -299,12 +301,6 @@ def long_table(tables: Sequence[Table], results: Sequence[Scores]) -> Table:
             cells = own | dict(zip(head, row, strict=True))
             rows.append(tuple(cells.get(name) for name in columns))
     return Table(columns, tuple(rows), name=tables[0].name)
-
-
-def with_verdicts(table: Table, verdicts: Table) -> Table:
-    """A table of scores with a sentence below it for each metric."""
-    said = [str(row[-1]) for row in verdicts.rows]
-    return replace(table, caption="\n".join(filter(None, (table.caption, *said))))
 
 
 def metric_heading(scores: Scores) -> str:

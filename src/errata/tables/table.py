@@ -24,7 +24,7 @@ from errata.core.errors import (
     install_extra,
 )
 from errata.core.parameters import require
-from errata.core.signatures import short_signatures
+from errata.core.signatures import short_signature
 from errata.core.stats import Estimate, Interval
 from errata.tables.cells import BestScore, Cell, as_columns, as_text, is_empty, is_number, to_json
 
@@ -211,7 +211,7 @@ class Table:
             lines = self.caption.split("\n")
             whole = [line.removeprefix(SIGNATURE) for line in lines if line.startswith(SIGNATURE)]
         if form == "short" and whole:
-            whole = [short_signatures(whole)]
+            whole = [" ".join(dict.fromkeys(map(short_signature, whole)))]
         return tuple(SIGNATURE + escape_controls(line) for line in whole)
 
     def numeric(self) -> list[bool]:

@@ -45,21 +45,17 @@ def similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArr
     """
     if not len(a):
         return np.zeros(0)
-    if max(map(len, chain(a, b))) > COMPARED:
-        a, b = ([line[:COMPARED] for line in each] for each in (a, b))
-    sizes = sum(np.fromiter(map(len, each), np.int64, len(a)) for each in (a, b))
-    return 1 - ratio(_changes(a, b, threads), sizes, 0.0)
-
-
-def _changes(a: Sequence[str], b: Sequence[str], threads: int) -> NDArray[np.int64]:
     from rapidfuzz.distance import Indel
     from rapidfuzz.process import cpdist
 
+    if max(map(len, chain(a, b))) > COMPARED:
+        a, b = ([line[:COMPARED] for line in each] for each in (a, b))
+    sizes = sum(np.fromiter(map(len, each), np.int64, len(a)) for each in (a, b))
     # With one worker it asks for the GIL again and again, and waits for other threads.
-    found: NDArray[np.int64] = cpdist(
+    changes: NDArray[np.int64] = cpdist(
         a, b, scorer=Indel.distance, dtype=np.int64, workers=threads if len(a) > MANY else 1
     )
-    return found
+    return 1 - ratio(changes, sizes, 0.0)
 
 
 def has_same_words(a: Iterable[str], b: Iterable[str]) -> bool:
@@ -121,7 +117,10 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
 
     Only where references are texts: gold edits come with their sources, which cannot be swapped.
     """
-    if not corpus.derived("all references are texts", lambda: _all_texts(corpus)):
+    table = corpus.edits
+    if len(table.texts) < len(table.annotators) or corpus.derived(
+        "some references have no text", lambda: None in table.texts
+    ):
         return []
     output = corpus.vocabulary.intern(hypotheses.sentences)
     there = corpus.derived(
@@ -154,11 +153,6 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     )
     remedy = "are source and output swapped?"
     return [Finding("warning", path, None, problem, remedy, "worse")]
-
-
-def _all_texts(corpus: Corpus) -> bool:
-    texts = corpus.edits.texts
-    return len(texts) == len(corpus.edits.annotators) and None not in texts
 
 
 def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
@@ -289,6 +283,7 @@ SHORTEST = 15
 # Fewer lines are too few to call a whole file unrelated.
 FEWEST = 10
 # Findings about a line that are none about where it belongs.
+CHECKED = "checked outputs"  # the key of those that a corpus remembers
 BY_THEMSELVES = ("empty-line", "broken-encoding", "invisible-character", "unusual-space")
 
 
@@ -328,48 +323,45 @@ def check_alignment(
 
 
 def check_alignment_once(
-    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None
+    corpus: Corpus,
+    hypotheses: Hypotheses,
+    found: Sequence[Finding] | None = None,
+    *,
+    stacklevel: int = 4,
 ) -> None:
-    """Raise or warn of an output that does not fit, unless it was looked at before.
+    """Raise or warn of an output that does not fit, unless it was checked before.
 
-    Of what `check_alignment` finds this leaves out what is odd about single lines by themselves.
+    ``found`` is what `unlike_lines` found, where that is known.
     """
-    raise_once(corpus, hypotheses, unlike_lines(corpus, hypotheses, path=path))
+    if not is_checked(corpus, hypotheses):
+        found = unlike_lines(corpus, hypotheses) if found is None else found
+        raise_or_warn(found, stacklevel=stacklevel)
+        mark_checked(corpus, hypotheses)  # what was refused is so the next time too
 
 
-def unlike_lines(
-    corpus: Corpus, hypotheses: Hypotheses, *, path: str | None = None, threads: int = 1
-) -> list[Finding]:
-    """Return the findings of `check_alignment_once`; none for an output checked before."""
+def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) -> list[Finding]:
+    """Return what `check_alignment` finds, but for what is odd about single lines.
+
+    There is nothing to find in an output that was checked before.
+    """
     if is_checked(corpus, hypotheses):
         return []
-    found = check_alignment(corpus, hypotheses, path=path, threads=threads)
+    found = check_alignment(corpus, hypotheses, threads=threads)
     return [finding for finding in found if finding.code not in BY_THEMSELVES]
-
-
-def raise_once(corpus: Corpus, hypotheses: Hypotheses, found: Sequence[Finding]) -> None:
-    """Raise or warn of what `unlike_lines` found; not again of the same output."""
-    if not is_checked(corpus, hypotheses):
-        raise_or_warn(found, stacklevel=5)
-        mark_checked(corpus, hypotheses)  # what was refused is so the next time too
 
 
 def is_checked(corpus: Corpus, hypotheses: Hypotheses) -> bool:
     """Whether an output that says the same was compared with a corpus already."""
-    return any(seen == hypotheses.sentences for seen in _looked_at(corpus))
+    # Two outputs nearly always differ in one of the first lines: soon seen, where to find them in a
+    # set would read every byte.
+    return hypotheses.sentences in corpus.derived(CHECKED, list[Sequence[str]])
 
 
 def mark_checked(corpus: Corpus, *systems: Hypotheses) -> None:
     """Remember that these outputs passed the alignment check."""
     for system in systems:
         if not is_checked(corpus, system):  # each of them keeps its text
-            _looked_at(corpus).append(system.sentences)
-
-
-def _looked_at(corpus: Corpus) -> list[Sequence[str]]:
-    # Two outputs nearly always differ in one of the first lines: soon seen, where to find them in a
-    # set would read every byte.
-    return corpus.derived("outputs looked at", list)
+            corpus.derived(CHECKED, list[Sequence[str]]).append(system.sentences)
 
 
 def check_lines(

@@ -27,7 +27,7 @@ from errata.io.corpus import (
 )
 from errata.io.files import checked_utf8, open_bytes, open_range, plain_name, shown_name
 from errata.io.m2 import M2File, read_m2_bytes
-from errata.io.outputs import check_single_annotator, output_of_lines, system_name, systems_of
+from errata.io.outputs import check_single_annotator, system_name, systems_of
 from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import (
     SentenceBlock,
@@ -202,7 +202,7 @@ class BatchBuilder:
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
         """The output of a system as text."""
         cut = self.reading.cut
-        system = output_of_lines(name, lines, None if cut.name == AS_IS else cut)
+        system = Hypotheses(name, tuple(lines if cut.name == AS_IS else map(cut, lines)))
         called = name == system_name(path)
         named = is_named_source(corpus, system, name, path) if called else []
         return self._aligned(system, named, path, corpus)

@@ -151,6 +151,7 @@ class IMeasure(Metric):
     about = About(
         paper="Felice & Briscoe 2015", range="from -1 to 1", needs=("gold edits or references",)
     )
+    statistics = STATISTICS
 
     references: Literal["nomix", "mix"] = "nomix"
     aspect: Aspect = "correction"
@@ -171,11 +172,6 @@ class IMeasure(Metric):
                 f"imeasure: weight={self.weight!r} is not between 0.001 and 1000",
                 remedy="the paper uses 2",
             )
-
-    @property
-    def statistics(self) -> tuple[str, ...]:
-        """Columns by kind, for the hypothesis and for the unchanged source."""
-        return STATISTICS
 
     @property
     def headline(self) -> str:

@@ -59,22 +59,6 @@ def _words(word: str) -> Iterator[str]:
     yield clitic[2]
 
 
-def _scan(text: str) -> Iterator[str]:
-    body = text.rstrip()
-    end = re.search(r"(?<!\.)\.([\])}>\"' ]*)$", body)
-    tail = ""
-    if end is not None and end.start() > 0:
-        body, tail = body[: end.start()], end[1]
-    for piece in PIECE.finditer(body):
-        if piece.lastgroup == "word":
-            yield from _words(piece[0])
-        else:
-            yield {"open": "``", "close": "''"}.get(piece.lastgroup or "", piece[0])
-    if end is not None and end.start() > 0:
-        yield "."
-        yield from re.findall(r"''|.", tail.replace('"', "''").replace(" ", ""))
-
-
 @lru_cache(maxsize=1 << 16)
 def treebank_tokens(text: str) -> tuple[str, ...]:
     """The tokens of a correction.
@@ -84,7 +68,20 @@ def treebank_tokens(text: str) -> tuple[str, ...]:
     >>> treebank_tokens("It wasn't the doctor's.")
     ('It', 'was', "n't", 'the', 'doctor', "'s", '.')
     """
-    return tuple(_scan(text))
+    tokens: list[str] = []
+    body = text.rstrip()
+    end = re.search(r"(?<!\.)\.([\])}>\"' ]*)$", body)
+    tail = ""
+    if end is not None and end.start() > 0:
+        body, tail = body[: end.start()], end[1]
+    for piece in PIECE.finditer(body):
+        if piece.lastgroup == "word":
+            tokens += _words(piece[0])
+        else:
+            tokens.append({"open": "``", "close": "''"}.get(piece.lastgroup or "", piece[0]))
+    if end is not None and end.start() > 0:
+        tokens += (".", *re.findall(r"''|.", tail.replace('"', "''").replace(" ", "")))
+    return tuple(tokens)
 
 
 Words = tuple[str, ...]

@@ -30,7 +30,6 @@ from errata.edits import (
 )
 from errata.metrics.base import (
     Before,
-    Columns,
     Description,
     Metric,
     MetricFacts,
@@ -93,6 +92,7 @@ class Judge(Metric):
         range="from 1 to 5",
         needs=("a server with a chat model (OPENAI_BASE_URL)",),
     )
+    columns = "none"
 
     mode: Literal["sentence", "edit"] = "sentence"
     criterion: Literal["none", "grammaticality", "fluency", "meaning", "difficulty", "impact"] = (
@@ -150,11 +150,6 @@ class Judge(Metric):
     def headline(self) -> str:
         """The criterion, or that it is the judge's score."""
         return "judge" if self.criterion == "none" else self.criterion
-
-    @property
-    def columns(self) -> Columns:
-        """None: there are no references."""
-        return "none"
 
     @property
     def divisible(self) -> bool:

@@ -20,7 +20,6 @@ from errata.metrics.base import (
     MetricFacts,
     Scope,
     append_score,
-    by_name,
     check_beta,
     f_beta,
     mean_own_score,
@@ -114,8 +113,7 @@ class M2(Metric):
         counts = _by_sentence(gold, matched)
         if self.total == "sum":
             return counts
-        f = f_beta(self._precision(counts), self._recall(counts), self.beta)
-        return append_score(counts, f)
+        return append_score(counts, f_beta(*_precision_recall(counts), self.beta))
 
     def matched(self, corpus: Corpus, hypotheses: Hypotheses) -> tuple[Gold, MatchedEdits]:
         """The gold edits, and what was proposed beside each reference and which of them it met."""
@@ -158,22 +156,17 @@ class M2(Metric):
         """F of summed counts, or the mean of sentences' F."""
         if self.total == "mean":
             return mean_own_score(totals)
-        return f_beta(self._precision(totals), self._recall(totals), self.beta)
+        return f_beta(*_precision_recall(totals), self.beta)
 
     def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """Precision, recall, and the counts behind them."""
-        counts = by_name(self.statistics[:3], totals)
+        precision, recall = _precision_recall(totals)
+        names = self.statistics[:3]
         return {
-            "P": self._precision(totals),
-            "R": self._recall(totals),
-            **{name: to_int(count) for name, count in counts.items()},
+            "P": precision,
+            "R": recall,
+            **{name: to_int(totals[..., k]) for k, name in enumerate(names)},
         }
-
-    def _precision(self, totals: Floats) -> Floats:
-        return ratio(totals[..., CORRECT], totals[..., PROPOSED], 1.0)
-
-    def _recall(self, totals: Floats) -> Floats:
-        return ratio(totals[..., CORRECT], totals[..., GOLD], 1.0)
 
     def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
         """Whether references have edits or are texts."""
@@ -205,6 +198,11 @@ class M2(Metric):
             )
             for i, r in enumerate((gold.first[:-1] + chosen).tolist())
         )
+
+
+def _precision_recall(counts: Floats) -> tuple[Floats, Floats]:
+    correct = counts[..., CORRECT]
+    return ratio(correct, counts[..., PROPOSED], 1.0), ratio(correct, counts[..., GOLD], 1.0)
 
 
 def _by_sentence(gold: Gold, matched: MatchedEdits) -> Floats:

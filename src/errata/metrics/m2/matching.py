@@ -102,7 +102,17 @@ def _gold(corpus: Corpus, duplicates: str) -> Gold:
         repeats = {r: found for r, found in several.items() if found}
     stay = np.ones(len(table.start), np.bool_)
     stay[[table.edit_offsets[r] + k for r, found in repeats.items() for k in found]] = False
-    return Gold(table.reference_offsets, _pack(corpus, table, stay), repeats)
+    texts, ends = _corrections(table, stay)
+    tokens = corpus.vocabulary.intern(texts)
+    packed = GoldEdits(
+        offsets(stay)[table.edit_offsets],
+        table.start[stay].astype(np.intc),
+        table.end[stay].astype(np.intc),
+        ends,
+        tokens.offsets,
+        tokens.ids.astype(np.intc, copy=False),
+    )
+    return Gold(table.reference_offsets, packed, repeats)
 
 
 def _with_repeated_spans(table: ReferenceTable) -> list[int]:
@@ -134,22 +144,11 @@ def _repeats(table: ReferenceTable, reference: int) -> set[int]:
     return repeated
 
 
-def _pack(corpus: Corpus, table: ReferenceTable, stay: Bools) -> GoldEdits:
-    """Return edits as arrays; a correction with irregular spaces matches nothing, so it is out."""
-    texts, ends = _corrections(table, stay)
-    tokens = corpus.vocabulary.intern(texts)
-    return GoldEdits(
-        offsets(stay)[table.edit_offsets],
-        table.start[stay].astype(np.intc),
-        table.end[stay].astype(np.intc),
-        ends,
-        tokens.offsets,
-        tokens.ids.astype(np.intc, copy=False),
-    )
-
-
 def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
-    """Return the corrections, of edits that stay, that outputs can have, with their offsets."""
+    """Return the corrections, of edits that stay, that outputs can have, with their offsets.
+
+    A correction with irregular spaces matches nothing, so it is left out.
+    """
     texts = table.replacements
     many = stay.astype(np.int64)
     # Of what the others hold, a plain space is the only white space, and one at a time.
