@@ -10,17 +10,14 @@ from scipy.stats import binomtest
 
 from errata.collect.design import Design, Scale
 from errata.collect.items import shown_edits
-from errata.collect.judgments import StoredAnswer, item_name, to_judgment
 from errata.collect.qualification import (
     control_passed,
     first_ranked_best,
     rule_blocks,
-    self_agreement,
     share_of_ties,
 )
 from errata.core.stats import wilson
 from errata.data import Judgment
-from errata.human.agreement import judge_agreement
 from errata.human.output_pairs import output_pairs, ranking_columns
 
 SOURCE = "He go home ."
@@ -93,33 +90,6 @@ def test_rules_that_block() -> None:
     assert not rule_blocks((3, 5), [False] * 2)
 
 
-def some(seed: int) -> list[Judgment]:
-    rng = np.random.default_rng(seed)
-    return [
-        Judgment(
-            str(rng.choice(["ann", "bob"])),
-            int(rng.integers(6)),
-            (("A",), ("B",), ("C",)),
-            tuple(rng.integers(1, 4, 3).tolist()),
-            f"i{k}",
-        )
-        for k in range(40)
-    ]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_self_agreement_is_what_errata_agree_says(seed: int) -> None:
-    judgments = some(seed)
-    both = judge_agreement(judgments)
-    for j, judge in enumerate(both.judges):
-        found = self_agreement(judgments, judge)
-        assert found is not None
-        assert found.value == both.kappa[j, j]
-        assert found.count == both.counts[j, j]
-    assert self_agreement(judgments, "nobody") is None
-    assert self_agreement(judgments[:1], judgments[0].judge) is None
-
-
 def test_ties_and_first_places() -> None:
     groups = (("A",), ("B",), ("C",))
     judgments = [
@@ -142,15 +112,3 @@ def test_ties_and_first_places() -> None:
     np.testing.assert_allclose(chance, [1 / 3, nan, 1 / 2, nan])
     assert not any(len(each) for each in first_ranked_best(ranking_columns([])))
     assert not len(share_of_ties(output_pairs([])))
-
-
-def test_stored_answers_become_judgments() -> None:
-    stored = StoredAnswer(
-        item_name(4, 9, 2), "ann", 4, (("B",), ("A", "C")), "B", None, 1500, "2026-01-01T00:00:00Z"
-    )
-    found = to_judgment(stored)
-    assert found == Judgment(
-        "ann", 4, (("B",), ("A", "C")), (2, 1), "s4.2#2", 1.5, "2026-01-01T00:00:00Z"
-    )
-    skipped = to_judgment(stored._replace(answer=None, skip="broken", active_ms=None))
-    assert (skipped.ranks, skipped.seconds) == ((None, None), None)

@@ -5,7 +5,6 @@ Joining is in `test_panels`, refused requests and headers in `test_threats`.
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -226,7 +225,7 @@ def test_display_is_kept_if_it_is_short(campaign: Made, call: Client) -> None:
         sent = {"skip": "broken", "display": {"marks": "x" * long}, "pasted": 2}
         assert call.answer(call.task(), **sent).status_code == 201
     found = campaign.scalars(select(judgments.c.display).order_by(judgments.c.id))
-    assert [json.loads(each) for each in found] == [{"marks": "x" * 10, "pasted": 2}, {"pasted": 2}]
+    assert [*found] == [{"marks": "x" * 10, "pasted": 2}, {"pasted": 2}]
 
 
 def test_organiser_calls(make_sqlite: Make) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import shutil
@@ -53,9 +52,7 @@ def _lost_or_twice(rows: Any, noted: Noted) -> list[str]:
         key = (str(row.assignment), row.revision)
         if key in stored:
             found.append(f"{key} is stored twice")
-        stored[key] = (
-            {"skip": row.skip} if row.skip is not None else {"answer": json.loads(row.answer)}
-        )
+        stored[key] = {"skip": row.skip} if row.skip is not None else {"answer": row.answer}
     for key, sent in noted.stored.items():
         if key not in stored:
             found.append(f"{key} was acknowledged and is lost")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -84,12 +83,12 @@ def controls(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 STORED = {
-    "rank": '"A": 1',
-    "pair": '"A"',
-    "score": '{"grammaticality": 100, "fluency": 3}',
-    "edits": '"1": "good"',
+    "rank": "'A': 1",
+    "pair": "A",
+    "score": "{'grammaticality': 100, 'fluency': 3}",
+    "edits": "'1': 'good'",
     "correct": " too",
-    "review": '{"accept": true}',
+    "review": "{'accept': True}",
 }
 
 
@@ -157,7 +156,7 @@ def test_kind_by_keys_and_clicks_in_every_size_and_for_a_screen_reader(
     stored(browser)
     row, other = one.answers(judge)
     assert other.skip is None
-    assert STORED[kind] in row.answer or json.loads(STORED[kind]) == json.loads(row.answer)
+    assert STORED[kind] in str(row.answer)
 
 
 # The table of keys: what is pressed, what is chosen then, and what has the focus (None: whatever).
@@ -334,7 +333,7 @@ def test_letters_for_the_tools(browser: Any, campaigns_of: Any) -> None:
     submit_done(browser, 1)
     stored(browser)
     (row,) = one.answers(judge)
-    assert (row.comment, json.loads(row.display)) == ("m1z", {"marks": False})
+    assert (row.comment, row.display) == ("m1z", {"marks": False})
 
 
 def test_keys_rest_during_composition_and_when_switched_off(

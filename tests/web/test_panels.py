@@ -232,7 +232,7 @@ def test_ids_are_in_one_table_and_in_no_file_afterwards(make_sqlite: Make, how: 
     assert b"5f3a-participant" in _bytes(made.database.path)
     assert b"session-77" not in _bytes(made.database.path)
     name = name_of(made, judge)
-    assert "5f3a" not in "".join([name, *made.scalars(select(events.c.detail))])
+    assert "5f3a" not in str([name, *made.scalars(select(events.c.detail))])
     for form in ("jsonl", "details"):
         assert not any("5f3a" in line for line in export_lines(made.database, form))  # type: ignore[arg-type]
     assert people(made)[0]["external id"] == "5f3a-participant"

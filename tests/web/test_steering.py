@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from campaigns import material
 from errata.collect.design import Design
 from errata.collect.web.app import BackgroundUpdates
 from errata.collect.web.campaign import earlier_counts, store_earlier
-from errata.collect.web.exports import stored_rows
+from errata.collect.web.exports import judgments_in
 from errata.collect.web.schema import events
 from errata.core.errors import InputError
 from errata.data import Judgment
@@ -38,8 +37,7 @@ def judge_all(made: Made, most: int, best: str | None = "S0") -> int:
 
 
 def told(made: Made) -> list[dict[str, Any]]:
-    looks = made.scalars(select(events.c.detail).where(events.c.kind == "look"))
-    return [json.loads(detail) for detail in looks]
+    return made.scalars(select(events.c.detail).where(events.c.kind == "look"))
 
 
 @pytest.mark.slow
@@ -59,7 +57,7 @@ def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
     assert not steering.renew_strengths()
     judge_all(made, 1)
     assert steering.renew_strengths()
-    assert len(list(stored_rows(made.database))) == 55
+    assert len(list(judgments_in(made.database))) == 55
 
 
 def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> None:
@@ -76,7 +74,7 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
         assert made.store.strengths.met[2, 0] == 30 * many
         assert made.store.strengths.strength.argmax() == 2
         assert made.store.strengths.strength.argmin() == 0
-    assert list(stored_rows(made.database)) == []
+    assert list(judgments_in(made.database)) == []
     with pytest.raises(InputError, match=r"old\.jsonl: no earlier judgment compares two systems"):
         earlier_counts(earlier, ["S1", "S3"], ["old.jsonl"])
 

@@ -191,3 +191,14 @@ def pair_ranks(answer: str) -> tuple[int, int]:
     ((2, 1), (1, 1))
     """
     return {"A": (1, 2), "B": (2, 1)}.get(answer, (1, 1))
+
+
+def shown_ranks(answer: Any, many: int) -> tuple[int, ...]:
+    """The rank of each output in the order shown, of a ranking or a pair.
+
+    >>> shown_ranks({"A": 2, "B": 1}, 2), shown_ranks("equal", 2)
+    ((2, 1), (1, 1))
+    """
+    if isinstance(answer, str):
+        return pair_ranks(answer)
+    return tuple(answer[key] for key in letters_of(many))

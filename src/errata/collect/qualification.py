@@ -8,21 +8,19 @@ it after the first answer is stored, and by that answer the attempt is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from errata.collect.answers import shown_ranks
 from errata.collect.design import MOST_OUTPUTS, WRITING, Design, Scale
 from errata.collect.items import Example, letters_of, normalise_space, shown_edits
-from errata.collect.judgments import shown_ranks
 from errata.core.errors import InputError
 from errata.core.stats import Floats, ratio
-from errata.data import Judgment
-from errata.human.agreement import Kappa, judge_tallies, kappa_between
-from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs
+from errata.human.output_pairs import OutputPairs, RankingColumns
 
 # ---- What is known of a judge's care: controls passed, agreement with oneself, ties, first
 # places.
@@ -95,19 +93,6 @@ def rule_blocks(rule: tuple[int, int] | None, passed: Sequence[bool | None]) -> 
         return False
     known = [each for each in passed if each is not None][-rule[1] :]
     return known.count(False) >= rule[0]
-
-
-def self_agreement(judgments: Iterable[Judgment], judge: str) -> Kappa | None:
-    """κ of a judge with himself over the pairs of outputs that came again; None without any.
-
-    It is the diagonal of `errata.human.agreement.judge_agreement`.
-    """
-    pairs = output_pairs(j for j in judgments if j.judge == judge)
-    if not len(pairs):
-        return None
-    own = judge_tallies(pairs, 0)
-    found = kappa_between(own, own, True, "pooled", "none")
-    return found if found.count else None
 
 
 def share_of_ties(pairs: OutputPairs) -> Floats:

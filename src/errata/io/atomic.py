@@ -33,7 +33,7 @@ from errata.io.files import FileId, PathLike, file_error, file_id, files_read
 
 JOURNAL = logging.getLogger(__name__)
 NAME_BYTES = 200  # of a temporary name, below what file systems allow
-BATCH = 10_000  # lines that are encoded together
+BATCH = 100  # lines that are encoded together
 SPOOLED = 1 << 24  # bytes for a stream that wait in memory, and then on the disk
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 STREAMS = ("/dev/fd/", "/proc/self/fd/", "/dev/stderr")  # opened by the shell: added to

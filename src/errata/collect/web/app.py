@@ -64,7 +64,7 @@ from errata.collect.web.store import AssignmentStore
 from errata.collect.web.tokens import LinkSigner
 from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
 from errata.human import DEFAULT_RANKER, parse_ranker
-from errata.human.comparisons import Comparisons, Counts
+from errata.human.comparisons import Comparisons, Counts, compare_columns
 
 # ---- Where the server listens, and what it is called in links: loopback, unless said otherwise.
 
@@ -532,7 +532,7 @@ class BackgroundUpdates:
         if done - self._counted < AFTER:
             return False
         systems = self.store.campaign().systems
-        counts = counts_between(self.gathered.compared(), systems)
+        counts = counts_between(compare_columns(self.gathered.read()), systems)
         if earlier is not None:  # started from, and not merged: nothing else sees them
             counts = Counts(counts.wins + earlier.wins, counts.ties + earlier.ties)
         self.store.strengths = strengths_of(counts)
@@ -548,7 +548,7 @@ class BackgroundUpdates:
         due = sum(done >= at for at in interim_points(design, wanted))
         if made >= due:
             return False
-        said, met = self._evaluated(self.gathered.compared())
+        said, met = self._evaluated(compare_columns(self.gathered.read()))
         now = self.store.wall()
         with self.store.database.writing() as connection:
             connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
@@ -598,7 +598,6 @@ def background(store: AssignmentStore, dashboard: Dashboard) -> Iterator[None]:
     snapshots = Snapshots(store.database)
     steering = BackgroundUpdates(store, dashboard.gathered)
     steering.steer()  # before the first claim, which may need strengths
-    store.rehearse()
 
     def figures() -> None:
         if dashboard.due:

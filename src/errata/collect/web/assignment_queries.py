@@ -7,10 +7,9 @@ claim may take are locked where the database can (``SKIP LOCKED``).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from sqlalchemy import (
     BindParameter,
@@ -235,16 +234,6 @@ class SqlReader:
         rows = self.connection.execute(_shared_items(), {"judge": judge})
         return {row.judge: row.many for row in rows}
 
-    def read_all(self, judge: int) -> None:
-        """Ask for everything once, so that every statement is built."""
-        self.connection.execute(_GIVEN)
-        for source in get_args(CandidateSource):
-            self.candidates(judge, source, 1)
-        self.control(judge)
-        self.repeatable(judge, 1)
-        self.shared(judge)
-        self.connection.execute(_JUDGES, {"items": [0]})
-
     def _rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
         review = self.design.kind == "review"
         given: dict[str, Any] = {"judge": judge, "limit": limit}
@@ -261,9 +250,7 @@ class SqlReader:
         if not row.outputs and self.design.policy == "adaptive":
             number = {name: k for k, name in enumerate(self._systems)}
             rows = self.connection.execute(_SYSTEMS, {"sentence": row.sentence})
-            groups = tuple(
-                tuple(number[name] for name in json.loads(each.systems)) for each in rows
-            )
+            groups = tuple(tuple(number[name] for name in each.systems) for each in rows)
         return Candidate(row.id, row.outputs, (), groups)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -83,7 +82,7 @@ def task_view(connection: Connection, design: Design, row: Row[Any]) -> TaskView
         ).all()
         before = tuple(each.text for each in near if each.number < sentence.number)
         after = tuple(each.text for each in near if each.number > sentence.number)
-    shown = (texts[place] for place in json.loads(row.shown))
+    shown = (texts[place] for place in row.shown)
     return TaskView(
         sentence.source,
         tuple(each.replacement or each.text for each in shown),
@@ -125,12 +124,7 @@ def _right(connection: Connection, design: Design, row: Row[Any]) -> bool | None
         return False if row.state == "returned" else None
     shown = task_view(connection, design, row)
     return lesson_passed(
-        design,
-        json.loads(row.expected),
-        json.loads(row.shown),
-        None if row.answer is None else json.loads(row.answer),
-        source=shown.source,
-        outputs=shown.outputs,
+        design, row.expected, row.shown, row.answer, source=shown.source, outputs=shown.outputs
     )
 
 
@@ -151,13 +145,12 @@ def feedback_on(
     found = next((row for row in had if row.id == assignment), None)
     if found is None or found.judgment is None:
         return None
-    expected = json.loads(found.expected)
     shown = task_view(connection, design, found)
     told = feedback_after(
-        design, expected, json.loads(found.shown), source=shown.source, outputs=shown.outputs
+        design, found.expected, found.shown, source=shown.source, outputs=shown.outputs
     )
     blocks = [_paragraph(format_text(strings[key], values)) for key, values in told]
-    blocks += parse_markdown(expected.get("why", ""))
+    blocks += parse_markdown(found.expected.get("why", ""))
     after = _after(connection, design, had, found, strings)
     return {"passed": _right(connection, design, found), "blocks": [*blocks, *after]}
 
@@ -278,7 +271,7 @@ def give_item(connection: Connection, judge: int, giving: Assign, now: int, desi
         {
             "item": item,
             "judge": judge,
-            "shown": json.dumps(giving.order),
+            "shown": giving.order,
             "letters": "".join(letters_of(len(giving.order))),
             "opened": now,
             "expires": now + design.lease * 1000,

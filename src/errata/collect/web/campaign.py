@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from errata.collect.answers import is_storable
 from errata.collect.budget import Forecast, check_capacity, check_rules, judgments_wanted, outlook
-from errata.collect.design import COMPARING, LARGEST_NUMBER, Design, Panel, design_of, not_too_large
+from errata.collect.design import COMPARING, LARGEST_NUMBER, Design, Panel, not_too_large
 from errata.collect.files import reviews_without_judge
 from errata.collect.items import BuiltCampaign, CampaignTexts, Example, build_items
 from errata.collect.web.assignment_queries import required_judgments
@@ -52,16 +51,11 @@ def change_texts(database: Database, texts: Mapping[str, Any], *, now: int) -> N
     """Replace texts; the event keeps what stood there, so that what was agreed to is known."""
     with database.writing() as connection:
         row = connection.execute(select(campaigns.c.texts, campaigns.c.languages)).one()
-        before: dict[str, Any] = json.loads(row.texts)
+        before: dict[str, Any] = row.texts
         after = before | dict(texts)
         spoken = [after.get("language", "en"), *after.get("translations", {})]
-        languages = [*dict.fromkeys((*json.loads(row.languages), *spoken))]
-        connection.execute(
-            update(campaigns).values(
-                texts=json.dumps(after, ensure_ascii=False, sort_keys=True),
-                languages=json.dumps(languages),
-            )
-        )
+        languages = [*dict.fromkeys((*row.languages, *spoken))]
+        connection.execute(update(campaigns).values(texts=after, languages=languages))
         old = {name: before.get(name) for name in sorted(texts)}
         record(connection, now, "organiser", "texts", changed=sorted(texts), before=old)
 
@@ -105,8 +99,7 @@ def change_budget(
     there are answers. More than there are items for has no effect beyond them.
     """
     with database.writing() as connection:
-        stored = connection.execute(select(campaigns.c.design)).scalar_one()
-        design: Design = design_of(json.loads(stored))
+        design: Design = connection.execute(select(campaigns.c.design)).scalar_one()
         if bound == "rankings" and float(amount).is_integer():
             amount = int(amount)
         other: dict[str, Any] = {"rankings": None, "hours": None, "money": None, bound: amount}
@@ -277,8 +270,8 @@ def store_earlier(database: Database, counts: Counts, *, now: int) -> None:
 
 def load_earlier(connection: Connection) -> Counts | None:
     """The sum of all that earlier judgments say; None without any."""
-    rows = connection.execute(select(events.c.detail).where(events.c.kind == "earlier")).scalars()
-    found = [json.loads(detail) for detail in rows]
+    query = select(events.c.detail).where(events.c.kind == "earlier")
+    found = connection.execute(query).scalars().all()
     if not found:
         return None
     wins, ties = (np.sum([each[name] for each in found], axis=0) for name in ("wins", "ties"))
@@ -447,7 +440,7 @@ def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
             select(campaigns.c.design, campaigns.c.digests, campaigns.c.texts)
         ).one()
     remedy = "give the same again, or nothing; another campaign needs another name"
-    before: dict[str, str] = json.loads(row.digests)
+    before: dict[str, str] = row.digests
     after = planned.digests
     for name in (*before, *after):
         if before.get(name) != after.get(name):
@@ -455,7 +448,7 @@ def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
             raise InputError(
                 f"{name}: {how} since the campaign was made", path=database.name, remedy=remedy
             )
-    stored = design_of(json.loads(row.design)).to_json()
+    stored = row.design.to_json()
     for name, value in planned.design.to_json().items():
         if stored[name] != value:
             raise InputError(
@@ -463,7 +456,7 @@ def check_same_campaign(database: Database, planned: PlannedCampaign) -> None:
                 path=database.name,
                 remedy=remedy,
             )
-    if panel_in(json.loads(row.texts)) != planned.panel:
+    if panel_in(row.texts) != planned.panel:
         raise InputError(
             "the panel: changed since the campaign was made", path=database.name, remedy=remedy
         )
@@ -494,7 +487,7 @@ def links_of(
     with database.reading() as connection:
         people = invited(connection)
         salts = link_salts(connection)
-        panel = panel_in(json.loads(connection.execute(select(campaigns.c.texts)).scalar_one()))
+        panel = panel_in(connection.execute(select(campaigns.c.texts)).scalar_one())
     for name in names:
         if name not in {judge.name for judge in people}:
             raise InputError(

@@ -10,142 +10,42 @@ import hashlib
 import json
 import math
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Integer,
-    Select,
-    Text,
-    bindparam,
-    case,
-    cast,
-    func,
-    select,
-)
+from sqlalchemy import Connection, Integer, cast, func, select
 
 from errata import human
 from errata.collect.budget import seconds_per_task
-from errata.collect.design import COMPARING, MOST_OUTPUTS, WRITING, Design
-from errata.collect.judgments import shown_ranks
+from errata.collect.design import COMPARING, WRITING, Design
 from errata.collect.qualification import first_ranked_best, share_of_ties
 from errata.collect.web.assignment_queries import main_answers, planned_judgments, without_reviewers
 from errata.collect.web.assignments import lessons_in, view_of
 from errata.collect.web.campaign import own_seconds
-from errata.collect.web.database import Database, iso_time, raw_rows
-from errata.collect.web.exports import forms_of, omitted_edits
+from errata.collect.web.database import Database, iso_time
+from errata.collect.web.exports import JUDGED, forms_of, omitted_edits, read_answers
 from errata.collect.web.panel import places_taken
-from errata.collect.web.schema import (
-    assignments,
-    item_outputs,
-    items,
-    judges,
-    judgments,
-    outputs,
-    sentences,
-)
+from errata.collect.web.schema import answers, assignments, items, judges, judgments, sentences
 from errata.collect.web.store import AssignmentStore, Campaign, control_results
 from errata.core.errors import InputError
 from errata.core.parallel import circles_left
-from errata.core.stats import Interval, group_ids, stable_order, wilson
+from errata.core.stats import Interval, wilson
+from errata.data import Judgment
 from errata.human.agreement import judge_agreement
 from errata.human.bootstrap import HeadToHead
-from errata.human.comparisons import Comparisons, compare_columns
-from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs
+from errata.human.comparisons import compare_columns
+from errata.human.output_pairs import OutputPairs, RankingColumns, output_pairs, ranking_columns
 from errata.human.ranking import cluster
 from errata.human.tables import agreement_tables, head_to_head_table, ranking_table
 from errata.tables.cells import Cell, is_number
 from errata.tables.table import Table, render
 
-# ---- Two numbers of each row, those of many rows as one text: quicker to read than the rows.
-
-LOW = 2**32  # more than any lower number
-AT_ONCE = 200_000  # rows in one text
-_AFTER: ColumnElement[int] = bindparam("after", type_=BigInteger)
-
-
-def packed(high: ColumnElement[int], low: ColumnElement[int]) -> ColumnElement[str]:
-    """Two numbers of all rows, in whatever order, for `unpacked`; below 2 ** 31 and 2 ** 32."""
-    number = cast(high, BigInteger) * LOW + low
-    return func.aggregate_strings(cast(number, Text), ",")
-
-
-def unpacked(
-    connection: Connection,
-    query: Select[Any],
-    key: ColumnElement[int],
-    *,
-    only: tuple[ColumnElement[int], Sequence[int]] | None = None,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The numbers that were `packed`, some rows at a time.
-
-    ``key`` is a number above 0 by which rows are told apart, ``only`` a column and the few of its
-    values that are asked for.
-    """
-    starts = range(1)
-    if only is None:
-        starts = range(0, connection.execute(select(func.max(key))).scalar() or 0, AT_ONCE)
-        query = query.where(key > _AFTER, key <= _AFTER + AT_ONCE)
-    else:
-        query = query.where(only[0].in_(only[1]))
-    for start in starts:
-        text = connection.execute(query, {"after": start}).scalar() or ""
-        high, low = np.divmod(np.fromstring(text, np.int64, sep=","), LOW)
-        yield high, low
-
-
-# ---- The rankings and pairs of a campaign as columns, held between one look and the next.
-
-FEW_ITEMS = 500  # that are asked for by number; more are read all together
-KNOWN = 20_000  # answers, and orders, that are kept looked up
-PLACES = 16  # more than an item has outputs
-CHECK = -1  # the sentence of an item that no ranking enters
-UNKNOWN = -2  # that of an item that was not looked up yet
-_Ints = NDArray[np.int32]
-
-
-_NEW = select(
-    judgments.c.id,
-    judgments.c.assignment,
-    judgments.c.revision,
-    func.coalesce(judgments.c.active_ms, -1),
-    judgments.c.server_time,
-    assignments.c.item,
-    assignments.c.judge,
-    assignments.c.shown,
-    case((judgments.c.skip.is_(None), judgments.c.answer)),  # none of what was skipped
-).join(assignments, assignments.c.id == judgments.c.assignment)
-_ITEMS = (
-    select(packed(items.c.id, sentences.c.number))
-    .join(sentences, sentences.c.id == items.c.sentence)
-    .where(items.c.purpose.in_(("main", "repeat")))
-)
-_PLACE = item_outputs.c.item * PLACES + item_outputs.c.position
-_SHOWN = select(packed(_PLACE, item_outputs.c.output))
-
-
-class _Answers(NamedTuple):
-    """A column, or a row, for each revision."""
-
-    numbers: NDArray[np.int64]  # assignment, revision, active_ms (-1: not known), time, item, judge
-    order: NDArray[np.int8]  # of the outputs of the item; -1 beyond the last
-    ranks: NDArray[np.int8]  # in the order shown, 0 for none
-
-    @property
-    def item(self) -> NDArray[np.int64]:
-        items_: NDArray[np.int64] = self.numbers[4]
-        return items_
-
-    def select(self, rows: Any) -> _Answers:
-        return _Answers(self.numbers[:, rows], self.order[rows], self.ranks[rows])
+# ---- The rankings and pairs of a campaign, kept between one look and the next.
 
 
 class Work(NamedTuple):
@@ -157,30 +57,18 @@ class Work(NamedTuple):
 
 
 class GatheredJudgments:
-    """The last revisions of all answers to main items and repeats, read bit by bit.
+    """The last revisions of all answers to main items and repeats; `read` adds the new ones.
 
     ``ranked`` says that answers are rankings or pairs.
     """
 
     def __init__(self, database: Database, *, ranked: bool = True) -> None:
         self.database, self.ranked = database, ranked
-        self._forget()
-
-    def _forget(self) -> None:
-        self._rows, self._last = 0, 0
-        none = np.zeros((0, MOST_OUTPUTS), np.int8)
-        self._answers = _Answers(np.zeros((6, 0), np.int64), none, none)
-        self._work = np.zeros((4, 0), np.int64)  # id, judge, active_ms and server_time of all
-        self._changed: set[int] | None = None  # sentences; none says all
-        self._compared: Comparisons | None = None
-        self._blocked: set[int] = set()
+        self._known: tuple[int, int] = (0, 0)  # revisions, and the number of the last
         self._names: dict[int, str] = {}
-        self._sentence = np.zeros(0, np.int32)  # by item
-        self._outputs = np.zeros((0, MOST_OUTPUTS), np.int32)  # by item, in their order
-        self._wrote = np.zeros(0, np.int32)  # by output: its place among the sets of systems
-        self._systems: tuple[tuple[str, ...], ...] = ()
-        self._orders: dict[str, tuple[bytes, int]] = {}
-        self._ranks: dict[tuple[str | None, int], bytes] = {}
+        # By assignment: when, by which judge, and the rest without texts of its own.
+        self._answers: dict[int, tuple[int, int, Judgment]] = {}
+        self._ranks: dict[Any, Any] = {}
 
     def read(self) -> RankingColumns:
         """What is stored now, in the order of time; blocked judges apart."""
@@ -188,186 +76,53 @@ class GatheredJudgments:
             people = connection.execute(select(judges.c.id, judges.c.name, judges.c.state)).all()
             names = {row.id: row.name for row in people}
             if self._has_changed(connection, names):
-                self._forget()
+                self._known, self._answers = (0, 0), {}
             self._names = names
-            new = []
-            for part in raw_rows(connection, _NEW, judgments.c.id, self._last):
-                self._rows += len(part)
-                self._last = part[-1][0]
-                numbers = _numbers(part)
-                self._work = np.concatenate((self._work, numbers[[0, 6, 3, 4]]), axis=1)
-                if self.ranked:
-                    new.append(self._parsed(part, numbers))
-                    self._look_up(connection, new[-1].item)
-        self._keep(new)
+            new = judgments.c.id > self._known[1]
+            if self.ranked:
+                for stored in read_answers(connection, new, JUDGED):
+                    row, found = stored.row, stored.judgment
+                    ranks = self._ranks.setdefault(found.ranks, found.ranks)
+                    lean = replace(found, item="", time=None, ranks=ranks)
+                    self._answers[row.assignment] = row.server_time, row.judge, lean
+            self._known = _revisions(connection)
         blocked = {row.id for row in people if row.state == "blocked"}
-        if blocked != self._blocked:
-            self._blocked, self._changed = blocked, None
-        return self._columns()
+        order = sorted(self._answers, key=lambda number: (self._answers[number][0], number))
+        some = (self._answers[number] for number in order)
+        return ranking_columns(found for _, judge, found in some if judge not in blocked)
 
-    def work(self) -> dict[int, Work]:
-        """What every judge has done, of those who have done anything."""
-        number, judge, ms, time = self._work[:, stable_order(self._work[1])]
-        people, starts = np.unique(judge, return_index=True)
-        found = {}
-        for k, start in enumerate(starts.tolist()):
-            own = slice(start, starts[k + 1] if k + 1 < len(starts) else len(judge))
-            timed = ms[own][ms[own] >= 0]
-            seconds = round(float(np.median(timed / 1000)), 1) if len(timed) else None
-            found[int(people[k])] = Work(int(number[own].max()), int(time[own].max()), seconds)
-        return found
-
-    def compared(self, found: RankingColumns | None = None) -> Comparisons:
-        """`compare_columns` of what was read last (or now): sentences with new answers anew."""
-        found = self.read() if found is None else found
-        before, changed = self._compared, self._changed
-        if before is None or before.sentence is None or changed is None:
-            made = compare_columns(found)
-        else:
-            anew = np.isin(found.sentences, list(changed))[found.sentence]
-            stay = ~np.isin(before.sentence, list(changed))
-            made = _together(before.select(stay), compare_columns(found.select(anew)), found)
-        self._compared, self._changed = made, set()
-        return made
-
-    def _has_changed(self, connection: Connection, names: dict[int, str]) -> bool:
+    def _has_changed(self, connection: Connection, names: Mapping[int, str]) -> bool:
         """Whether something is not as it was read: a judge forgotten, or numbers out of order.
 
         Two transactions of PostgreSQL may end in another order than they took their numbers in.
         """
-        held = connection.execute(
-            select(func.count()).select_from(judgments).where(judgments.c.id <= self._last)
-        ).scalar_one()
         renamed = any(names.get(judge) != name for judge, name in self._names.items())
-        return renamed or held != self._rows
+        return renamed or _revisions(connection, self._known[1])[0] != self._known[0]
 
-    def _parsed(self, rows: Sequence[tuple[Any, ...]], numbers: NDArray[np.int64]) -> _Answers:
-        """The answers of rows; each order and each answer that comes again is read once."""
-        shown, answers = ([row[k] for row in rows] for k in (7, 8))
-        for new in set(shown) - self._orders.keys():
-            places = json.loads(new)
-            self._orders[new] = _padded(places, -1), len(places)
-        orders = [self._orders[each] for each in shown]
-        said = [(answer, many) for answer, (_, many) in zip(answers, orders, strict=True)]
-        for answer, many in set(said) - self._ranks.keys():
-            ranks = () if answer is None else shown_ranks(json.loads(answer), many)
-            self._ranks[answer, many] = _padded(ranks, 0)
-        wide = (len(rows), MOST_OUTPUTS)
-        found = _Answers(
-            numbers[1:],
-            np.frombuffer(b"".join([order for order, _ in orders]), np.int8).reshape(wide),
-            np.frombuffer(b"".join([self._ranks[each] for each in said]), np.int8).reshape(wide),
+    def work(self) -> dict[int, Work]:
+        """What every judge has done, of those who have done anything."""
+        numbers = select(
+            assignments.c.judge, judgments.c.id, judgments.c.server_time, judgments.c.active_ms
         )
-        if max(len(self._orders), len(self._ranks)) > KNOWN:
-            self._orders.clear()
-            self._ranks.clear()
-        return found
-
-    def _keep(self, new: list[_Answers]) -> None:
-        """Put new revisions to main items and repeats to the others, and leave out changed ones."""
-        some = [part.select(self._sentence[part.item] >= 0) for part in new]
-        if not any(len(part.ranks) for part in some):
-            return
-        every = (self._answers, *some)
-        both = _Answers(
-            np.concatenate([part.numbers for part in every], axis=1),
-            np.concatenate([part.order for part in every]),
-            np.concatenate([part.ranks for part in every]),
-        )
-        assignment, revision = both.numbers[:2]
-        order = np.lexsort((revision, assignment))
-        number = assignment[order]
-        self._answers = both.select(order[np.append(number[1:] != number[:-1], True)])
-        if self._changed is not None:
-            for part in some:
-                self._changed.update(self._sentence[part.item].tolist())
-
-    def _columns(self) -> RankingColumns:
-        held = self._answers
-        if self._blocked:
-            held = held.select(~np.isin(held.numbers[5], list(self._blocked)))
-        held = held.select(stable_order(held.numbers[3]))
-        ms, judge = held.numbers[2], held.numbers[5]
-        people, who = group_ids(judge)
-        sentence, which = group_ids(self._sentence[held.item])
-        ranked = held.ranks > 0
-        of_item = np.take_along_axis(
-            self._outputs[held.item], np.maximum(held.order, 0).astype(np.intp), axis=1
-        )
-        return RankingColumns(
-            tuple(self._names[each] for each in people.tolist()),
-            tuple(sentence.tolist()),
-            self._systems,
-            who.astype(np.int32),
-            which.astype(np.int32),
-            np.where(ms < 0, np.nan, ms / 1000),
-            ranked.sum(axis=1),
-            self._wrote[of_item[ranked]],
-            held.ranks[ranked],
-        )
-
-    def _look_up(self, connection: Connection, wanted: NDArray[np.int64]) -> None:
-        """Read the outputs of items, if there are many of all items."""
-        most = int(wanted.max(initial=0)) + 1
-        if most > len(self._sentence):
-            most = connection.execute(select(func.max(items.c.id))).scalar_one() + 1
-            more = most - len(self._sentence)
-            self._sentence = np.append(self._sentence, np.full(more, UNKNOWN, np.int32))
-            empty = np.zeros((more, MOST_OUTPUTS), np.int32)
-            self._outputs = np.concatenate((self._outputs, empty))
-        new = np.unique(wanted[self._sentence[wanted] == UNKNOWN])
-        if not len(new):
-            return
-        if not self._systems:
-            self._read_systems(connection)
-        few = new.tolist() if len(new) <= FEW_ITEMS else None
-        self._sentence[slice(None) if few is None else few] = CHECK
-        only = None if few is None else (items.c.id, few)
-        for item, sentence in unpacked(connection, _ITEMS, items.c.id, only=only):
-            self._sentence[item] = sentence
-        only = None if few is None else (item_outputs.c.item, few)
-        for place, output in unpacked(connection, _SHOWN, item_outputs.c.id, only=only):
-            self._outputs[np.divmod(place, PLACES)] = output
-
-    def _read_systems(self, connection: Connection) -> None:
-        known: dict[str, int] = {}
-        most = connection.execute(select(func.max(outputs.c.id))).scalar() or 0
-        self._wrote = np.zeros(most + 1, np.int32)
-        for part in raw_rows(connection, select(outputs.c.id, outputs.c.systems), outputs.c.id):
-            for number, names in part:
-                self._wrote[number] = known.setdefault(names, len(known))
-        self._systems = tuple(tuple(json.loads(names)) for names in known)
+        last: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
+        timed: dict[int, list[float]] = defaultdict(list)
+        with self.database.reading() as connection:
+            for judge, number, time, ms in connection.execute(numbers.select_from(answers)):
+                last[judge] = max(last[judge][0], number), max(last[judge][1], time)
+                if ms is not None:
+                    timed[judge].append(ms / 1000)
+        seconds = {judge: round(median(some), 1) for judge, some in timed.items()}
+        return {judge: Work(*two, seconds.get(judge)) for judge, two in last.items()}
 
 
-def _numbers(rows: Sequence[tuple[Any, ...]]) -> NDArray[np.int64]:
-    """The columns of numbers of `_NEW`."""
-    return np.array([[row[k] for row in rows] for k in range(7)], np.int64)
-
-
-def _together(one: Comparisons, two: Comparisons, found: RankingColumns) -> Comparisons:
-    """Comparisons of different sentences as `compare_columns` makes them of all."""
-    names = sorted({*one.systems, *two.systems})
-    place = {name: k for k, name in enumerate(names)}
-    numbers = [np.array([place[name] for name in each.systems], np.int32) for each in (one, two)]
-
-    def column(name: str) -> Any:
-        return np.concatenate([getattr(one, name), getattr(two, name)])
-
-    return replace(
-        two,
-        first=np.concatenate([numbers[0][one.first], numbers[1][two.first]]),
-        second=np.concatenate([numbers[0][one.second], numbers[1][two.second]]),
-        outcome=column("outcome"),
-        weight=column("weight"),
-        sentence=column("sentence"),
-        systems=tuple(names),
-        judges=found.judges,
-        rankings=len(found),
-    )
-
-
-def _padded(numbers: Any, rest: int) -> bytes:
-    return np.array([*numbers, *[rest] * (MOST_OUTPUTS - len(numbers))], np.int8).tobytes()
+def _revisions(connection: Connection, last: int | None = None) -> tuple[int, int]:
+    """How many revisions there are (up to ``last``), and the number of the last."""
+    query = select(func.count(), func.coalesce(func.max(judgments.c.id), 0))
+    query = query.select_from(judgments)
+    many, last = connection.execute(
+        query if last is None else query.where(judgments.c.id <= last)
+    ).one()
+    return many, last
 
 
 # ---- Figures of the organiser's page that no command prints: who met whom, where judges
@@ -451,27 +206,25 @@ def share_passed(passed: Sequence[bool]) -> tuple[float | None, Interval | None]
     return found.value, Interval(found.low, found.high)
 
 
-def share_pasted(displays: Sequence[str | None]) -> float | None:
+def share_pasted(displays: Sequence[Mapping[str, Any] | None]) -> float | None:
     """The share of answers in which something was pasted.
 
-    >>> share_pasted(['{"pasted": 12}', '{"marks": true}', ""])
+    >>> share_pasted([{"pasted": 12}, {"marks": True}, None])
     0.3333333333333333
     """
-    pasted = [json.loads(each or "{}").get("pasted", 0) > 0 for each in displays]
+    pasted = [(each or {}).get("pasted", 0) > 0 for each in displays]
     return sum(pasted) / len(pasted) if pasted else None
 
 
 # ---- What is known of the work and care of every judge, a row of the organiser's page for each.
 
-_BY_JUDGE = judgments.join(assignments, assignments.c.id == judgments.c.assignment)
 _STATES = select(assignments.c.judge, assignments.c.state, func.count()).group_by(
     assignments.c.judge, assignments.c.state
 )
-_DISPLAYS = select(assignments.c.judge, judgments.c.display).select_from(_BY_JUDGE)
+_DISPLAYS = select(assignments.c.judge, judgments.c.display).select_from(answers)
 _CHECKED = (  # who has answered controls, how many answers to them there are, and which is the last
     select(assignments.c.judge, func.count(), func.max(judgments.c.id))
-    .join(items, items.c.id == assignments.c.item)
-    .join(judgments, judgments.c.assignment == assignments.c.id)
+    .select_from(answers)
     .where(assignments.c.state == "done", items.c.purpose == "control")
     .group_by(assignments.c.judge)
 )
@@ -493,12 +246,11 @@ class JudgeQuality:
         pairs: OutputPairs,
     ) -> list[tuple[Cell, ...]]:
         """A row for each of ``people``, in their order."""
-        states: dict[tuple[int, str], int] = {}
-        for judge, state, many in connection.execute(_STATES):
-            states[judge, state] = many
-        displays: dict[int, list[Any]] = {}
+        states = {(judge, state): many for judge, state, many in connection.execute(_STATES)}
+        displays: dict[int, list[Any]] = defaultdict(list)
         if design.kind in WRITING:
-            displays = _lists(connection, _DISPLAYS)
+            for judge, display in connection.execute(_DISPLAYS):
+                displays[judge].append(display)
         checked = {judge: known for judge, *known in connection.execute(_CHECKED)}
         first, chance = first_ranked_best(rankings)
         habits = np.stack([share_of_ties(pairs), first, chance], axis=1).tolist()
@@ -520,7 +272,7 @@ class JudgeQuality:
                     None if own is None else own.seconds,
                     *share_passed(passed),
                     *(habits[number[row.name]] if row.name in number else (None,) * 3),
-                    share_pasted(displays.get(row.id, [])) if design.kind in WRITING else None,
+                    share_pasted(displays[row.id]),
                     None if own is None else iso_time(own.time)[:19].replace("T", " "),
                 )
             )
@@ -536,13 +288,6 @@ class JudgeQuality:
             passed = [each for each in found if each is not None]
             self._controls[judge] = state, passed
         return passed
-
-
-def _lists(connection: Connection, query: Any) -> dict[int, list[Any]]:
-    found: dict[int, list[Any]] = {}
-    for judge, value in connection.execute(query):
-        found.setdefault(judge, []).append(value)
-    return found
 
 
 PARTS = ("status", "ranking", "judges", "items")
@@ -617,13 +362,9 @@ class Dashboard:
     def _work_out(self) -> None:
         campaign = self.store.campaign()
         found = self.gathered.read()
-        pairs = output_pairs(found)
-        parts = {
-            "status": self._status(campaign),
-            "ranking": self._ranking(campaign, found),
-            "judges": self._judges(campaign, found, pairs),
-            "items": self._items(pairs),
-        }
+        parts = {"status": self._status(campaign), "ranking": self._ranking(campaign, found)}
+        pairs = output_pairs(found)  # only now: it is large
+        parts |= {"judges": self._judges(campaign, found, pairs), "items": self._items(pairs)}
         if campaign.design.kind == "edits":
             left_out = _laid_out(_left_out_table(self.store.database))
             parts["items"]["tables"].append(left_out)
@@ -685,7 +426,7 @@ class Dashboard:
             }
         if not len(found):
             return {"notes": ["No ranking yet."], "tables": []}
-        comparisons = self.gathered.compared(found)
+        comparisons = compare_columns(found)
         try:
             scores = human.rank(human.parse_ranker(human.DEFAULT_RANKER), comparisons, threads=1)
             ranking = cluster(scores)
@@ -749,12 +490,7 @@ class Dashboard:
                     judgments.c.skip,
                     judgments.c.comment,
                 )
-                .select_from(
-                    judgments.join(assignments, assignments.c.id == judgments.c.assignment)
-                    .join(items, items.c.id == assignments.c.item)
-                    .join(sentences, sentences.c.id == items.c.sentence)
-                    .join(judges, judges.c.id == assignments.c.judge)
-                )
+                .select_from(answers)
                 .where((judgments.c.skip.is_not(None)) | (judgments.c.comment != ""))
                 .order_by(judgments.c.id.desc())
                 .limit(200)

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Select,
-    bindparam,
-    create_engine,
-    event,
-    func,
-    inspect,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import Connection, Engine, create_engine, event, func, inspect, select, text, update
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
@@ -78,7 +64,6 @@ class SteadyClock:
 APPLICATION = 0x45525441  # "ERTA", in the header of the file
 BUSY_MS = 5000
 RESTED = 1.0  # seconds
-RAW_ROWS = 10_000  # taken from the driver at a time
 TABLES = frozenset(schema.metadata.tables)
 Steps = Mapping[int, Callable[[Connection], None]]
 
@@ -139,25 +124,6 @@ class _OneTransaction(Database):
         yield self.connection
 
     reading = writing
-
-
-def raw_rows(
-    connection: Connection, query: Select[Any], key: ColumnElement[int], after: int = 0
-) -> Iterator[Sequence[tuple[Any, ...]]]:
-    """Rows as the driver gives them, some at a time: for numbers and texts only.
-
-    ``key`` is the first column, unique and above ``after``; rows come in its order.
-    """
-    page = query.where(key > bindparam("after")).order_by(key).limit(RAW_ROWS)
-    while True:
-        found = connection.execute(page, {"after": after})
-        assert found.cursor is not None
-        rows = found.cursor.fetchall()
-        found.close()
-        if not rows:
-            return
-        after = rows[-1][0]
-        yield rows
 
 
 def error_text(error: Exception) -> str:
@@ -468,8 +434,7 @@ def _lock(descriptor: int) -> None:
 def record(connection: Connection, now: int, actor: str, kind: str, **detail: Any) -> None:
     """Write an event; never with tokens, names or external ids."""
     connection.execute(
-        events.insert(),
-        {"time": now, "actor": actor, "kind": kind, "detail": json.dumps(detail, sort_keys=True)},
+        events.insert(), {"time": now, "actor": actor, "kind": kind, "detail": detail}
     )
 
 

@@ -22,7 +22,7 @@ from errata.core.parameters import suggest_name
 
 def languages_of(connection: Connection) -> list[str]:
     """The languages that judges may choose, the campaign's own first."""
-    found: list[str] = json.loads(connection.execute(select(campaigns.c.languages)).scalar_one())
+    found: list[str] = connection.execute(select(campaigns.c.languages)).scalar_one()
     return found
 
 
@@ -56,7 +56,10 @@ def all_consents(texts: Mapping[str, Any]) -> str:
     others = texts.get("translations", {})
     return "\n".join(
         text
-        for text in (texts.get("consent", ""), *(others[k].get("consent", "") for k in others))
+        for text in (
+            texts.get("consent", ""),
+            *(others[k].get("consent", "") for k in sorted(others)),
+        )
         if text
     )
 

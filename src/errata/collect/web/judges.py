@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import json
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -74,12 +73,12 @@ def fill_campaign(
                 name=name,
                 kind=design.kind,
                 state="draft",
-                languages=json.dumps(list(languages)),
-                design=json.dumps(design.to_json(), sort_keys=True),
-                texts=json.dumps(dict(words or {}), ensure_ascii=False, sort_keys=True),
+                languages=list(languages),
+                design=design,
+                texts=dict(words or {}),
                 seed=design.seed,
-                digests=json.dumps(dict(digests or {}), sort_keys=True),
-                systems=json.dumps(sorted(texts.systems), ensure_ascii=False),
+                digests=dict(digests or {}),
+                systems=sorted(texts.systems),
             )
         )
         place = {sentence.number: k for k, sentence in enumerate(built.sentences, 1)}
@@ -96,7 +95,7 @@ def fill_campaign(
                     "id": k,
                     "sentence": place[o.sentence],
                     "text": o.text,
-                    "systems": json.dumps(list(o.systems), ensure_ascii=False),
+                    "systems": o.systems,
                     "digest": hashlib.sha256(normalise_space(o.text).encode()).hexdigest()[:32],
                 }
                 for k, o in enumerate(built.outputs, 1)
@@ -128,7 +127,7 @@ def _fill_items(connection: Connection, built: BuiltCampaign, place: Mapping[int
                 "purpose": item.purpose,
                 "policy": item.policy,
                 "wanted": item.wanted,
-                "expected": None if item.expected is None else json.dumps(item.expected),
+                "expected": item.expected,
             }
             for k, item in enumerate(built.items, 1)
         ],
@@ -361,7 +360,7 @@ def forget_judges(
 def _forget_writer(connection: Connection, name: str, now: int) -> bool:
     """Delete who wrote which texts; says whether that was all there was of this name."""
     gone = connection.execute(delete(writers).where(writers.c.name == name)).rowcount
-    systems = json.loads(connection.execute(select(campaigns.c.systems)).scalar_one())
+    systems = connection.execute(select(campaigns.c.systems)).scalar_one()
     judge = select(judges.c.id).where(judges.c.name == name)
     if not gone or name in systems or connection.execute(judge).first() is not None:
         return False

@@ -9,7 +9,6 @@ once.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -250,15 +249,16 @@ def release_early(store: AssignmentStore, campaign: Campaign, judge: int) -> boo
 
 def is_released(connection: Connection, judge: int) -> bool:
     """Return whether a judge was let go before the quota, because nothing was left."""
-    detail = json.dumps({"judge": judge})
-    query = select(events.c.id).where(events.c.kind == "released", events.c.detail == detail)
+    query = select(events.c.id).where(
+        events.c.kind == "released", events.c.detail == {"judge": judge}
+    )
     return connection.execute(query).first() is not None
 
 
 def released_participants(connection: Connection) -> set[int]:
     """The judges who were let go before their quota, because nothing was left."""
     rows = connection.execute(select(events.c.detail).where(events.c.kind == "released"))
-    return {int(json.loads(detail)["judge"]) for (detail,) in rows}
+    return {int(detail["judge"]) for (detail,) in rows}
 
 
 def forget_identities(database: Database, *, now: int) -> int:

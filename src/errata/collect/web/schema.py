@@ -1,7 +1,7 @@
 """The tables of a campaign, as numbered steps from one schema to the next.
 
-Texts that hold JSON are strings, so that both databases compare and keep them alike; times are
-whole milliseconds since 1970, UTC. One database holds one campaign.
+JSON is kept as text, so that both databases compare and keep it alike; times are whole
+milliseconds since 1970, UTC. One database holds one campaign.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -25,6 +26,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     cast,
     event,
@@ -35,9 +37,55 @@ from sqlalchemy import (
     update,
 )
 
+from errata.collect.design import Design, design_of
+
 VERSION = 3
 metadata = MetaData()
 Id = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Json(TypeDecorator[Any]):
+    """A text that holds JSON; NULL and an empty text are None."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: object) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False)
+
+    def process_result_value(self, value: str | None, dialect: object) -> Any:
+        return json.loads(value) if value else None
+
+
+@lru_cache(10_000)
+def _parse_tuple(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+class JsonTuple(Json):
+    """A text that holds a JSON list of names or numbers: a tuple, the same for the same text."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: str | None, dialect: object) -> Any:
+        return None if value is None else _parse_tuple(value)
+
+
+@lru_cache(64)
+def _parse_design(text: str) -> Design:
+    return design_of(json.loads(text))
+
+
+class DesignJson(Json):
+    """A text that holds a design; each text is parsed once."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: object) -> str | None:
+        return json.dumps(value.to_json(), sort_keys=True)
+
+    def process_result_value(self, value: str | None, dialect: object) -> Any:
+        return _parse_design(str(value))
 
 
 def _words(column: str, *words: str) -> CheckConstraint:
@@ -73,12 +121,12 @@ campaigns = Table(
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("state", Text, _words("state", "draft", "open", "paused", "closed"), nullable=False),
-    Column("languages", Text, nullable=False),
-    Column("design", Text, nullable=False),
-    Column("texts", Text, nullable=False),
+    Column("languages", JsonTuple, nullable=False),
+    Column("design", DesignJson, nullable=False),
+    Column("texts", Json, nullable=False),
     Column("seed", BigInteger, nullable=False),
-    Column("digests", Text, nullable=False),
-    Column("systems", Text, nullable=False),
+    Column("digests", Json, nullable=False),
+    Column("systems", JsonTuple, nullable=False),
     Column("budget", Integer),  # main judgments; the only bound that may change after opening
 )
 sentences = Table(
@@ -100,7 +148,7 @@ outputs = Table(
     _number(),
     _of("sentence", "sentence"),
     Column("text", Text, nullable=False),
-    Column("systems", Text, nullable=False),
+    Column("systems", JsonTuple, nullable=False),
     Column("digest", Text, nullable=False),
     UniqueConstraint("sentence", "digest"),
 )
@@ -126,7 +174,7 @@ items = Table(
     Column("wanted", Integer),  # none: as many as there are judges
     Column("given", Integer, CheckConstraint("given >= 0"), nullable=False, server_default="0"),
     Column("parked", Boolean, nullable=False, server_default=text("false")),
-    Column("expected", Text),
+    Column("expected", Json),
     Column("origin", Id, ForeignKey("item.id")),
     Column("freed", BigInteger),  # when it was last given back, while nobody has it instead
     CheckConstraint("(origin IS NOT NULL) = (purpose = 'repeat')"),
@@ -205,7 +253,7 @@ assignments = Table(
     _number(),
     _of("item", "item"),
     _of("judge", "judge"),
-    Column("shown", Text, nullable=False),  # positions of the item, in the order shown
+    Column("shown", JsonTuple, nullable=False),  # positions of the item, in the order shown
     Column("letters", Text, nullable=False),
     Column(
         "state",
@@ -234,7 +282,7 @@ judgments = Table(
     _number(),
     _of("assignment", "assignment"),
     Column("revision", Integer, CheckConstraint("revision >= 1"), nullable=False),
-    Column("answer", Text),
+    Column("answer", Json),
     Column("skip", Text),
     Column("comment", Text, nullable=False),
     Column("active_ms", BigInteger),
@@ -242,11 +290,13 @@ judgments = Table(
     Column("client_time", Text),
     Column("server_time", BigInteger, nullable=False),
     Column("digest", Text, nullable=False),
-    Column("display", Text, nullable=False, server_default=""),
+    Column("display", Json, nullable=False, server_default=""),
     Column("flagged", Boolean, nullable=False, server_default=text("false")),
     CheckConstraint("(answer IS NULL) = (skip IS NOT NULL)"),
     UniqueConstraint("assignment", "revision"),
 )
+# Every revision with its assignment, item, sentence and judge.
+answers = judgments.join(assignments).join(items).join(sentences).join(judges)
 events = Table(
     "event",
     metadata,
@@ -254,7 +304,7 @@ events = Table(
     Column("time", BigInteger, nullable=False),
     Column("actor", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("detail", Text, nullable=False),
+    Column("detail", Json, nullable=False),
 )
 
 # Comments of a judge who is forgotten may be emptied (with the digest they are in), nothing else.
@@ -310,7 +360,7 @@ def _second(connection: Connection) -> None:
     rows = [
         {"output": row.id, "name": name}
         for row in connection.execute(query)
-        for name in json.loads(row.systems)
+        for name in row.systems
     ]
     if rows:
         connection.execute(insert(writers), rows)

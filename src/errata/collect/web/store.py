@@ -7,11 +7,9 @@ constraints as last guard and three retries.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +18,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 
 from errata.collect.answers import AnswerError, CheckedReply, check_answer, content_digest
 from errata.collect.assignment import Decision, JudgeView, KeepCurrent, NoTask, assign
-from errata.collect.design import Design, design_of
+from errata.collect.design import Design
 from errata.collect.items import TaskView, task_of
 from errata.collect.qualification import control_passed, rule_blocks
 from errata.collect.schedule import SystemStrengths
@@ -31,12 +29,19 @@ from errata.collect.web.assignments import (
     give_item,
     release_assignment,
     renew_lease,
-    repeat_item,
     task_view,
     view_of,
 )
 from errata.collect.web.database import Database, SteadyClock, record, wall_ms
-from errata.collect.web.schema import assignments, campaigns, items, judges, judgments, links
+from errata.collect.web.schema import (
+    answers,
+    assignments,
+    campaigns,
+    items,
+    judges,
+    judgments,
+    links,
+)
 from errata.core.errors import ErrataError
 
 # ---- Storing answers: revisions, what they do to the item, and what controls say of the judge.
@@ -81,7 +86,7 @@ def stored_answer(row: Row[Any]) -> dict[str, Any]:
     """A stored revision as the API shows it."""
     return {
         "revision": row.revision,
-        "answer": None if row.answer is None else json.loads(row.answer),
+        "answer": row.answer,
         "skip": row.skip,
         "comment": row.comment,
     }
@@ -145,7 +150,7 @@ def _values(
     return {
         "assignment": row.id,
         "revision": sent.revision,
-        "answer": None if reply.skip else json.dumps(reply.answer, ensure_ascii=False),
+        "answer": reply.answer,
         "skip": reply.skip,
         "comment": reply.comment,
         "active_ms": None if active is None else min(active, elapsed),
@@ -153,7 +158,7 @@ def _values(
         "client_time": _moment(sent.client_time),
         "server_time": wall,
         "digest": digest,
-        "display": json.dumps(dict(sent.display or {}), sort_keys=True),
+        "display": dict(sent.display or {}),
         "flagged": active is not None and active > elapsed,
     }
 
@@ -248,9 +253,9 @@ def _passed_control(
     shown = task_view(connection, design, row)
     return control_passed(
         design,
-        json.loads(row.expected),
-        json.loads(row.shown),
-        None if answer is None else json.loads(answer),
+        row.expected,
+        row.shown,
+        answer,
         source=shown.source,
         outputs=shown.outputs,
         usual=usual,
@@ -261,22 +266,17 @@ def usual_scores(connection: Connection, design: Design, judge: int) -> dict[str
     """The mean score of a judge on each scale, where tasks show one output."""
     if design.kind != "score" or design.side_by_side:
         return {}
-    rows = connection.execute(
+    query = (
         select(judgments.c.answer)
-        .join(assignments, assignments.c.id == judgments.c.assignment)
-        .join(items, items.c.id == assignments.c.item)
+        .select_from(answers)
         .where(
             assignments.c.judge == judge, items.c.purpose == "main", judgments.c.answer.is_not(None)
         )
         .order_by(judgments.c.id.desc())
         .limit(USUAL)
-    ).scalars()
-    answers = [json.loads(answer) for answer in rows]
-    return {
-        scale.name: sum(answer[scale.name] for answer in answers) / len(answers)
-        for scale in design.scales
-        if answers
-    }
+    )
+    last = connection.execute(query).scalars().all()
+    return {s.name: sum(each[s.name] for each in last) / len(last) for s in design.scales if last}
 
 
 RETRIES = 3
@@ -296,7 +296,6 @@ _JUDGE = select(judges).where(judges.c.id == bindparam("judge")).with_for_update
 _SEEN = update(judges).where(judges.c.id == bindparam("judge_seen")).values(seen=bindparam("now"))
 _SALT = select(judges.c.salt, judges.c.state).where(judges.c.id == bindparam("judge"))
 _LINK = select(links.c.salt).where(links.c.role == bindparam("role"))
-_FIRST = select(items.c.id).order_by(items.c.id).limit(1)
 _LAST = select(func.max(judgments.c.revision)).where(judgments.c.assignment == assignments.c.id)
 _OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
     assignments.c.id == bindparam("of_assignment"), assignments.c.judge == bindparam("judge")
@@ -311,10 +310,6 @@ class ForbiddenError(ErrataError):
         super().__init__(f"{problem}; {remedy}")
 
 
-class _Undone(Exception):
-    """Ends a transaction that is not meant to be kept."""
-
-
 @dataclass(frozen=True)
 class Campaign:
     """The campaign as stored."""
@@ -323,10 +318,10 @@ class Campaign:
     name: str
     state: str
     design: Design
-    systems: tuple[str, ...]
+    systems: Sequence[str]
     texts: Mapping[str, Any]
-    languages: tuple[str, ...] = ("en",)
-    budget: int | None = None  # of main judgments
+    languages: Sequence[str]
+    budget: int | None  # of main judgments
 
 
 class ClaimedTask(NamedTuple):
@@ -349,16 +344,6 @@ class HeldTask(NamedTuple):
     def taken(self, design: Design) -> ClaimedTask:
         """As the page gets it: changes are marked here, when no other writer waits for it."""
         return ClaimedTask(self.id, self.last + 1, self.expires, task_of(design, self.shown))
-
-
-@lru_cache(64)
-def _parsed(design: str) -> Design:
-    return design_of(json.loads(design))
-
-
-@lru_cache(64)
-def _names(systems: str) -> tuple[str, ...]:
-    return tuple(json.loads(systems))
 
 
 class AssignmentStore:
@@ -396,10 +381,7 @@ class AssignmentStore:
         if connection is None:
             with self.database.reading() as own:
                 return self.campaign(own)
-        row = connection.execute(_CAMPAIGN).one()
-        design, systems = _parsed(row.design), _names(row.systems)
-        texts, languages = json.loads(row.texts), _names(row.languages)
-        return Campaign(row.id, row.name, row.state, design, systems, texts, languages, row.budget)
+        return Campaign(**connection.execute(_CAMPAIGN).one()._mapping)
 
     def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
         """The next task of a judge, given to him: `KeepCurrent` its assignment, or `NoTask`.
@@ -449,21 +431,6 @@ class AssignmentStore:
             return found
         return KeepCurrent(give_item(connection, judge, found, now, design))
 
-    def rehearse(self) -> None:
-        """Claim for nobody: the first claim costs ten times as much, for statements are built."""
-        try:
-            with self.database.writing() as connection:
-                judge = connection.execute(select(judges.c.id).limit(1)).scalar()
-                if judge is not None:
-                    campaign = self.campaign(connection)
-                    design, systems = campaign.design, campaign.systems
-                    SqlReader(connection, design, systems, campaign.state, "").read_all(judge)
-                    self.claim_in(connection, campaign, judge)
-                    repeat_item(connection, connection.execute(_FIRST).scalar_one())
-                raise _Undone
-        except _Undone:
-            pass
-
     def task(self, judge: int, assignment: int) -> ClaimedTask:
         """A task of a judge as the page gets it."""
         with self.database.reading() as connection:
@@ -481,7 +448,7 @@ class AssignmentStore:
 
     def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> TaskView:
         """The texts of an assignment, which never change: those taken last are remembered."""
-        key = row.id, row.item, row.opened, row.shown
+        key = row.id, row.item, row.opened, tuple(row.shown)
         found = self._remembered.get(key)
         if found is None:
             found = task_view(connection, design, row)
@@ -556,8 +523,7 @@ class AssignmentStore:
         """The last answers of a judge, newest first; of the tutorial none, it was told of."""
         latest = (
             select(func.max(judgments.c.id))
-            .join(assignments, assignments.c.id == judgments.c.assignment)
-            .join(items, items.c.id == assignments.c.item)
+            .select_from(answers)
             .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
             .group_by(judgments.c.assignment)
             .order_by(func.max(judgments.c.id).desc())
