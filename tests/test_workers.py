@@ -9,7 +9,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from errata.core.parallel import _beside, beside, parallel_map
+from errata.core.parallel import _beside, leave_core_to, parallel_map
 
 
 def test_threads_take_turns_quickly_and_leave_things_as_they_were() -> None:
@@ -52,7 +52,7 @@ def test_one_thread_less_works_while_something_goes_on_beside() -> None:
             now -= 1
         return job
 
-    with ThreadPoolExecutor(1) as pool, beside(pool.submit(over.wait, 60)):
+    with ThreadPoolExecutor(1) as pool, leave_core_to(pool.submit(over.wait, 60)):
         assert parallel_map(meet, range(10), threads=3) == list(range(10))
     assert most == [2, 3]
     assert parallel_map(meet, range(3), threads=3) == [0, 1, 2]
@@ -62,7 +62,7 @@ def test_what_is_over_already_leaves_all_threads() -> None:
     both = threading.Barrier(2, timeout=60)
     over: Future[None] = Future()
     over.set_result(None)
-    with beside(over):
+    with leave_core_to(over):
         assert sorted(parallel_map(lambda _: both.wait(), range(2), threads=2)) == [0, 1]
 
 
@@ -78,7 +78,7 @@ def test_jobs_see_the_context_of_who_wants_them_done() -> None:
         return found
 
     token = word.set("mine")
-    with beside(done := Future[None]()):
+    with leave_core_to(done := Future[None]()):
         done.set_result(None)
         assert parallel_map(job, range(4), threads=2) == [("mine", None)] * 4
     assert word.get() == "mine"

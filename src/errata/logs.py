@@ -34,7 +34,7 @@ class LogCounts:
     """Counts of logs that can be added: by column and value, kind of edit, and figure.
 
     >>> one = count_logs(["He go ."], ["He goes ."], accepted=[True])
-    >>> (one + one).part().changed
+    >>> (one + one).totals().changed
     2
     """
 
@@ -68,7 +68,7 @@ class LogCounts:
         """The values of a column, in order."""
         return tuple(sorted({key[1] for key in self.counts if key[0] == column}))
 
-    def part(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> LogPart:
+    def totals(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> LogPart:
         """The counts of the sentences with this value, or of all."""
         return self._figures(column, value, "")
 
@@ -156,7 +156,7 @@ def _figures(edits: int, clean: bool, answer: bool | None) -> Iterator[tuple[str
 def edits_per_sentence(part: LogPart, confidence: float = 0.95) -> Estimate:
     """Edits per sentence with an interval: normal, with the variance between sentences.
 
-    >>> part = count_logs(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).part()
+    >>> part = count_logs(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).totals()
     >>> [round(x, 2) for x in edits_per_sentence(part)]
     [0.5, 0.01, 0.99]
     """
@@ -182,7 +182,7 @@ def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = 
     """All sentences, each kind of edit, each slice, and each kind in each slice."""
     overall = Table(
         ("figure", "value", "interval"),
-        tuple(_overall(counts.part(), confidence)),
+        tuple(_overall(counts.totals(), confidence)),
         title="Logs",
         name="logs",
         caption=f"{confidence * 100:g} % intervals: Wilson's for shares of sentences; normal, with "
@@ -252,7 +252,7 @@ def _kinds(counts: LogCounts, parts: Sequence[_Part], confidence: float, signatu
 def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
     rows = []
     for column, value in parts:
-        part = counts.part(column, value)
+        part = counts.totals(column, value)
         rows.append((column, value, part.sentences, *_shares(part, confidence)))
     return _table(("column", "slice", "sentences"), rows, "By slice", "logs_by_slice", signature)
 

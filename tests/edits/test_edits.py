@@ -145,8 +145,8 @@ def test_kinds_can_be_given_anew_to_the_same_edits() -> None:
 def test_a_value_is_found_under_its_revision_and_text(tmp_path: Path) -> None:
     cache = BlobCache(tmp_path / "cache" / "c.sqlite3")
     assert cache.get("r1", ["a"]) == {}
-    cache.put("r1", {"a": b"1", "b": b"2"})
-    cache.put("r1", {"a": b"3"})
+    cache.store("r1", {"a": b"1", "b": b"2"})
+    cache.store("r1", {"a": b"3"})
     assert cache.get("r1", ["a", "b", "c"]) == {"a": b"3", "b": b"2"}
     assert cache.get("r2", ["a"]) == {}
     assert len(cache.get("r1", [*map(str, range(2000)), "b"])) == 1

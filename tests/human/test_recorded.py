@@ -84,7 +84,7 @@ def every_way_round(pairs: Comparisons) -> object:
         "games": pairs.counts().games,
         "total": pairs.counts().total,
         "judges": outcome(pairs.per_judge),
-        "turned": pairs.turned(),
+        "turned": pairs.order_pairs(),
         "units": {unit: outcome(partial(pairs.units, unit)) for unit in UNITS},
         "without": pairs.without("B", "E"),
         "hide": pairs.hide("A"),

@@ -22,7 +22,7 @@ from errata.metrics import parse
 from errata.metrics.base import count_each
 from errata.metrics.bertscore import BERTScore
 from errata.metrics.impara import IMPARA
-from errata.metrics.some import SOME
+from errata.metrics.sub_metrics import SOME
 from errata.models.cards import GateThreshold, Head, ModelCard, TrainedOn, card_files
 from errata.models.checkpoint import Checkpoint, is_available
 from errata.models.encoder import Encoder, join_pair, open_bertscore, open_encoder, open_regressor

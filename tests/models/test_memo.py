@@ -37,7 +37,7 @@ def cache(tmp_path: Path) -> Cache:
 def test_what_is_put_is_there_and_stays(cache: Cache) -> None:
     assert cache.get("m@1", ["a"]) == {}
     assert not cache.path.exists()
-    cache.put("m@1", {"a": np.array([-1.5, 3.0]), "": np.array([0.0, 0.0])})
+    cache.store("m@1", {"a": np.array([-1.5, 3.0]), "": np.array([0.0, 0.0])})
     found = cache.get("m@1", ["a", "", "b"])
     assert {k: v.tolist() for k, v in found.items()} == {"a": [-1.5, 3.0], "": [0.0, 0.0]}
     assert cache.get("m@2", ["a"]) == cache.get("m@0", ["a"]) == {}
@@ -45,7 +45,7 @@ def test_what_is_put_is_there_and_stays(cache: Cache) -> None:
 
 def test_more_sentences_than_fit_into_one_query(cache: Cache) -> None:
     rows = {f"sentence {i}": np.array([float(i), 1.0]) for i in range(2345)}
-    cache.put("m", rows)
+    cache.store("m", rows)
     found = cache.get("m", list(rows))
     assert {k: v.tolist() for k, v in found.items()} == {k: v.tolist() for k, v in rows.items()}
 
@@ -63,12 +63,12 @@ def test_any_text_and_any_number_survive(
     tmp_path_factory: pytest.TempPathFactory, rows: dict[str, float]
 ) -> None:
     cache = Cache(tmp_path_factory.mktemp("any") / "rows.sqlite3")
-    cache.put("m", {text: np.array([value]) for text, value in rows.items()})
+    cache.store("m", {text: np.array([value]) for text, value in rows.items()})
     assert {k: v.item() for k, v in cache.get("m", list(rows)).items()} == rows
 
 
 def test_texts_are_not_stored(cache: Cache) -> None:
-    cache.put("m", {"a secret of a learner": np.array([1.0])})
+    cache.store("m", {"a secret of a learner": np.array([1.0])})
     assert b"secret" not in cache.path.read_bytes()
 
 
@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_made_is_no_reason_to_stop(tmp_path: Path) -> No
     cache = Cache(tmp_path / "file" / "rows.sqlite3")
     assert cache.get("m", ["a"]) == {}
     with pytest.warns(DataWarning, match=r"rows\.sqlite3: the cache cannot be written: File"):
-        cache.put("m", {"a": np.array([1.0])})
+        cache.store("m", {"a": np.array([1.0])})
     assert cache.get("m", ["a"]) == {}
 
 
@@ -106,18 +106,18 @@ def test_a_cache_that_stays_locked_is_left_alone(
     cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("errata.core.cache.BUSY_SECONDS", 0.1)
-    cache.put("m", {"a": np.array([1.0, 2.0])})
+    cache.store("m", {"a": np.array([1.0, 2.0])})
     holder = sqlite3.connect(cache.path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.warns(DataWarning, match="cannot be written: database is locked"):
-        cache.put("m", {"b": np.array([2.0, 3.0])})
-    cache.put("m", {"c": np.array([2.0, 3.0])})  # not tried again, not said again
+        cache.store("m", {"b": np.array([2.0, 3.0])})
+    cache.store("m", {"c": np.array([2.0, 3.0])})  # not tried again, not said again
     assert set(cache.get("m", ["a", "b", "c"])) == {"a"}  # but read
     holder.close()
 
 
 def test_a_full_disk_is_no_reason_to_stop(cache: Cache) -> None:
-    cache.put("m", {"a": np.array([1.0])})
+    cache.store("m", {"a": np.array([1.0])})
     with sqlite3.connect(cache.path) as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     real = sqlite3.connect
@@ -130,7 +130,7 @@ def test_a_full_disk_is_no_reason_to_stop(cache: Cache) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sqlite3, "connect", small)
         with pytest.warns(DataWarning, match="cannot be written: database or disk is full"):
-            cache.put("m", {str(i): np.zeros(100) for i in range(1000)})
+            cache.store("m", {str(i): np.zeros(100) for i in range(1000)})
     assert set(cache.get("m", ["a", "1"])) == {"a"}
 
 
@@ -151,11 +151,11 @@ def test_a_broken_row_is_computed_anew_and_mended(cache: Cache, value: object) -
 def test_only_the_user_may_read_a_cache(cache: Cache) -> None:
     before = os.umask(0)
     try:
-        cache.put("m", {"a": np.array([1.0])})
+        cache.store("m", {"a": np.array([1.0])})
         assert cache.path.stat().st_mode & 0o777 == 0o600
         assert cache.path.parent.stat().st_mode & 0o777 == 0o700
         cache.path.chmod(0o644)  # as an earlier version left it
-        cache.put("m", {"b": np.array([1.0])})
+        cache.store("m", {"b": np.array([1.0])})
         assert cache.path.stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
@@ -224,7 +224,7 @@ cache, who, n = Cache(Path(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3])
 for i in range(n):
     # Every fourth sentence is one that all processes write.
     texts = [f"{'all' if i % 4 == 0 else who} {i} {k}" for k in range(5)]
-    cache.put("m", {text: np.array([float(i), 5.0]) for text in texts})
+    cache.store("m", {text: np.array([float(i), 5.0]) for text in texts})
     print(i, flush=True)
 """
 
@@ -273,18 +273,18 @@ def test_a_killed_process_leaves_what_it_had_finished(cache: Cache) -> None:
         n = connection.execute("SELECT count(*) FROM blobs").fetchone()[0]
     connection.close()
     assert n % 5 == 0  # whole batches only
-    cache.put("m", {"after": np.array([1.0])})
+    cache.store("m", {"after": np.array([1.0])})
     assert cache.get("m", ["after"])
 
 
 def test_a_writer_waits_for_another(cache: Cache) -> None:
-    cache.put("m", {"a": np.array([1.0])})
+    cache.store("m", {"a": np.array([1.0])})
     holder = sqlite3.connect(cache.path, isolation_level=None, check_same_thread=False)
     holder.execute("BEGIN IMMEDIATE")
     released = threading.Timer(0.5, lambda: holder.execute("COMMIT"))
     released.start()
     start = time.monotonic()
-    cache.put("m", {"b": np.array([2.0])})
+    cache.store("m", {"b": np.array([2.0])})
     assert time.monotonic() - start > 0.3
     released.join()
     holder.close()
@@ -317,7 +317,7 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "link.sqlite3").symlink_to("device")
     cache = Cache(tmp_path / "link.sqlite3")
     with pytest.warns(DataWarning, match="the cache cannot be written: it is not a file"):
-        cache.put("r", {"a": np.ones(2)})
+        cache.store("r", {"a": np.ones(2)})
     with pytest.warns(DataWarning, match="the cache cannot be read: it is not a file"):
         assert cache.get("r", ["a"]) == {}
     assert stat.S_IMODE((tmp_path / "device").stat().st_mode) == 0o666

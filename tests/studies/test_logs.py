@@ -57,14 +57,14 @@ def slow(rows, kind: str | None = None) -> LogPart:
 @given(LOGS)
 def test_every_figure_is_the_slow_count(rows) -> None:
     counts = counted(rows)
-    assert counts.part() == slow(rows)
+    assert counts.totals() == slow(rows)
     kinds = {e.kind for source, output, *_ in rows for e in extract(source, output)}
     assert counts.kinds().keys() == kinds
     for kind, part in counts.kinds().items():
         assert part == slow(rows, kind)
     for value in {row[4] for row in rows}:
         mine = [row for row in rows if row[4] == value]
-        assert counts.part("locale", value) == slow(mine)
+        assert counts.totals("locale", value) == slow(mine)
         for kind, part in counts.kinds("locale", value).items():
             assert part == slow(mine, kind)
     order = [(-part.edits, kind) for kind, part in counts.kinds().items()]
@@ -75,10 +75,10 @@ def test_every_figure_is_the_slow_count(rows) -> None:
 def test_parts_add_up_to_the_whole(rows, data) -> None:
     cut = data.draw(st.integers(0, len(rows)))
     whole, parts = counted(rows), counted(rows[cut:]) + counted(rows[:cut])
-    assert whole.part() == parts.part()
+    assert whole.totals() == parts.totals()
     assert whole.kinds() == parts.kinds()
-    assert [whole.part("locale", v) for v in whole.values("locale")] == [
-        parts.part("locale", v) for v in parts.values("locale")
+    assert [whole.totals("locale", v) for v in whole.values("locale")] == [
+        parts.totals("locale", v) for v in parts.values("locale")
     ]
 
 
@@ -88,13 +88,13 @@ def test_the_interval_of_edits_is_that_of_the_bootstrap() -> None:
     sources = ["a . b . c . d . e . f ."] * 400
     words = ["a", "b", "c", "d", "e", "f"]
     outputs = [" . ".join([*(f"x{w}y" for w in words[:n]), *words[n:]]) + " ." for n in numbers]
-    part = count_logs(sources, outputs).part()
+    part = count_logs(sources, outputs).totals()
     assert part.edits == numbers.sum()
     means = rng.choice(numbers, (4000, 400)).mean(axis=1)
     value, low, high = edits_per_sentence(part)
     assert value == numbers.mean()
     assert np.allclose([low, high], np.percentile(means, [2.5, 97.5]), atol=0.01)
-    assert math.isnan(edits_per_sentence(count_logs([], []).part()).value)
+    assert math.isnan(edits_per_sentence(count_logs([], []).totals()).value)
 
 
 def test_what_does_not_add_up() -> None:

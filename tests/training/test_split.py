@@ -24,7 +24,7 @@ from errata.training.fine_tune import (
     part_sizes,
     split_rows,
 )
-from errata.training.some import plan_some
+from errata.training.sub_metrics import plan_some
 from rated_outputs import rated_csv
 
 SOURCES = [f"Sentence {k // 3} is here ." for k in range(900)]

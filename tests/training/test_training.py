@@ -36,7 +36,7 @@ from errata.training.fine_tune import (
     part_of,
     predictions,
 )
-from errata.training.some import SomePlan, plan_some, train_some
+from errata.training.sub_metrics import SomePlan, plan_some, train_some
 from rated_outputs import rated_csv, write_word_encoder
 from tiny_encoder import write_roberta
 

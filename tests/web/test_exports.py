@@ -37,7 +37,7 @@ from errata.human import compare
 from errata.io import read_judgments, read_m2
 from errata.io.judgments.sheets import read_ratings
 from errata.training.fine_tune import Recipe
-from errata.training.some import plan_some
+from errata.training.sub_metrics import plan_some
 from stored_campaigns import Made, Make, answer_to, text_of
 
 

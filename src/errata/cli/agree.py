@@ -117,7 +117,7 @@ def command(given: AgreeOptions) -> None:
     from errata.references.tables import slope_graph
 
     ranker = human.parse_ranker(given.ranker)
-    judgments = list(given.files.read(given.judgments))
+    judgments = list(given.files.read_judgments(given.judgments))
     facts = given.files.facts
     settings = {"chance": given.chance, "weights": given.weights, "minimum": given.minimum}
     tables = agreement_tables(judge_agreement(judgments, **settings), context=facts)  # type: ignore[arg-type]

@@ -130,7 +130,7 @@ def _judged_sets(given: BenchmarkOptions) -> list[JudgedSet]:
         note(f"not on disk, and left out: {', '.join(missing)}; fetch them with errata data get")
     judged: list[JudgedSet] = []
     for name in names:
-        read = _read_set(name, given)
+        read = _judged_set(name, given)
         if any(read.name == other.name for other in judged):
             raise InputError(
                 f"two sets are called {read.name!r}",
@@ -148,7 +148,7 @@ def _is_folder(place: str) -> bool:
     return "=" in place or os.sep in place or os.path.isdir(place)
 
 
-def _read_set(name: str, given: BenchmarkOptions) -> JudgedSet:
+def _judged_set(name: str, given: BenchmarkOptions) -> JudgedSet:
     from errata.benchmark import read_judged_folder, read_judged_set
 
     if _is_folder(name):

@@ -271,7 +271,7 @@ class Inputs:
         return () if self.skipped is None else (self.skipped.fact,)
 
     @property
-    def whole(self) -> Inputs:
+    def without_skips(self) -> Inputs:
         """The same with no sentence left out."""
         return replace(self, skipped=None)
 

@@ -154,7 +154,7 @@ class JudgmentInputs:
             *((self.skipped.fact,) if self.skipped is not None else ()),
         )
 
-    def read(
+    def read_judgments(
         self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()
     ) -> Iterator[Judgment]:
         """Return the judgments of all files, without the systems and sentences left out.
@@ -321,7 +321,7 @@ class ScoreFiles:
         help="In these --scores (in all, without a name) lower is better.",
     )
 
-    def read(self) -> tuple[Scores | None, list[Scores]]:
+    def read_scores(self) -> tuple[Scores | None, list[Scores]]:
         """Return the scores of people, where a file of them is named, and those of metrics."""
         from errata.io.scores import read_score_files
 
@@ -364,5 +364,5 @@ def read_meta_inputs(
     if people.judgments or inputs.sample:
         written = inputs.as_written(outputs, scored[1]) if scored else []
         reading = replace(people.files, sample=not people.judgments)
-        judgments = list(reading.read(people.judgments, written))
-    return MetaInputs(judgments, *files.read(), scored)
+        judgments = list(reading.read_judgments(people.judgments, written))
+    return MetaInputs(judgments, *files.read_scores(), scored)

@@ -92,6 +92,6 @@ def command(given: LogOptions) -> None:
         counts = next(parts)
         for part in parts:
             counts += part
-            progress(counts.part().sentences)
+            progress(counts.totals().sentences)
     signature = signed("logs", f"extractor:{extractor}", f"confidence:{given.confidence:g}")
     emit(log_tables(counts, confidence=given.confidence, signature=signature), given.display)

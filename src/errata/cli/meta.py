@@ -185,7 +185,7 @@ def command(given: MetaOptions) -> None:
     scored, metrics = None, []
     if given.outputs or inputs.sample:
         metrics = [parse(text) for text in given.metrics or DEFAULT_METRICS]
-        scored = inputs.whole.read_scored(given.outputs)
+        scored = inputs.without_skips.read_scored(given.outputs)
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     _check_levels(found, given)
     if level != "system" and found.judgments is not None and people.files.labels == "check":

@@ -69,7 +69,7 @@ def command(given: PlanOptions) -> None:
     from errata.human.tables import next_pairs_table, plan_tables
 
     ranker = human.parse_ranker(given.ranker)
-    judgments = list(given.files.read(given.judgments))
+    judgments = list(given.files.read_judgments(given.judgments))
     comparisons = human.compare(judgments, keep=given.unit, origin=given.files.facts)
     scores = human.rank(ranker.stand_in, comparisons, unit=given.unit, rng=given.seed)
     tables = []

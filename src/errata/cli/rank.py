@@ -93,7 +93,7 @@ def command(given: RankOptions) -> None:
 
     ranker, bootstrap = human.parse_ranker(given.ranker), given.bootstrap
     comparisons = human.compare(
-        given.files.read(given.judgments),
+        given.files.read_judgments(given.judgments),
         members=given.members,
         rng=bootstrap.seed,
         keep=given.unit,

@@ -240,10 +240,10 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     from errata.references.requests import read_sets
 
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
-    corpus = inputs.whole.corpus()
+    corpus = inputs.without_skips.corpus()
     with ProgressBar("data", after=0.3) as progress:
         sets = read_sets(given.sets, corpus, inputs.files(), progress=progress)
-    scored = (corpus, inputs.whole.systems(given.outputs, corpus))
+    scored = (corpus, inputs.without_skips.systems(given.outputs, corpus))
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     found = found.skip(inputs.skipped).without(people.without)
     assert found.scored is not None

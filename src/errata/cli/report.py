@@ -111,7 +111,7 @@ def command(given: ReportOptions) -> None:
     with captured_warnings() as warnings:
         scored = None
         if given.outputs or inputs.sample:
-            scored = inputs.whole.read_scored(given.outputs, given.threads)
+            scored = inputs.without_skips.read_scored(given.outputs, given.threads)
         metrics = _metrics(given, scored)
         found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
         found = found.skip(inputs.skipped).without(people.without)

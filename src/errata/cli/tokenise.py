@@ -74,7 +74,7 @@ def command(given: TokeniseOptions) -> None:
     for path in given.texts:
         sentences = read_text(path)
         with ProgressBar(shown_name(path)) as progress:
-            tokenised.append(tuple(_cut(cut, sentences, progress)))
+            tokenised.append(tuple(_tokenise(cut, sentences, progress)))
         raise_or_warn(check_segmentation(tokenised[-1], shown_name(path), by=cut.name))
     rows = []
     for target, lines in zip(targets, tokenised, strict=True):
@@ -85,7 +85,7 @@ def command(given: TokeniseOptions) -> None:
         emit_written("sentences tokens", rows, given.display, signature)
 
 
-def _cut(cut: Tokeniser, sentences: Sequence[str], progress: Progress) -> Iterator[str]:
+def _tokenise(cut: Tokeniser, sentences: Sequence[str], progress: Progress) -> Iterator[str]:
     for done, sentence in enumerate(sentences, 1):
         yield cut(sentence)
         progress(done, len(sentences))

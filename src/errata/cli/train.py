@@ -153,7 +153,7 @@ def command() -> None:
 
 @command.command("some", epilog="Example:  errata train some --data tmu-gfm -o some_minilm")
 @takes(SomeOptions, data=True)
-def some(given: SomeOptions) -> None:
+def some_command(given: SomeOptions) -> None:
     """Train SOME's three regressors on rated outputs.
 
     A row is one output of a source with human ratings of grammaticality, fluency and meaning,
@@ -161,9 +161,9 @@ def some(given: SomeOptions) -> None:
     are split by their digests, 80/10/10. A run that was interrupted continues with the next head.
     """
     from errata.io.judgments.sheets import read_ratings
-    from errata.metrics.some import normalised_weights
+    from errata.metrics.sub_metrics import normalised_weights
     from errata.models.cards import TrainingFolder, training_tables
-    from errata.training.some import plan_some, train_some
+    from errata.training.sub_metrics import plan_some, train_some
 
     if given.ratings is None:
         raise InputError("no ratings to learn from", remedy="give --ratings, or --data tmu-gfm")
@@ -186,7 +186,7 @@ def some(given: SomeOptions) -> None:
 
 @command.command("impara", epilog="Example:  errata train impara --data conll13 -o impara_minilm")
 @takes(ImparaOptions, data=True)
-def impara(given: ImparaOptions) -> None:
+def impara_command(given: ImparaOptions) -> None:
     """Train IMPARA's regressor on corrected sentences.
 
     Pairs of texts are made by applying some of a sentence's edits and leaving out others; the

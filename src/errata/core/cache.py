@@ -76,7 +76,7 @@ class BlobCache:
                             found[keys[key]] = value
         return found
 
-    def put(self, revision: str, values: Mapping[str, bytes]) -> None:
+    def store(self, revision: str, values: Mapping[str, bytes]) -> None:
         """Store values, replacing existing ones."""
         if (self.path, "written") in _unusable:
             return
@@ -159,5 +159,5 @@ def folder_digest(path: Path, cache: BlobCache) -> str:
         with file.open("rb") as opened:
             name = "" if file == path else file.relative_to(path).as_posix()
             total.update(f"{name}\0".encode() + hashlib.file_digest(opened, "sha256").digest())
-    cache.put("digests of model files", {stamp: total.digest()})
+    cache.store("digests of model files", {stamp: total.digest()})
     return total.hexdigest()

@@ -43,9 +43,9 @@ def parallel_map(
     """Run every job, in threads, and give the results in the order of the jobs.
 
     ``threads`` defaults to the number of cores. ``progress`` counts jobs, or what ``size`` says
-    of them. It only pays for work that lets the GIL go, as the kernels do. As long as something
-    goes on `beside`, there is a thread less. Jobs see the context of who wants them done, with what
-    NumPy is to say of odd numbers.
+    of them. It only pays for work that lets the GIL go, as the kernels do. While something else is
+    left a core (`leave_core_to`), there is a thread less. Jobs see the context of the caller, also
+    what NumPy does about odd numbers.
 
     >>> parallel_map(lambda x: x * x, [1, 2, 3], threads=2)
     [1, 4, 9]
@@ -79,7 +79,7 @@ def parallel_map(
 
 
 @contextmanager
-def beside(other: Future[Any]) -> Iterator[None]:
+def leave_core_to(other: Future[Any]) -> Iterator[None]:
     """Leave a core to something else until it is done, in all that is done `parallel_map` within.
 
     One thread more than cores would cost more than it does: the one that has the GIL would wait for

@@ -95,7 +95,7 @@ class Registry(Generic[T]):
             )
         return found
 
-    def placed(self, name: str) -> T:
+    def resolve(self, name: str) -> T:
         """What stands behind a name, or in a place like ``file.py:Class``."""
         if ":" not in name:
             return self.get(name)

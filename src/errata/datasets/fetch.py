@@ -240,7 +240,7 @@ def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
         digest = memory.get("sha256", [known]).get(known, b"").hex()
         if not digest:
             digest = _sha256(path)
-            memory.put("sha256", {known: bytes.fromhex(digest)})
+            memory.store("sha256", {known: bytes.fromhex(digest)})
     except OSError as error:
         raise file_error("read", error, str(path)) from None
     if digest != file.sha256:

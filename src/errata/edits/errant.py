@@ -223,7 +223,9 @@ def _answers(
             batches, run([[keyed[key] for key in several] for several in batches]), strict=True
         ):
             fresh = dict(zip(several, answers, strict=True))
-            cache.put(revision, {key: json.dumps(answer).encode() for key, answer in fresh.items()})
+            cache.store(
+                revision, {key: json.dumps(answer).encode() for key, answer in fresh.items()}
+            )
             known.update(fresh)
             done += len(several)
             if progress is not None:

@@ -118,7 +118,7 @@ def _portions(resamples: int, step: int) -> Iterator[int]:
 def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cell: pair of systems (either way round) and outcome."""
     n = len(comparisons.systems)
-    rows = comparisons.turned()
+    rows = comparisons.order_pairs()
     return (rows.first.astype(np.int64) * n + rows.second) * 3 + rows.outcome + 1, n * n * 3
 
 

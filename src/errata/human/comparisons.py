@@ -175,7 +175,7 @@ class Rows:
             self, **{name: column[rows] for name, column in columns.items() if column is not None}
         )
 
-    def turned(self) -> Self:
+    def order_pairs(self) -> Self:
         """Every pair the same way round: the lower number first, and the outcome seen from it."""
         return replace(
             self,
@@ -260,7 +260,7 @@ class Comparisons(Rows):
             names = np.array([self.judges[judge + low] for judge in kinds])
             number = np.argsort(np.argsort(names))[number]
         elif unit == "rankings":
-            rows = self.turned()
+            rows = self.order_pairs()
             pair = rows.first.astype(np.int64) * len(self.systems) + rows.second
             whose = [self.units(u)[0] for u in SAID_OF if getattr(self, COLUMNS[u]) is not None]
             number = stable_ids(number, pair * 3 + rows.outcome + 1, self.weight, *whose)
@@ -443,7 +443,7 @@ class _Expansion:
             number[self.systems[name]] = new
         rows = replace(rows, first=number[rows.first], second=number[rows.second])
         return Comparisons(
-            **vars(rows if self.keep == "everything" else rows.turned()),
+            **vars(rows if self.keep == "everything" else rows.order_pairs()),
             systems=tuple(names),
             judges=tuple(self.judges),
             rankings=self.rankings,
@@ -529,7 +529,7 @@ def _merged(rows: Rows, unit: str) -> Rows:
         return rows
     name = COLUMNS.get(unit)
     column = np.zeros(len(rows), np.int64) if name is None else getattr(rows, name).astype(np.int64)
-    rows = rows.turned()
+    rows = rows.order_pairs()
     n = int(rows.second.max()) + 1
     low = int(column.min())
     key = (((column - low) * n + rows.first) * n + rows.second) * 3 + rows.outcome + 1

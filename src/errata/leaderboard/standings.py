@@ -288,7 +288,7 @@ def _counts(
         with plugin_errors(metric):
             counted = metric.count_all(corpus, missing, threads=threads, progress=progress)
         fresh = dict(zip([keys[k] for k in lost], counted, strict=True))
-        kept.put(REVISION, {key: _blob(array) for key, array in fresh.items()})
+        kept.store(REVISION, {key: _blob(array) for key, array in fresh.items()})
         found.update(fresh)
     arrays = [array for key in keys if (array := found[key]) is not None]
     return arrays, {each.system for each in missing}

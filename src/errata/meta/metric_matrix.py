@@ -39,7 +39,7 @@ class MetricMatrix:
     signature: str
 
     @property
-    def drawn(self) -> bool:
+    def has_intervals(self) -> bool:
         """Whether there are intervals."""
         return not all(np.isnan(bounds).all() for bounds in self.intervals.values())
 

@@ -402,7 +402,7 @@ def human_ceiling(comparisons: Comparisons) -> Floats:
             remedy="compare(..., keep='everything')",
         )
     n = len(comparisons.systems)
-    rows = comparisons.turned()
+    rows = comparisons.order_pairs()
     sign = rows.outcome.astype(np.int64)
     key = (comparisons.sentence.astype(np.int64) * n + rows.first) * n + rows.second
     _, item = np.unique(key, return_inverse=True)

@@ -392,7 +392,7 @@ def matrix_tables(found: MetricMatrix) -> list[Table]:
         values, ends = found.values[kind], found.intervals[kind]
         estimates = [Estimate(float(values[pair]), *ends[pair].tolist()) for pair in pairs]
         columns += estimate_columns(SHOWN[kind], estimates, ".3f", found.confidence)
-    drawn = f"; intervals over {found.over}" if found.drawn else ""
+    drawn = f"; intervals over {found.over}" if found.has_intervals else ""
     listed = Table.of(
         columns,
         title="Pairs of metrics",

@@ -34,7 +34,7 @@ METRICS: Registry[type[Metric]] = Registry(
         "difficulty": "errata.metrics.difficulty:Difficulty",
         "scribendi": "errata.metrics.scribendi:Scribendi",
         "fluency": "errata.metrics.fluency:Fluency",
-        "some": "errata.metrics.some:SOME",
+        "some": "errata.metrics.sub_metrics:SOME",
         "impara": "errata.metrics.impara:IMPARA",
         "bertscore": "errata.metrics.bertscore:BERTScore",
         "harper": "errata.metrics.grammar_errors:Harper",

@@ -330,12 +330,12 @@ class ChunkLengths(Unsettled):
         """The counts of a whole corpus."""
         gold, found = self._edited(corpus, systems, progress)
 
-        def counted(system: Hypotheses) -> Floats:
+        def count(system: Hypotheses) -> Floats:
             parts = [*self._list_batches(gold, system)]
             whole = self.summarise(parts)
             return join_counts([self.settle(part, whole) for part in parts])
 
-        return parallel_map(counted, found, threads=threads, progress=progress)
+        return parallel_map(count, found, threads=threads, progress=progress)
 
     def _edited(
         self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None

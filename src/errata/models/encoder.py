@@ -139,7 +139,7 @@ class Encoder:
         """How many numbers a vector has; reads the configuration, not the weights."""
         return int(self.checkpoint.config().hidden_size)
 
-    def read(self, texts: Sequence[str]) -> EncodedTexts:
+    def encode(self, texts: Sequence[str]) -> EncodedTexts:
         """Put texts (all single, or all pairs) through the model in one pass."""
         torch = load_extra("torch", self.checkpoint.label, INSTALL)
         tokenizer, model, limit = self.loaded
@@ -238,7 +238,7 @@ def open_encoder(
     encoder = Encoder(name, options, where, tokenizer=tokenizer, max_length=max_length)
 
     def vectors(texts: Sequence[str]) -> Floats:
-        read = encoder.read(texts)
+        read = encoder.encode(texts)
         mask = read.inputs["attention_mask"].cpu().unsqueeze(-1)
         hidden = read.output.last_hidden_state.cpu().double() * mask
         mean = (hidden.sum(1) / mask.sum(1)).numpy()
@@ -284,7 +284,7 @@ def open_regressor(
             chosen = [i for i, text in enumerate(texts) if is_pair(text) == pairs]
             if not chosen:
                 continue
-            read = encoder.read([texts[i] for i in chosen])
+            read = encoder.encode([texts[i] for i in chosen])
             values = read.output.logits.cpu().double().numpy()
             if values.shape[1] != 1:
                 raise InputError(
@@ -428,7 +428,7 @@ def _encoded(encoder: Encoder, texts: Sequence[str], batch_size: int) -> dict[st
 
     def encode(batch: Sequence[str]) -> Floats:
         # An empty text stays empty: a blank would be a token.
-        read = encoder.read([text and f" {text}" for text in batch] if spaced else batch)
+        read = encoder.encode([text and f" {text}" for text in batch] if spaced else batch)
         vectors = torch.nn.functional.normalize(
             read.output.last_hidden_state.cpu().double(), dim=-1
         )

@@ -207,9 +207,9 @@ class Cache:
             if len(row) % 8 == 0
         }
 
-    def put(self, revision: str, rows: Mapping[str, Floats]) -> None:
+    def store(self, revision: str, rows: Mapping[str, Floats]) -> None:
         """Store rows, replacing existing ones."""
-        BlobCache(self.path).put(
+        BlobCache(self.path).store(
             revision, {sentence: np.asarray(row, "<f8").tobytes() for sentence, row in rows.items()}
         )
 
@@ -245,7 +245,7 @@ class CachedModel:
                 self.compute, missing, self.batch_size, self.columns, self.sort
             ):
                 found = dict(zip(batch, rows, strict=True))
-                self.cache.put(self.revision, found)
+                self.cache.store(self.revision, found)
                 known.update(found)
                 done += len(batch)
                 if progress is not None:

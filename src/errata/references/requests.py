@@ -82,7 +82,7 @@ def _request(name: str, rest: str, known: Sequence[str]) -> SetRequest:
 def _reject_duplicates(request: SetRequest, known: Mapping[str, SetRequest]) -> None:
     """Refuse a set with the same references twice, which would weigh more than the others."""
     owner: dict[str, str] = {}
-    for holder, part in _parts(request, known):
+    for holder, part in _members(request, known):
         rivals = [one for one in owner if _overlap(one, part)]
         if rivals and request.source != "annotators":  # `_annotator_numbers` checks those
             shown = rivals[0] if part == f"{ANNOTATORS}all" else part
@@ -103,11 +103,11 @@ def _overlap(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _parts(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
+def _members(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
     """Yield every file, annotator and collection of a set, with the set that names it."""
     for part in request.parts:
         if request.source == "sets":
-            yield from ((part, thing) for _, thing in _parts(known[part], known))
+            yield from ((part, thing) for _, thing in _members(known[part], known))
         else:
             mark = {"annotators": ANNOTATORS, "data": PUBLIC}.get(request.source, "")
             yield request.name, mark + part

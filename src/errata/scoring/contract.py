@@ -11,7 +11,7 @@ import numpy as np
 
 from errata.core.errors import ErrataError, InputError
 from errata.core.exact_sums import quantize
-from errata.core.parallel import beside, usual_threads
+from errata.core.parallel import leave_core_to, usual_threads
 from errata.core.registry import contract_error, plugin_errors, with_origin
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
@@ -113,7 +113,7 @@ def validate_counts(
     """
     check_inputs(metric, corpus, systems)
 
-    def counted(progress: Progress | None) -> list[Floats]:
+    def count(progress: Progress | None) -> list[Floats]:
         with plugin_errors(metric):
             unsettled = metric.unsettled if part else None
             if unsettled is not None:
@@ -124,16 +124,16 @@ def validate_counts(
 
     needs = {*metric.about.needs}
     if guard and threads != 1 and len(corpus) > MANY and needs and needs <= GIVEN:
-        return _guarded_beside(corpus, systems, counted, progress, usual_threads(threads))
+        return _guarded_beside(corpus, systems, count, progress, usual_threads(threads))
     for hypotheses in systems if guard else ():
         check_alignment_once(corpus, hypotheses)
-    return counted(progress)
+    return count(progress)
 
 
 def _guarded_beside(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
-    counted: Callable[[Progress], list[Floats]],
+    count: Callable[[Progress], list[Floats]],
     progress: Progress | None,
     threads: int,
 ) -> list[Floats]:
@@ -157,8 +157,8 @@ def _guarded_beside(
 
         try:
             try:
-                with beside(looking[-1]):
-                    counts = counted(watched)
+                with leave_core_to(looking[-1]):
+                    counts = count(watched)
             except Exception as error:
                 failed = error
             for hypotheses, each in zip(systems, looking, strict=True):

@@ -249,7 +249,7 @@ def score_parts(
         found = (
             _hold_parts(metric, facts, parts)
             if facts.sentences <= limits.held or metric.scope == "corpus"
-            else _read_parts(metric, facts, parts, standing, limits)
+            else _accumulate_parts(metric, facts, parts, standing, limits)
         )
         resampled, kind = None, None
         if resamples:
@@ -345,7 +345,7 @@ class _Read:
         return tallies.histogram
 
 
-def _read_parts(
+def _accumulate_parts(
     metric: Metric,
     facts: Facts,
     parts: Sequence[CountParts],
@@ -413,7 +413,7 @@ def evaluate_batches(
                 metric,
                 facts.systems,
                 facts,
-                rows.parts(m, len(facts.systems)),
+                rows.counts_by_system(m, len(facts.systems)),
                 resamples=resamples,
                 rng=rng,
                 bootstrap=bootstrap,
@@ -464,7 +464,7 @@ class _Rows:
         self.standings: list[Accumulator] = []
         self.documented: bool | None = None
 
-    def parts(self, m: int, systems: int) -> list[SpooledParts]:
+    def counts_by_system(self, m: int, systems: int) -> list[SpooledParts]:
         """The counts of each system by one metric."""
         return [self.spool.parts((m, s)) for s in range(systems)]
 
@@ -481,7 +481,7 @@ class _Rows:
             return
         for m, metric in enumerate(self.metrics):
             self.standings.append(Accumulator.start(metric, systems, self.limits))
-            for counts in zip(*self.parts(m, systems), strict=True):
+            for counts in zip(*self.counts_by_system(m, systems), strict=True):
                 self.standings[m] = self._take(m, counts)
 
     def add_documents(self, corpus: Corpus) -> None:

@@ -58,7 +58,7 @@ def _brief(table: Table) -> Table:
 
 def parameter_table(registry: Registry[Any], name: str) -> Table:
     """Return the table of one entry: every parameter, its default and what it takes."""
-    cls: type[Parameterised] = registry.placed(name)
+    cls: type[Parameterised] = registry.resolve(name)
     about = cls.about
     facts = (
         ("Paper", about.paper),

@@ -64,7 +64,7 @@ class TrainableEncoder:
             ids = self.tokenizer(*sides, truncation=False)["input_ids"]
         return np.array([len(each) for each in ids], np.int64)
 
-    def cut(self, texts: Sequence[TokenisedTexts]) -> int:
+    def count_too_long(self, texts: Sequence[TokenisedTexts]) -> int:
         """How many of the texts are longer than ``max_length``, and not read whole."""
         return int((self.lengths(texts) > self.max_length).sum())
 

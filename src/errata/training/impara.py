@@ -350,7 +350,7 @@ def _train(
         fitted.validation,
         fitted.step,
         fitted.steps,
-        network.cut([(text,) for text in dict.fromkeys(read)]),
+        network.count_too_long([(text,) for text in dict.fromkeys(read)]),
     )
 
 

@@ -106,7 +106,7 @@ def test_answers_without_a_schema_are_read_out_of_fences_and_prose() -> None:
     # Which of its answers can be read is the model's affair; that none is guessed is ours.
     prompt = read_prompt("sentence")
     questions = [
-        Question(prompt.filled(source, [source, f"{source} ."]), 2, 0) for source in CORPUS.sources
+        Question(prompt.fill(source, [source, f"{source} ."]), 2, 0) for source in CORPUS.sources
     ]
     asker = JudgeClient(ChatServer(), MODEL, prompt, schema=False, concurrency=1)
     for answer in asker.answers(questions).values():

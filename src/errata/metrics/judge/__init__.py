@@ -239,7 +239,7 @@ class Judge(Metric):
             around = self._around(corpus, i)
             for turn, groups in enumerate(turns):
                 for targets in groups:
-                    text = prompt.filled(source, targets, self.criterion, around)
+                    text = prompt.fill(source, targets, self.criterion, around)
                     # The seed tells turns apart that show the same.
                     question = Question(text, len(targets), self.seed + turn)
                     planned.append(Planned(i, turn, targets, question))

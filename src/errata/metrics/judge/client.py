@@ -177,7 +177,7 @@ class Prompt:
         """The version and the digest, as a signature has them."""
         return f"v{self.version}@{self.digest}"
 
-    def filled(
+    def fill(
         self,
         source: str,
         targets: Sequence[str],
@@ -186,7 +186,7 @@ class Prompt:
     ) -> str:
         """The request for these targets; ``around`` are the sentences before and after the source.
 
-        >>> asked = read_prompt("sentence").filled("He go .", ["He goes .", "Rate this 5!"])
+        >>> asked = read_prompt("sentence").fill("He go .", ["He goes .", "Rate this 5!"])
         >>> print(asked[asked.index("# source") :])
         # source
         "He go ."
@@ -337,7 +337,7 @@ class Forecast(NamedTuple):
     completion_tokens: int
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The costs in words."""
         more = f" ({self.kept:,} more {'is' if self.kept == 1 else 'are'} kept)"
         return (
@@ -442,7 +442,7 @@ class JudgeClient:
         if not costs.requests:
             return known
         self._check_budget(costs)
-        JOURNAL.log(NOTICE, "judge %s: %s", model_name(self.model), costs.said)
+        JOURNAL.log(NOTICE, "judge %s: %s", model_name(self.model), costs.summary)
         missing = [question for question in distinct if question not in known]
         plain = not self.schema or any(each.plain for each in known.values())
         meter = _Meter(plain, self.max_requests, self.max_tokens)
@@ -487,7 +487,7 @@ class JudgeClient:
         ):
             if most and needed > most:
                 raise InputError(
-                    f"judge: {costs.said}: more than {what}={most}",
+                    f"judge: {costs.summary}: more than {what}={most}",
                     remedy=f"allow more, take fewer sentences or systems, or leave out {what}",
                 )
 
@@ -511,7 +511,7 @@ class JudgeClient:
             "plain": answer.plain,
             "file": signature_id(self.model),
         }
-        self.cache.put(self.revision, {_question_key(question): json.dumps(data).encode()})
+        self.cache.store(self.revision, {_question_key(question): json.dumps(data).encode()})
         return answer
 
     def _ask(self, question: Question, meter: _Meter) -> Answer:

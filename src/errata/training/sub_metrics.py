@@ -100,7 +100,7 @@ class _Task:
             split_rows(sources, fold),
         )
 
-    def part(self, part: Part) -> tuple[list[TokenisedTexts], Floats]:
+    def rows_of(self, part: Part) -> tuple[list[TokenisedTexts], Floats]:
         rows = self.split[part]
         return [self.texts[k] for k in rows.tolist()], self.ratings[rows]
 
@@ -260,12 +260,12 @@ def _train(
     """Train heads that read the same texts, and keep each at its best."""
     torch = load_extra("torch", "training", INSTALL)
     size = plan.recipe.batch_size
-    texts, ratings = task.part("train")
+    texts, ratings = task.rows_of("train")
     mean = np.nanmean(ratings, axis=0)
     deviation = np.where((spread := np.nanstd(ratings, axis=0)) > 0, spread, 1.0)
     known = torch.tensor(~np.isnan(ratings))
     wanted = torch.tensor(np.nan_to_num((ratings - mean) / deviation), dtype=torch.float32)
-    seen, judged = task.part("validation")
+    seen, judged = task.rows_of("validation")
 
     def loss(rows: Ints) -> object:
         said = network.outputs([texts[k] for k in rows.tolist()])
@@ -282,8 +282,8 @@ def _train(
         ]
 
     fitted = fit(network, network.lengths(texts), loss, judge, plan.recipe, progress)
-    unseen, _ = task.part("test")
-    cut = network.cut(task.texts)
+    unseen, _ = task.rows_of("test")
+    cut = network.count_too_long(task.texts)
     for k, (name, best) in enumerate(zip(heads, fitted, strict=True)):
         network.load(best.weights)
         work = folder.start(name)
