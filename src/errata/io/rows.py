@@ -32,7 +32,6 @@ from errata.io.files import (
 DELIMITERS = "\t;,"  # of as many the first: semicolons go with decimal commas
 XLSX = b"PK\x03\x04"
 _QUOTED = re.compile(r'"[^"]*"')
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 MOST_CELLS = 20_000_000  # of a spreadsheet, empty ones among them
@@ -70,10 +69,12 @@ def read_number(text: str, *, comma: bool = False) -> float | None:
         return None
     if comma and _DECIMAL_COMMA.fullmatch(text):
         text = text.replace(",", ".")
-    if not _NUMBER.fullmatch(text):
+    try:
+        number = float(text)
+    except ValueError:
         return None
-    number = float(text)
-    return number if math.isfinite(number) else None
+    # Python reads some more: nan, 1_000, digits of other scripts.
+    return number if math.isfinite(number) and text.isascii() and "_" not in text else None
 
 
 _COUNTERS = {"", "unnamed0", "nr", "no", "number", "row", "rownumber", "index", "id"}

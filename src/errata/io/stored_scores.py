@@ -43,59 +43,49 @@ class ScoreRow(NamedTuple):
 
 @dataclass
 class _Figure:
-    """The values of one figure, by system."""
+    """The values of one figure by system and sentence; None is the sentence of the whole text."""
 
     path: str
-    whole: dict[str, float] = field(default_factory=dict)
-    sentences: dict[str, dict[int, float]] = field(default_factory=dict)
-    size: int = 0  # the number of sentences
+    known: dict[str, dict[int | None, float | None]] = field(default_factory=dict)
     gap_line: int | None = None
 
-    def add(self, row: ScoreRow) -> None:
-        _, system, sentence, _, value, line = row
-        known: dict[Any, float] = self.whole
-        if sentence is not None:
-            known = self.sentences.setdefault(system, {})
-            if sentence >= self.size:
-                self.size = sentence + 1
-        key = system if sentence is None else sentence
-        if value is None:
-            self.gap_line = self.gap_line or line
-        elif key in known:
-            where = "" if sentence is None else " for one sentence"
-            problem = f"the system {system} has two scores{where}"
-            raise InputError(problem, path=self.path, line=line, remedy="keep one")
-        else:
-            known[key] = value
-
-    def values(self, systems: Sequence[str]) -> Floats:
+    def whole(self, systems: Sequence[str]) -> Floats:
         """The values of the whole text, NaN where there is none."""
-        return np.array([self.whole.get(system, math.nan) for system in systems], np.float64)
+        return np.array([self.known.get(system, {}).get(None) for system in systems], np.float64)
+
+    @property
+    def has_whole(self) -> bool:
+        """Whether a system has a value for the whole text."""
+        return any(None in values for values in self.known.values())
 
     def table(self, systems: Sequence[str]) -> Floats | None:
         """The values ``[system, sentence]``, NaN where there is none; warn about gaps."""
-        if not self.sentences:
+        rows = {
+            system: (list(map(int, places)), [values[place] for place in places])
+            for system, values in self.known.items()
+            if (places := [place for place in values if place is not None])
+        }
+        if not rows:
             return None
-        if odd := {*systems} ^ self.sentences.keys():
+        if odd := {*systems} ^ rows.keys():
             raise InputError(
                 "overall scores and sentence scores are not of the same systems: "
                 + ", ".join(sorted(odd)),
                 path=self.path,
                 remedy="give tables that belong together",
             )
-        known = max(map(len, self.sentences.values()))
-        if self.size > 100 * max(known, 1):
-            problem = f"sentence {self.size - 1}, but there are scores of {known}"
+        size = 1 + max(max(places) for places, _ in rows.values())
+        most = max(len(values) - values.count(None) for _, values in rows.values())
+        if size > 100 * max(most, 1):
+            problem = f"sentence {size - 1}, but there are scores of {most}"
             remedy = "sentences are counted from 0 without large gaps"
             raise InputError(problem, path=self.path, remedy=remedy)
-        table, gaps = (
-            np.full((len(systems), self.size), math.nan),
-            np.ones((len(systems), self.size), bool),
-        )
+        table = np.full((len(systems), size), math.nan)
+        gaps = np.ones(table.shape, bool)
         for s, system in enumerate(systems):
-            places = list(self.sentences[system])
-            table[s, places] = list(self.sentences[system].values())
-            gaps[s, places] = False
+            places, values = rows[system]
+            table[s, places] = values
+            gaps[s, places] = [value is None for value in values] if None in values else False
         if gaps.any():
             self._warn_of_gaps(systems, gaps)
         return table
@@ -104,13 +94,14 @@ class _Figure:
         counts = dict(zip(systems, gaps.sum(axis=1).tolist(), strict=True))
         if len(systems) > 1 and gaps[:, gaps.any(axis=0)].all():
             counts = {"any system": int(gaps[0].sum())}
+        remedy = "they are left out where this system is compared"
         findings = [
             Finding(
                 "warning",
                 self.path,
                 self.gap_line,
-                f"{count} of {self.size} sentences have no score of {system}",
-                "they are left out where this system is compared",
+                f"{count} of {gaps.shape[1]} sentences have no score of {system}",
+                remedy,
                 "missing-score",
             )
             for system, count in counts.items()
@@ -127,17 +118,31 @@ def assemble_scores(
     With ``signatures`` a scorer is the signature of a metric, perhaps with its context.
     """
     found: dict[str, dict[str, _Figure]] = {}
-    for row in rows:
-        figures = found.setdefault(row.scorer, {})
-        if row.figure not in figures:
-            figures[row.figure] = _Figure(path)
-        figures[row.figure].add(row)
+    columns: dict[tuple[str, str, str], tuple[_Figure, dict[int | None, float | None]]] = {}
+    for scorer, system, sentence, name, value, line in rows:
+        column = columns.get((scorer, name, system))
+        if column is None:
+            figure = found.setdefault(scorer, {}).setdefault(name, _Figure(path))
+            column = figure, figure.known.setdefault(system, {})
+            columns[scorer, name, system] = column
+        figure, known = column
+        if value is None:
+            figure.gap_line = figure.gap_line or line
+            known.setdefault(sentence, None)
+        elif known.get(sentence) is None:
+            known[sentence] = value
+        else:
+            where = "" if sentence is None else " for one sentence"
+            problem = f"the system {system} has two scores{where}"
+            raise InputError(problem, path=path, line=line, remedy="keep one")
     return [_scores(*each, path, signatures) for each in found.items()]
 
 
 def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool) -> Scores:
     headline, *parts = figures
-    systems = tuple(figures[headline].whole or figures[headline].sentences)
+    first = figures[headline]
+    whole = first.has_whole
+    systems = tuple(name for name, values in first.known.items() if None in values or not whole)
     if not all(systems):
         raise InputError("a system without a name", path=path, remedy="fill in its name")
     scorer, *context = scorer.split(" | ") if signature else [scorer]
@@ -145,9 +150,9 @@ def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool
     return Scores(
         scorer,
         systems,
-        figures[headline].values(systems),
+        first.whole(systems),
         tables.pop(headline),
-        {name: figures[name].values(systems) for name in parts if figures[name].whole},
+        {name: figures[name].whole(systems) for name in parts if figures[name].has_whole},
         sentence_parts={name: table for name, table in tables.items() if table is not None},
         headline=headline,
         context=tuple(context),
@@ -181,11 +186,12 @@ def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> floa
 
 def parse_sentence(text: str, path: str, line: int | None, *, first: int = 0) -> int:
     """Return the number of a sentence, from 0, where a file counts from ``first``."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 9 and int(text) >= first):
+    number = int(text) if len(text) < 9 and text.isascii() and text.isdecimal() else -1
+    if number < first:
         problem = f"{text[:40]!r} is not a sentence number"
         remedy = f"sentences are counted from {first}"
         raise InputError(problem, path=path, line=line, remedy=remedy)
-    return int(text) - first
+    return number - first
 
 
 def _cells_under(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
@@ -412,25 +418,25 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
     columns = head[3:]
 
     def rows() -> Iterator[ScoreRow]:
+        whole, single = set[str](), set[str]()
         for number, line in enumerate(lines[1:], 2):
             scorer, system, sentence, *figures = _cells_under(head, line, name, number)
             place = parse_sentence(sentence, name, number) if sentence else None
+            (single if sentence else whole).add(system)
             for column, cell in zip(columns, figures, strict=True):
                 if cell or column == columns[0]:
-                    value = _NO_NUMBERS.get(cell)
-                    if value is None:
+                    value = read_number(cell)
+                    if value is None and (value := _NO_NUMBERS.get(cell)) is None:
                         value = parse_score(cell, name, number)
                     yield ScoreRow(scorer, system, place, column, value, number)
+        if single - whole:
+            raise InputError(
+                f"no overall score of {', '.join(sorted(single - whole))}",
+                path=name,
+                remedy="keep the rows without a sentence, which hold the scores of the whole text",
+            )
 
-    found = list(rows())
-    without = {row.system for row in found} - {row.system for row in found if row.sentence is None}
-    if without:
-        raise InputError(
-            f"no overall score of {', '.join(sorted(without))}",
-            path=name,
-            remedy="keep the rows without a sentence, which hold the scores of the whole text",
-        )
-    return one_scorer(assemble_scores(found, name, signatures=True), name)
+    return one_scorer(assemble_scores(rows(), name, signatures=True), name)
 
 
 # ---- ``result.json`` of a run: the scores of every metric on every test set, in one file.
