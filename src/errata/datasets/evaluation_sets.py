@@ -35,6 +35,7 @@ from errata.io.corpus import CorpusFiles
 from errata.io.files import plain_name
 from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
+from errata.io.shards.inputs import natural_order
 from errata.io.slices import SkippedSentences, join_skipped, read_skipped
 from errata.io.tokenisers import Tokeniser, tokenise_corpus, tokenise_output
 
@@ -171,14 +172,19 @@ def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusF
     )
 
 
+def _in_order(folder: Path) -> list[Path]:
+    """What is in a folder, ``ref10`` behind ``ref2``: the order says which annotator a text is."""
+    return sorted(folder.iterdir(), key=lambda path: natural_order(path.name))
+
+
 def _folder(folder: Path, name: str | None) -> CorpusFiles:
-    inside = sorted(folder.iterdir(), key=_in_numbers)
+    inside = _in_order(folder)
     plain = {Path(plain_name(path)).name: path for path in inside if path.is_file()}
     gold, source = plain.get("gold.m2"), plain.get("source.txt")
     refs = folder / "refs"
     references = [
         path
-        for path in (sorted(refs.iterdir(), key=_in_numbers) if refs.is_dir() else plain.values())
+        for path in (_in_order(refs) if refs.is_dir() else plain.values())
         if path.is_file()
         and not path.name.startswith(".")
         and (refs.is_dir() or re.fullmatch(r"ref.*\.txt", Path(plain_name(path)).name))
@@ -206,14 +212,6 @@ def _folder(folder: Path, name: str | None) -> CorpusFiles:
         name=name or folder.resolve().name,
         place=str(folder),
     )
-
-
-def _in_numbers(path: Path) -> list[tuple[int, str]]:
-    """A key that puts ``ref10`` behind ``ref2``: the order says which annotator a text is."""
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part)
-        for part in re.split(r"(\d+)", path.name)
-    ]
 
 
 def _read_entry(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
@@ -310,7 +308,7 @@ def _expand(text: str, folder: Path) -> list[str]:
             found = glob(str(Path(escape(str(folder))) / path))
         except (re.error, RecursionError):  # thousands of brackets
             found = []
-        files = sorted(found, key=lambda file: _in_numbers(Path(file)))
+        files = sorted(found, key=lambda file: natural_order(Path(file).name))
     return [f"{name}={file}" if name else file for file in files]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,14 @@ from errata.core.errors import DataWarning, InputError
 from errata.core.stats import plural
 from errata.data import Corpus, Hypotheses, Reference, duplicate_name_errors
 from errata.io.atomic import write_lines
-from errata.io.checks import Finding, FindingSink, Severity, raise_or_warn, sort_by_severity
+from errata.io.checks import (
+    Finding,
+    FindingSink,
+    Severity,
+    raise_or_warn,
+    sort_by_severity,
+    warn_of_sum,
+)
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
 from errata.io.checks.text import (
     check_characters,
@@ -334,17 +341,24 @@ def parallel_corpus(
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
     """The references of these annotators only; warns of sentences they did not annotate."""
     check_annotators(annotators, corpus.annotators, corpus.name)
-    kept, bare = keep_annotators_with_counts(corpus, annotators)
-    if bare:
-        said = sentences_without(corpus.name, bare, annotators)
-        warnings.warn(said, DataWarning, stacklevel=3)
-    return kept
+    return select_annotators(corpus, annotators)
 
 
-def keep_annotators_with_counts(corpus: Corpus, annotators: tuple[int, ...]) -> tuple[Corpus, int]:
-    """Do the same, and count the sentences that none of them annotated."""
+def select_annotators(
+    corpus: Corpus, annotators: tuple[int, ...], warn: Callable[..., None] = warn_of_sum
+) -> Corpus:
+    """The references of these annotators only; ``warn`` hears of sentences without any."""
     bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
-    return corpus.keep_annotators(*annotators), bare
+    numbers = ", ".join(map(str, annotators))
+    warn(
+        "bare",
+        bare,
+        lambda n: (
+            f"{corpus.name}: {n} sentences have no annotation by annotator {numbers}; they "
+            "count as having nothing to correct, as in a file with these annotators only"
+        ),
+    )
+    return corpus.keep_annotators(*annotators)
 
 
 def check_annotators(annotators: Iterable[int], known: Collection[int], name: str) -> None:
@@ -355,15 +369,6 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
                 f"{name} has no annotator {annotator}",
                 remedy=f"it has: {', '.join(map(str, sorted(known))) or 'none'}",
             )
-
-
-def sentences_without(name: str, bare: int, annotators: Iterable[int]) -> str:
-    """Return the warning about sentences that no remaining annotator annotated."""
-    return (
-        f"{name}: {bare} sentences have no annotation by annotator "
-        f"{', '.join(map(str, annotators))}; they count as having nothing to "
-        "correct, as in a file with these annotators only"
-    )
 
 
 def corrected_text(

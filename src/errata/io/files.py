@@ -146,50 +146,34 @@ def open_zstd(file: IO[bytes]) -> Any:
 
 
 class _Frames(RawIOBase):
-    """What zstandard's own reader does not do: tell a frame that is cut short from its end."""
+    """The content of zstd frames; one that is cut short is an error, as not in zstandard."""
 
     def __init__(self, file: IO[bytes], zstandard: Any) -> None:
-        self.file = file
-        self.error = zstandard.ZstdError
-        self.make = zstandard.ZstdDecompressor().decompressobj
+        self.file, self.error = file, zstandard.ZstdError
+        self.start = zstandard.ZstdDecompressor().decompressobj
         self.frame: Any = None
-        self.given = b""  # what follows the last frame
+        self.rest = b""  # what follows the last frame
         self.plain = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int | None = -1) -> bytes:
-        if size is None or size < 0:
-            return b"".join(iter(lambda: self.read(ZSTD_BYTES), b""))
-        while not self.plain:
-            if not self._undo():
-                return b""
-        piece, self.plain = bytes(self.plain[:size]), self.plain[size:]
-        return piece
-
     def readinto(self, buffer: Any) -> int:
-        piece = self.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def _undo(self) -> bool:
-        """Undo the next bytes; False at the end of the last frame."""
-        given = self.given or self.file.read(ZSTD_BYTES)
-        self.given = b""
-        if not given:
-            if self.frame is not None:
+        while not self.plain:
+            packed = self.rest or self.file.read(ZSTD_BYTES)
+            if not packed and self.frame is not None:
                 raise EOFError("the last zstd frame is cut short")
-            return False
-        if self.frame is None:
-            self.frame = self.make()
-        try:
-            self.plain = memoryview(self.frame.decompress(given))
-        except self.error as error:
-            raise EOFError(str(error)) from None
-        if self.frame.eof:
-            self.given, self.frame = self.frame.unused_data, None
-        return True
+            if not packed:
+                return 0
+            frame = self.frame or self.start()
+            try:
+                self.plain = memoryview(frame.decompress(packed))
+            except self.error as error:
+                raise EOFError(str(error)) from None
+            self.frame, self.rest = (None, frame.unused_data) if frame.eof else (frame, b"")
+        size = min(len(buffer), len(self.plain))
+        buffer[:size], self.plain = self.plain[:size], self.plain[size:]
+        return size
 
 
 # ---- Files as streams of bytes: compression undone, devices refused, sizes bounded.
@@ -324,11 +308,13 @@ def detect_foreign_format(start: bytes) -> tuple[str, str] | None:
 
 
 class _Bounded(RawIOBase):
-    """Bytes of a stream up to a limit, and an error where there are more."""
+    """Bytes of a stream up to a limit; where there are more, an error or with ``cut`` the end."""
 
-    def __init__(self, file: IO[bytes], name: str, limit: int | None = None) -> None:
+    def __init__(
+        self, file: IO[bytes], name: str, limit: int | None = None, *, cut: bool = False
+    ) -> None:
         self.file, self.name, self.limit = file, name, most_bytes() if limit is None else limit
-        self.left = self.limit
+        self.left, self.cut = self.limit, cut
 
     def readable(self) -> bool:
         return True
@@ -356,7 +342,7 @@ class _Bounded(RawIOBase):
         return whole.getvalue()
 
     def _piece(self, size: int) -> bytes:
-        piece: bytes = self.file.read(min(size, self.left + 1))
+        piece: bytes = self.file.read(min(size, self.left + (not self.cut)))
         self.left -= len(piece)
         if self.left < 0:
             raise too_large(self.name, self.limit)
@@ -449,23 +435,7 @@ def open_range(
     JOURNAL.info("reading %s, bytes %d to %d", shown_name(path), start, stop)
     with open_raw(path, storage=storage) as file:
         file.seek(start)
-        yield BufferedReader(_Part(file, stop - start), 1 << 16)
-
-
-class _Part(RawIOBase):
-    """So many bytes of a stream, and no more."""
-
-    def __init__(self, file: IO[bytes], size: int) -> None:
-        self.file, self.left = file, size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self.file.read(min(len(buffer), self.left))
-        self.left -= len(piece)
-        buffer[: len(piece)] = piece
-        return len(piece)
+        yield BufferedReader(_Bounded(file, shown_name(path), stop - start, cut=True), 1 << 16)
 
 
 @contextmanager
@@ -500,14 +470,14 @@ def read_bytes(path: PathLike) -> bytes:
         return file.read()
 
 
-def decode(data: bytes, name: str, *, first_line: int = 1) -> str:
-    """UTF-8 bytes as text, without the byte order mark.
+def decode(data: bytes, name: str, *, first_line: int = 1, keep_mark: bool = False) -> str:
+    """UTF-8 bytes as text, without the byte order mark unless ``keep_mark``.
 
     ``first_line`` is the number of their first line, where they are a later part of a file.
     """
     try:
         text = data.decode("utf-8")
-        return text.removeprefix("\ufeff") if first_line == 1 else text
+        return text if keep_mark or first_line > 1 else text.removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
@@ -518,17 +488,20 @@ def decode(data: bytes, name: str, *, first_line: int = 1) -> str:
         raise InputError(problem, path=name, line=line, remedy=remedy) from None
 
 
+# What a ZIP archive is by its name, where no spreadsheet is read.
+_ZIPPED = {
+    ".zip": ("a ZIP archive", "unpack it first"),
+    ".xlsx": (
+        "a spreadsheet (.xlsx)",
+        "it is read as scores or judgments only; give text or M2 here",
+    ),
+}
+
+
 def _refuse_foreign(start: bytes, name: str) -> None:
     foreign = detect_foreign_format(start)
-    if start.startswith(b"PK\x03\x04") and name.lower().endswith((".xlsx", ".zip")):
-        foreign = (
-            ("a ZIP archive", "unpack it first")
-            if name.lower().endswith(".zip")
-            else (
-                "a spreadsheet (.xlsx)",
-                "it is read as scores or judgments only; give text or M2 here",
-            )
-        )
+    if start.startswith(b"PK\x03\x04"):
+        foreign = _ZIPPED.get(os.path.splitext(name.lower())[1], foreign)
     if foreign is not None:
         raise InputError(f"this is {foreign[0]}", path=name, remedy=foreign[1]) from None
 
@@ -551,15 +524,6 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and what is odd about where they end."""
     name = shown_name(path)
     return checked_lines(decode(read_bytes(path), name), name)
-
-
-def checked_utf8(data: bytes, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
-    """Return the lines of UTF-8 bytes, as `checked_lines` does."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = decode(data, name, first_line=first_line)  # raises, with the line
-    return checked_lines(text, name, first_line=first_line)
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:

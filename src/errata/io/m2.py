@@ -161,22 +161,16 @@ def _refuse(
 ) -> tuple[int, None]:
     """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
     if start > end:
-        raise reading.error(
-            number,
-            f"the edit starts at {start}, after its end {end}",
-            "an insertion has start = end, every other edit start < end",
-        )
+        problem = f"the edit starts at {start}, after its end {end}"
+        remedy = "an insertion has start = end, every other edit start < end"
+        raise reading.error(number, problem, remedy)
     problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
+    remedy = "offsets count white-space tokens from 0; check the tokenisation"
     if start < 0:
         problem = f"the offset {start} is negative"
+        remedy = "the type of a -1 -1 line is noop, in small letters"
     if not reading.compatible:
-        raise reading.error(
-            number,
-            problem,
-            "the type of a -1 -1 line is noop, in small letters"
-            if start < 0
-            else "offsets count white-space tokens from 0; check the tokenisation",
-        )
+        raise reading.error(number, problem, remedy)
     reading.warn(
         number,
         "edit-dropped",
@@ -259,7 +253,6 @@ def _check_overlap(
             reach, reached = end, (start, end)
 
 
-MARK = "\ufeff"
 NumberedLines = list[tuple[int, str]]
 _TAG = re.compile(r"\s*<")
 # What may be one by its bytes; which of those beyond ASCII are white space, only a text shows.
@@ -379,7 +372,7 @@ def read_m2_bytes(
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
             return _by_lines(
-                _decoded(data, path, first_line),
+                decode(data, path, first_line=first_line, keep_mark=True),
                 path,
                 first_line=first_line,
                 name=name,
@@ -422,12 +415,6 @@ def _read_part(
         error.__traceback__ = None
         return _PartRead(scanned.sentences, [], error, sound, odd_breaks)
     return _PartRead(sentences, reading.findings, None, sound, odd_breaks)
-
-
-def _decoded(data: bytes, path: str, first_line: int) -> str:
-    """The text of these bytes, whose mark, if there is one, is not that of a file."""
-    text = decode(data, path, first_line=first_line)
-    return f"{MARK}{text}" if first_line == 1 and data.startswith(BOM_UTF8) else text
 
 
 def _by_lines(text: str, path: str, *, first_line: int = 1, **given: Any) -> M2File:

@@ -42,11 +42,14 @@ def system_name(path: PathLike) -> str:
     >>> system_name("out/AMU.txt.gz"), system_name("v1.2")
     ('AMU', 'v1.2')
     """
+    return file_stem(path, _ENDINGS)
+
+
+def file_stem(path: PathLike, endings: Iterable[str]) -> str:
+    """The name of a file without its folder, its compression and the first of some endings."""
     name = "stdin" if os.fspath(path) == "-" else Path(plain_name(path)).name
-    for ending in _ENDINGS:
-        if name.endswith(ending) and len(name) > len(ending):
-            return name.removesuffix(ending)
-    return name
+    ending = next((end for end in endings if name.endswith(end) and name != end), "")
+    return name.removesuffix(ending)
 
 
 def read_hypotheses(

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,9 @@ from errata.core.stats import Floats
 from errata.data import Scores
 from errata.io.checks import Finding, raise_or_warn
 from errata.io.columns import holds_numbers, titled
-from errata.io.files import PathLike, peek, plain_name, read_lines, shown_name
+from errata.io.files import PathLike, peek, read_lines, shown_name
 from errata.io.judgments.checks import similar_names
-from errata.io.outputs import split_name
+from errata.io.outputs import file_stem, split_name
 from errata.io.records import decode_json
 from errata.io.rows import (
     Row,
@@ -483,7 +482,9 @@ def _read(path: str, names: Sequence[str]) -> list[Scores]:
     check_width(rows, shown)
     if mark == ",":
         _refuse_glued(rows, shown)
-    return _scores_in_columns(_ScoreTable(shown, _stem(path), names, mark == ";", rows))
+    return _scores_in_columns(
+        _ScoreTable(shown, file_stem(path, _ENDINGS), names, mark == ";", rows)
+    )
 
 
 def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
@@ -538,15 +539,6 @@ def _from_json(text: str, name: str) -> list[Scores]:
         return from_printed_json(data, name)
     found = [from_stored_json(data, name)] if form == STORED else from_run_result(data, name)
     return [_restore_places(scores) for scores in found]
-
-
-def _stem(path: str) -> str:
-    """What a scorer is called after its file: no folder and no usual ending."""
-    name = "stdin" if path == "-" else Path(plain_name(path)).name
-    for ending in _ENDINGS:
-        if name.endswith(ending) and len(name) > len(ending):
-            return name.removesuffix(ending)
-    return name
 
 
 def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:

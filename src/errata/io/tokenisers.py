@@ -8,7 +8,6 @@ outputs alike. The tokeniser and its version are part of the signature.
 from __future__ import annotations
 
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,10 +15,11 @@ from importlib.metadata import version
 from itertools import accumulate
 from typing import Any
 
-from errata.core.errors import DataWarning, InputError, MissingExtraError, install_extra
+from errata.core.errors import InputError, MissingExtraError, install_extra
 from errata.core.parameters import suggest_name
 from errata.core.stats import plural
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.io.checks import warn_of_sum
 
 AS_IS = "as_is"
 INSTALL = install_extra("tokenise")
@@ -143,22 +143,17 @@ def _moses(name: str, language: str) -> Tokeniser:
     return Tokeniser(name, version("sacremoses"), split)
 
 
-def tokenise_corpus(corpus: Corpus, cut: Tokeniser) -> Corpus:
+def tokenise_corpus(
+    corpus: Corpus, cut: Tokeniser, warn: Callable[..., None] = warn_of_sum
+) -> Corpus:
     """A corpus with sources and references cut; what it is cut by is kept with it.
 
     Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
     characters that they change; another tokeniser may join what an edit divides, and is refused.
+    ``warn`` hears of the edits that change spaces only, and are none in characters.
     """
-    result, gone = tokenised_counted(corpus, cut)
-    if gone:
-        warnings.warn(dropped_edits_note(corpus.name, gone), DataWarning, stacklevel=3)
-    return result
-
-
-def tokenised_counted(corpus: Corpus, cut: Tokeniser) -> tuple[Corpus, int]:
-    """The same, with the number of edits that change spaces only and are none in characters."""
     if cut.name == AS_IS:
-        return corpus, 0
+        return corpus
     if any(r.edits is not None for references in corpus.references for r in references):
         _require_characters(cut, "gold edits stand on the tokens of their file")
     references = tuple(
@@ -166,16 +161,16 @@ def tokenised_counted(corpus: Corpus, cut: Tokeniser) -> tuple[Corpus, int]:
         for source, references in zip(corpus.sources, corpus.references, strict=True)
     )
     gone = _number_of_edits(corpus.references) - _number_of_edits(references)
-    sources = tuple(map(cut, corpus.sources))
-    return replace(corpus, sources=sources, references=references, tokens=cut.signature), gone
-
-
-def dropped_edits_note(name: str, gone: int) -> str:
-    """Return the warning for a corpus that lost edits when it was cut into characters."""
-    return (
-        f"{name}: {gone} {plural('edit', gone)} {'changes' if gone == 1 else 'change'} "
-        f"spaces only, and {'is' if gone == 1 else 'are'} none in characters"
+    warn(
+        "gone",
+        gone,
+        lambda n: (
+            f"{corpus.name}: {n} {plural('edit', n)} {'changes' if n == 1 else 'change'} "
+            f"spaces only, and {'is' if n == 1 else 'are'} none in characters"
+        ),
     )
+    sources = tuple(map(cut, corpus.sources))
+    return replace(corpus, sources=sources, references=references, tokens=cut.signature)
 
 
 def _number_of_edits(references: Sequence[Sequence[Reference]]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
@@ -106,6 +106,12 @@ def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel
     for finding in summarise(raise_first_error(findings, guard=guard)):
         if finding.severity == "warning":
             warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)
+
+
+def warn_of_sum(what: str, number: int, message: Callable[[int], str]) -> None:
+    """Warn of a number, unless it is 0; what is read in parts adds them up by ``what`` first."""
+    if number:
+        warnings.warn(message(number), DataWarning, stacklevel=4)
 
 
 @dataclass

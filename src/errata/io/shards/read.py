@@ -21,11 +21,10 @@ from errata.io.corpus import (
     CorpusFiles,
     check_annotators,
     gold_findings,
-    keep_annotators_with_counts,
     parallel_corpus,
-    sentences_without,
+    select_annotators,
 )
-from errata.io.files import checked_utf8, open_bytes, open_range, plain_name, shown_name
+from errata.io.files import checked_lines, decode, open_bytes, open_range, plain_name, shown_name
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, system_name, systems_of
 from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
@@ -37,14 +36,7 @@ from errata.io.shards.plan import (
     refuse_xml,
     role_is_m2,
 )
-from errata.io.tokenisers import (
-    AS_IS,
-    Tokeniser,
-    dropped_edits_note,
-    tokenise_output,
-    tokenised_counted,
-    tokeniser,
-)
+from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
 
 # ---- What is found batch by batch, said once: in the words for the whole file, in bounded
 # memory.
@@ -162,9 +154,8 @@ class BatchBuilder:
                 file.corpus.sources, others, path, than=file.path, before=self.before
             )
             self.note(path, found)
-        corpus, gone = tokenised_counted(file.corpus, self.reading.cut)
-        self.reading.warnings.add("gone", gone, lambda n: dropped_edits_note(corpus.name, n))
-        return self._finished(corpus)
+        warn = self.reading.warnings.add
+        return self._finished(tokenise_corpus(file.corpus, self.reading.cut, warn))
 
     def parallel(
         self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
@@ -194,9 +185,7 @@ class BatchBuilder:
         kept = self.reading.inputs.annotators
         if kept:
             self.reading.annotators.update(corpus.annotators)
-            corpus, bare = keep_annotators_with_counts(corpus, kept)
-            name = corpus.name
-            self.reading.warnings.add("bare", bare, lambda n: sentences_without(name, n, kept))
+            corpus = select_annotators(corpus, kept, self.reading.warnings.add)
         return corpus.starting_at(self.first)
 
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
@@ -388,7 +377,8 @@ class _BatchReader:
 
 
 def _split_lines(side: _OpenFile, taken: SentenceBlock) -> tuple[list[str], list[Finding]]:
-    return checked_utf8(taken.data, side.path, first_line=taken.first_line)
+    text = decode(taken.data, side.path, first_line=taken.first_line, keep_mark=True)
+    return checked_lines(text, side.path, first_line=taken.first_line)
 
 
 def _m2(
