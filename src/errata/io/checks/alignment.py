@@ -489,17 +489,10 @@ def _runs(
 ) -> list[tuple[int, int, int]]:
     """Join hits with what lies between, and with neighbours, if they fit the shift as well."""
 
-    def fits(i: int) -> bool:
-        return 0 <= i + shift < len(sources) and bool(
-            similarity([sources[i + shift]], [lines[i]])[0] >= likeness[i]
-        )
-
-    def better(i: int) -> bool:
-        return (
-            0 <= i < len(lines)
-            and 0 <= i + shift < len(sources)
-            and bool(similarity([sources[i + shift]], [lines[i]])[0] >= max(ALIKE, likeness[i]))
-        )
+    def fits(i: int, least: float = 0.0) -> bool:
+        if not (0 <= i < len(lines) and 0 <= i + shift < len(sources)):
+            return False
+        return bool(similarity([sources[i + shift]], [lines[i]])[0] >= max(least, likeness[i]))
 
     runs: list[list[int]] = []
     for i in hits:
@@ -509,9 +502,9 @@ def _runs(
         else:
             runs.append([i, i, 1])
     for run in runs:
-        while run[0] < run[1] and better(run[0] - 1):
+        while run[0] < run[1] and fits(run[0] - 1, ALIKE):
             run[0], run[2] = run[0] - 1, run[2] + 1
-        while run[0] < run[1] and better(run[1] + 1):
+        while run[0] < run[1] and fits(run[1] + 1, ALIKE):
             run[1], run[2] = run[1] + 1, run[2] + 1
     return [(first, last, count) for first, last, count in runs]
 
@@ -519,37 +512,29 @@ def _runs(
 def _shift_finding(
     first: int, last: int, shift: int, hits: int, path: str, severity: Severity, before: int
 ) -> Finding:
-    a = _span(first + before, last + before)
-    b = _span(first + before + shift, last + before + shift)
-    lines = plural("line", abs(shift))
-    away = f"{abs(shift)} {lines} {'later' if shift < 0 else 'earlier'}"
-    if first == last:
-        problem = f"output line {a} looks like source line {b}"
-    else:
+    lines, sources = (
+        str(start + 1) if start == end else f"{start + 1}–{end + 1}"
+        for start, end in (
+            (first + before, last + before),
+            (first + before + shift, last + before + shift),
+        )
+    )
+    problem, remedy = (
+        f"output line {lines} looks like source line {sources}",
+        "lines changed places",
+    )
+    if first != last:
+        away = f"{abs(shift)} {plural('line', abs(shift))} {'later' if shift < 0 else 'earlier'}"
         problem = (
-            f"output lines {a} look like source lines {b} ({hits} of {last - first + 1} "
+            f"output lines {lines} look like source lines {sources} ({hits} of {last - first + 1} "
             f"lines): the text stands {away} than it should"
         )
-    remedy = (
-        "lines changed places"
-        if first == last
-        else f"a line was {'lost' if shift > 0 else 'added'} before them"
+        remedy = f"a line was {'lost' if shift > 0 else 'added'} before them"
+    remedy += "; put the lines back"
+    remedy += (
+        OVERRIDE_HINT if severity == "error" else ", or score knowing that they count as errors"
     )
-    return Finding(
-        severity,
-        path,
-        first + 1,
-        problem,
-        f"{remedy}; put the lines back"
-        + (
-            OVERRIDE_HINT if severity == "error" else ", or score knowing that they count as errors"
-        ),
-        "shifted",
-    )
-
-
-def _span(first: int, last: int) -> str:
-    return str(first + 1) if first == last else f"{first + 1}–{last + 1}"
+    return Finding(severity, path, first + 1, problem, remedy, "shifted")
 
 
 def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> Finding:
@@ -560,52 +545,30 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
         blank += 1
     few, many = min(n, m), abs(n - m)
     if any("\r" in line for line in lines[:50]) and m < n:
-        where, remedy = (
-            1,
-            (
-                "lines end with carriage returns alone: convert them, for instance "
-                r"with tr '\r' '\n'"
-            ),
+        where = 1
+        remedy = (
+            "lines end with carriage returns alone: convert them, for instance with "
+            r"tr '\r' '\n'"
         )
     elif m > n and blank >= many:
-        where, remedy = (
-            n + 1,
-            (
-                "the last line is blank: remove it"
-                if many == 1
-                else f"the last {many} lines are blank: remove them"
-            ),
-        )
+        where = n + 1
+        last = "line is blank: remove it" if many == 1 else f"{many} lines are blank: remove them"
+        remedy = f"the last {last}"
     elif any(line.startswith("A ") for line in lines[:50]) and lines[0][:2] == "S ":
         where, remedy = 1, "this looks like an M2 file: name it .m2"
     elif (first := _first_shift(sources, lines)) is not None:
-        place, shift = first
-        where, remedy = (
-            place + 1,
-            (
-                f"from line {place + 1} on the lines look like sources {abs(shift)} "
-                f"{'later' if shift > 0 else 'earlier'}: a line was "
-                f"{'lost' if shift > 0 else 'added'} there"
-            ),
+        where, shift = first[0] + 1, first[1]
+        way, what = ("later", "lost") if shift > 0 else ("earlier", "added")
+        remedy = (
+            f"from line {where} on the lines look like sources {abs(shift)} {way}: "
+            f"a line was {what} there"
         )
     else:
-        verb = "is" if many == 1 else "are"
-        where, remedy = (
-            few + 1,
-            (
-                f"{many} {verb} missing at the end"
-                if m < n
-                else f"{many} {verb} too many at the end"
-            ),
-        )
-    return Finding(
-        "error",
-        path,
-        where,
-        f"{m} {plural('line', m)}, but the corpus has {n} {plural('sentence', n)}",
-        remedy,
-        "line-count",
-    )
+        where = few + 1
+        off = "missing" if m < n else "too many"
+        remedy = f"{many} {'is' if many == 1 else 'are'} {off} at the end"
+    problem = f"{m} {plural('line', m)}, but the corpus has {n} {plural('sentence', n)}"
+    return Finding("error", path, where, problem, remedy, "line-count")
 
 
 def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int] | None:
@@ -625,25 +588,9 @@ def _check_empty(
 ) -> list[Finding]:
     empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
     if reference:
-        return [
-            Finding(
-                "note",
-                path,
-                i,
-                "the line is empty: a reference that deletes every word",
-                "mark a missing reference in another way, see docs/formats.md",
-                "empty-reference",
-            )
-            for i in empty
-        ]
-    return [
-        Finding(
-            "warning",
-            path,
-            i,
-            "the line is empty, its source is not; it counts as deleting every word",
-            "look whether the system failed here",
-            "empty-line",
-        )
-        for i in empty
-    ]
+        problem = "the line is empty: a reference that deletes every word"
+        remedy = "mark a missing reference in another way, see docs/formats.md"
+        return [Finding("note", path, i, problem, remedy, "empty-reference") for i in empty]
+    problem = "the line is empty, its source is not; it counts as deleting every word"
+    remedy = "look whether the system failed here"
+    return [Finding("warning", path, i, problem, remedy, "empty-line") for i in empty]

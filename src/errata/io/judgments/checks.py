@@ -325,6 +325,16 @@ REMEMBERED = 1_000_000  # judgments known, so that input of any size takes littl
 FEW, SHARE = 3, 0.05  # no more equal judgments, in number or share, are a judge of the same mind
 
 
+# What is said of judgments that stand there twice, by what becomes of them.
+_REPEATED = {
+    "dropped": "in the same words; it counts once",
+    "alike": "in the same words, without item or time: each time counts. Remove one if it was "
+    "made once, or give both the same item",
+    "other": "stands there twice, with other ranks; each time counts. Remove one, or name the "
+    "items apart if both were judged",
+}
+
+
 class DuplicateFilter:
     """Remembers the judgments of one or more files; each is counted once.
 
@@ -339,16 +349,12 @@ class DuplicateFilter:
         self._known: list[tuple[str, set[int]]] = []
         self._items: set[int] = set()
         self._size = 0
-        self._begin("")
-
-    def _begin(self, name: str) -> None:
-        self.name = name
-        self._read = self._dropped = self._alike = self._other = 0
-        self._first = {"dropped": "", "alike": "", "other": ""}
 
     def start(self, name: str) -> None:
         """Begin with a file."""
-        self._begin(name)
+        self.name, self._read = name, 0
+        self._counted: Counter[str] = Counter()
+        self._first: dict[str, str] = {}
         self._known.append((name, set()))
 
     def counts(self, judgment: Judgment, line: int) -> bool:
@@ -366,24 +372,18 @@ class DuplicateFilter:
 
     def _counts(self, whole: int, first: Judgment, item: str, size: int, line: int) -> bool:
         self._read += size
-        where = None
-        for name, known in self._known:
-            if whole in known:
-                where = name
+        where = next((name for name, known in reversed(self._known) if whole in known), None)
         if where is not None:
             surely = bool(item) or bool(first.seconds) or first.time is not None
-            kind = "dropped" if surely else "alike"
             place = "before" if where == self.name else f"in {where}"
-            self._note(kind, f"{_who(first.judge, item)} stands {place}", line)
-            self._dropped += size if surely else 0
-            self._alike += 0 if surely else size
+            what = f"{_who(first.judge, item)} stands {place}"
+            self._note("dropped" if surely else "alike", what, line, size)
             return not surely
         # Of one item, several pairs may be compared; a longer ranking is all that was shown.
         pair = frozenset(first.groups) if len(first.groups) == 2 else None
         named = hash((first.judge, first.sentence, item, pair)) if item else None
         if named in self._items:
             self._note("other", _who(first.judge, item), line)
-            self._other += 1
         if self._size < REMEMBERED:
             self._size += 1
             self._known[-1][1].add(whole)
@@ -391,45 +391,32 @@ class DuplicateFilter:
                 self._items.add(named)
         return True
 
-    def _note(self, kind: str, what: str, line: int) -> None:
-        self._first[kind] = self._first[kind] or f"{self.name}:{line}: {what}"
+    def _note(self, kind: str, what: str, line: int, size: int = 1) -> None:
+        self._first.setdefault(kind, f"{self.name}:{line}: {what}")
+        self._counted[kind] += size
 
     def row_counts(self, judge: str, item: str, line: int, *, same: bool) -> bool:
         """Whether a row counts that names the systems of another row of its item."""
         if not same:
             if item:
                 self._note("other", _who(judge, item), line)
-                self._other += 1
             return True
         self._note("dropped" if item else "alike", f"{_who(judge, item)} stands before", line)
-        self._dropped += bool(item)
-        self._alike += not item
         return not item
 
     def finish(self) -> None:
         """Say what was found in the file; refuse it where too much of it was there before."""
-        if self._alike > max(FEW, SHARE * self._read):
+        if self._counted["alike"] > max(FEW, SHARE * self._read):
             raise InputError(
-                f"{self._alike} of {self._read} judgments stand there twice, or in another file "
-                f"too ({self._first['alike']})",
+                f"{self._counted['alike']} of {self._read} judgments stand there twice, or in "
+                f"another file too ({self._first['alike']})",
                 remedy="give every judgment once; if they were made twice, name the items apart",
             )
-        for count, message in (
-            (self._dropped, f"{self._first['dropped']} in the same words; it counts once"),
-            (
-                self._alike,
-                f"{self._first['alike']} in the same words, without item or time: each time "
-                "counts. Remove one if it was made once, or give both the same item",
-            ),
-            (
-                self._other,
-                f"{self._first['other']} stands there twice, with other ranks; each time counts. "
-                "Remove one, or name the items apart if both were judged",
-            ),
-        ):
-            if count:
+        for kind, message in _REPEATED.items():
+            if count := self._counted[kind]:
                 more = f" (so do {count - 1} more)" if count > 1 else ""
-                warnings.warn(message + more, DataWarning, stacklevel=4)
+                text = f"{self._first[kind]} {message}{more}"
+                warnings.warn(text, DataWarning, stacklevel=4)
 
 
 def _who(judge: str, item: str) -> str:

@@ -56,8 +56,7 @@ def parse_pairwise(
     judgment of its own, with the same item. System names of the form ``testset.NAME.src-trg`` are
     cut to NAME, the WMT's convention.
     """
-    rows = csv.reader(lines, strict=True, delimiter=delimiter)
-    table = _Rows(rows, name, base)
+    table = _Rows(csv.reader(lines, strict=True, delimiter=delimiter), name, base)
     run: list[tuple[int, Row]] = []
     repeats = repeats or DuplicateFilter()
     repeats.start(name)
@@ -94,10 +93,7 @@ class _Rows:
 
     def __init__(self, rows: Iterator[list[str]], name: str, base: int) -> None:
         self.rows, self.name, self.base = rows, name, base
-        try:
-            header = next(rows, [])
-        except csv.Error as error:
-            raise InputError(f"not CSV: {error}", path=name, line=1) from None
+        header = self._next() or []
         unique_columns((column_key(title) for title in header), name)
         self.columns = {column_key(title): c for c, title in enumerate(header)}
         self.width = len(header)
@@ -148,21 +144,19 @@ class _Rows:
         raise InputError(problem, path=self.name, line=1, remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
-        while True:
-            try:
-                cells = next(self.rows, None)
-            except csv.Error as error:
-                raise InputError(f"not CSV: {error}", path=self.name, line=self._line) from None
-            if cells is None:
-                return
-            line = self._line
+        while (cells := self._next()) is not None:
             if cells:
-                yield line, self._row(cells, line)
+                yield self._line, self._row(cells, self._line)
+
+    def _next(self) -> list[str] | None:
+        try:
+            return next(self.rows, None)
+        except csv.Error as error:
+            raise InputError(f"not CSV: {error}", path=self.name, line=self._line) from None
 
     @property
     def _line(self) -> int:
-        number: int = self.rows.line_num  # type: ignore[attr-defined]
-        return number
+        return max(1, self.rows.line_num)  # type: ignore[attr-defined, no-any-return]
 
     def _row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:
@@ -283,19 +277,7 @@ def render_pairwise(
     yield line(HEADER)
     for number, judgment in enumerate(judgments, 1):
         sentence = judgment.sentence + base
+        start = ("src", "trg", sentence, sentence, judgment.judge)
         entries = judgment.entries(members, order, draw)
         for (a, rank_a, *_), (b, rank_b, *_) in combinations(entries, 2):
-            yield line(
-                (
-                    "src",
-                    "trg",
-                    sentence,
-                    sentence,
-                    judgment.judge,
-                    names.format(a),
-                    rank_a,
-                    names.format(b),
-                    rank_b,
-                    number,
-                )
-            )
+            yield line((*start, names.format(a), rank_a, names.format(b), rank_b, number))
