@@ -96,57 +96,37 @@ def _read_edit(
     line: str, number: int, length: int, reading: EditLineReader
 ) -> tuple[int, Edit | None]:
     fields = line[2:].split("|||")
+    form = "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator"
     if len(fields) != 6:
-        raise reading.error(
-            number,
-            f"{len(fields)} fields apart by '|||' and not 6",
-            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
-        )
+        raise reading.error(number, f"{len(fields)} fields apart by '|||' and not 6", form)
     span, kind, correction, required, comment, annotator_field = fields
     annotator = _integer(annotator_field)
     if annotator is None or annotator < 0:
-        raise reading.error(
-            number,
-            f"the annotator {annotator_field!r} is not a number",
-            "number the annotators 0, 1, 2, ...",
-        )
+        problem = f"the annotator {annotator_field!r} is not a number"
+        raise reading.error(number, problem, "number the annotators 0, 1, 2, ...")
     offsets = _offsets(span)
     if offsets is None:
-        raise reading.error(
-            number,
-            f"the offsets {span!r} are not two numbers",
-            "write the first token and the one after the last, counted from 0",
-        )
+        remedy = "write the first token and the one after the last, counted from 0"
+        raise reading.error(number, f"the offsets {span!r} are not two numbers", remedy)
     start, end = offsets
     if kind == "noop":
         if (start, end) != (-1, -1):
-            reading.warn(
-                number,
-                "noop-with-offsets",
-                f"a noop with offsets {start} {end} counts "
-                "as 'nothing to correct', as in the official scorer",
-                "write -1 -1, or give the edit its type",
-            )
+            problem = f"a noop with offsets {start} {end} counts as 'nothing to correct', as in "
+            problem += "the official scorer"
+            remedy = "write -1 -1, or give the edit its type"
+            reading.warn(number, "noop-with-offsets", problem, remedy)
         return annotator, None
     if not 0 <= start <= end <= length:
         return _refuse(annotator, start, end, length, number, reading)
     if required.startswith("|"):
-        reading.warn(
-            number,
-            "empty-alternative",
-            "an empty alternative at the end cannot be told "
-            f"from the field separator; only {correction!r} is read, as in the official "
-            "scorer",
-            "write -NONE- for an alternative that deletes",
-        )
+        problem = "an empty alternative at the end cannot be told from the field separator; only "
+        problem += f"{correction!r} is read, as in the official scorer"
+        remedy = "write -NONE- for an alternative that deletes"
+        reading.warn(number, "empty-alternative", problem, remedy)
     elif required not in REQUIREMENTS or correction in REQUIREMENTS:
-        reading.warn(
-            number,
-            "shifted-fields",
-            f"the fourth field is {required[:40]!r}, the correction {correction[:40]!r}: a field "
-            "seems to be lost or added",
-            "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator",
-        )
+        problem = f"the fourth field is {required[:40]!r}, the correction {correction[:40]!r}: a "
+        problem += "field seems to be lost or added"
+        reading.warn(number, "shifted-fields", problem, form)
     # Types and the two unread fields repeat: one string each keeps large files small.
     kind, required, comment = intern(kind), intern(required), intern(comment)
     if "||" not in correction:
@@ -171,12 +151,8 @@ def _refuse(
         remedy = "the type of a -1 -1 line is noop, in small letters"
     if not reading.compatible:
         raise reading.error(number, problem, remedy)
-    reading.warn(
-        number,
-        "edit-dropped",
-        f"{problem}; dropped, as in the official scorer",
-        "correct the offsets",
-    )
+    problem += "; dropped, as in the official scorer"
+    reading.warn(number, "edit-dropped", problem, "correct the offsets")
     return annotator, None
 
 
@@ -211,26 +187,24 @@ def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: EditLine
     highest = (-1, -1)
     for number, edit in edits:
         key = (edit.start, edit.end, edit.replacements)
+        span = f"{edit.start}-{edit.end}"
         if key in seen:
-            reading.warn(
-                number,
-                "duplicate-edit",
-                f"annotator {annotator} has the edit "
-                f"{edit.start}-{edit.end} {edit.replacement!r} twice, first on line "
-                f"{seen[key]}",
-                "delete one; the official scorer counts both",
+            problem = (
+                f"annotator {annotator} has the edit {span} {edit.replacement!r} twice, first "
             )
+            problem += f"on line {seen[key]}"
+            remedy = "delete one; the official scorer counts both"
+            reading.warn(number, "duplicate-edit", problem, remedy)
             continue
         seen[key] = number
         once.append((edit.start, edit.end, number))
         if (edit.start, edit.end) < highest:
-            reading.warn(
-                number,
-                "unsorted-edits",
-                f"the edit {edit.start}-{edit.end} of annotator "
-                f"{annotator} stands after {highest[0]}-{highest[1]}",
-                "sort edits by their offsets; the official scorer misses matches of unsorted edits",
+            problem = f"the edit {span} of annotator {annotator} stands after "
+            problem += f"{highest[0]}-{highest[1]}"
+            remedy = (
+                "sort edits by their offsets; the official scorer misses matches of unsorted edits"
             )
+            reading.warn(number, "unsorted-edits", problem, remedy)
         highest = max(highest, (edit.start, edit.end))
     _check_overlap(annotator, sorted(once), reading)
 
@@ -242,13 +216,10 @@ def _check_overlap(
     reach, reached = -1, (0, 0)
     for start, end, number in spans:
         if start < reach:
-            reading.warn(
-                number,
-                "overlapping-edits",
-                f"the edit {start}-{end} of annotator "
-                f"{annotator} overlaps {reached[0]}-{reached[1]}",
-                "join them, or give one of them to another annotator",
-            )
+            problem = f"the edit {start}-{end} of annotator {annotator} overlaps "
+            problem += f"{reached[0]}-{reached[1]}"
+            remedy = "join them, or give one of them to another annotator"
+            reading.warn(number, "overlapping-edits", problem, remedy)
         if end > reach:
             reach, reached = end, (start, end)
 
@@ -496,12 +467,9 @@ def _paragraphs(
             paragraph.append((number, line))
             continue
         if line:
-            reading.warn(
-                number,
-                "blank-with-spaces",
-                "the line holds only white space and is read as a blank line",
-                "empty the line; the official scorer stops here",
-            )
+            problem = "the line holds only white space and is read as a blank line"
+            remedy = "empty the line; the official scorer stops here"
+            reading.warn(number, "blank-with-spaces", problem, remedy)
         if paragraph:
             yield paragraph
             paragraph = []
@@ -518,26 +486,17 @@ def _read_paragraph(
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     sentences = _sources(paragraph)
     if not sentences:
-        raise reading.error(
-            paragraph[0][0],
-            "the paragraph has no 'S ' line",
-            "give the source sentence; blank lines stand between sentences only",
-        )
+        remedy = "give the source sentence; blank lines stand between sentences only"
+        raise reading.error(paragraph[0][0], "the paragraph has no 'S ' line", remedy)
     if len(sentences) > 1 and not reading.compatible:
-        raise reading.error(
-            sentences[1][0],
-            "a second 'S ' line in one paragraph",
-            "put a blank line between sentences, or read with --compatible "
-            "(in Python compatible=True) to get what the official scorer makes of it",
-        )
+        remedy = "put a blank line between sentences, or read with --compatible "
+        remedy += "(in Python compatible=True) to get what the official scorer makes of it"
+        raise reading.error(sentences[1][0], "a second 'S ' line in one paragraph", remedy)
     for number, source in sentences:
         if "|||" in source:
-            reading.warn(
-                number,
-                "glued-lines",
-                "'|||' in a source sentence: an 'A ' line seems to be glued to it",
-                "put every 'A ' line on a line of its own",
-            )
+            problem = "'|||' in a source sentence: an 'A ' line seems to be glued to it"
+            remedy = "put every 'A ' line on a line of its own"
+            reading.warn(number, "glued-lines", problem, remedy)
     tokens = " ".join(source for _, source in sentences).split()
     annotations: dict[int, list[tuple[int, Edit]]] = {}
     noops: dict[int, int] = {}
@@ -546,35 +505,25 @@ def _read_paragraph(
         kind = line[:2]
         if kind == "A ":
             if not seen_source:
-                raise reading.error(
-                    number,
-                    "an 'A ' line before the 'S ' line",
-                    "the source sentence comes first in its paragraph",
-                )
+                remedy = "the source sentence comes first in its paragraph"
+                raise reading.error(number, "an 'A ' line before the 'S ' line", remedy)
             annotator, edit = read_edit(line, number, len(tokens), reading)
             edits = annotations.setdefault(annotator, [])
             if edit is not None:
                 edits.append((number, edit))
             elif "|||noop|||" in line and noops.setdefault(annotator, number) != number:
-                reading.warn(
-                    number, "noop-twice", f"a second noop line of annotator {annotator}", "keep one"
-                )
+                problem = f"a second noop line of annotator {annotator}"
+                reading.warn(number, "noop-twice", problem, "keep one")
         elif kind == "S " or line == "S":
             seen_source = True
         elif kind != "I ":
-            raise reading.error(
-                number,
-                f"unknown kind of line: {line[:40]!r}",
-                "lines start with 'S ', 'A ' or 'I '",
-            )
+            problem = f"unknown kind of line: {line[:40]!r}"
+            raise reading.error(number, problem, "lines start with 'S ', 'A ' or 'I '")
     for annotator, number in noops.items():
         if annotations[annotator]:
-            reading.warn(
-                number,
-                "noop-and-edits",
-                f"annotator {annotator} has a noop line and edits; the noop is ignored",
-                "delete the noop line or the edits",
-            )
+            problem = f"annotator {annotator} has a noop line and edits; the noop is ignored"
+            remedy = "delete the noop line or the edits"
+            reading.warn(number, "noop-and-edits", problem, remedy)
     if len(sentences) > 1:
         return _share_edits(sentences, annotations, tokens, reading)
     return [(*sentences[0], _references(annotations, reading))]
@@ -590,10 +539,8 @@ def _references(
             check_order(annotator, edits, reading)
     return tuple(
         [
-            Reference(annotator, tuple([edit for _, edit in annotations[annotator]]))
-            if annotations[annotator]
-            else _unchanged(annotator)
-            for annotator in sorted(annotations)
+            Reference(k, tuple([edit for _, edit in edits])) if edits else _unchanged(k)
+            for k, edits in sorted(annotations.items())
         ]
     )
 
@@ -617,12 +564,10 @@ def _share_edits(
     but, where its words are not the sentence's own, can never be matched: it stands here with a
     correction that holds two spaces, which no output has.
     """
-    reading.warn(
-        sentences[1][0],
-        "several-sources",
-        f"{len(sentences)} 'S ' lines in one paragraph share its edits, as in the official scorer",
-        "put a blank line between sentences",
-    )
+    problem = f"{len(sentences)} 'S ' lines in one paragraph share its edits, as in the official "
+    problem += "scorer"
+    remedy = "put a blank line between sentences"
+    reading.warn(sentences[1][0], "several-sources", problem, remedy)
     result = []
     reach = 0
     for number, source in sentences:
@@ -681,9 +626,8 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
         lines.append(f"S {source}")
         length = len(source.split())
         if not references:
-            raise _unwritable(
-                i, "it has no reference, which M2 reads as 'nothing to correct'", path
-            )
+            problem = "it has no reference, which M2 reads as 'nothing to correct'"
+            raise _unwritable(i, problem, path)
         for reference in references:
             lines += _format_reference(i, reference, length, len(references), path)
         lines.append("")
@@ -693,12 +637,9 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
 def _format_reference(i: int, reference: Reference, length: int, of: int, path: str) -> list[str]:
     edits, annotator = reference.edits, reference.annotator
     if edits is None or reference.text is not None:
-        raise _unwritable(
-            i,
-            f"the reference of annotator {annotator} is given as text",
-            path,
-            "find its edits first: errata convert, or Reference(edits=...)",
-        )
+        problem = f"the reference of annotator {annotator} is given as text"
+        remedy = "find its edits first: errata convert, or Reference(edits=...)"
+        raise _unwritable(i, problem, path, remedy)
     if reference.implied:
         if edits or annotator or of > 1:
             raise _unwritable(i, "an implied reference is empty, alone, and of annotator 0", path)
@@ -720,13 +661,12 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
         except InputError:
             same = False
         if not same:
-            raise _unwritable(
-                i,
-                f"M2 cannot hold {edit!r} of annotator {annotator}",
-                path,
-                "corrections are single-spaced at their ends, without '|||', '||' "
-                "and line ends; '-NONE-' and the type 'noop' have a meaning",
+            problem = f"M2 cannot hold {edit!r} of annotator {annotator}"
+            remedy = (
+                "corrections are single-spaced at their ends, without '|||', '||' and line ends; "
             )
+            remedy += "'-NONE-' and the type 'noop' have a meaning"
+            raise _unwritable(i, problem, path, remedy)
         lines.append(line)
     return lines
 
