@@ -63,16 +63,11 @@ def mturk_columns(
         found = numbers[column_key(kind)]
         if found and found != wanted:
             gap = min(wanted ^ found)
-            raise (
-                _missing(f"{kind}{gap}", name)
-                if gap in wanted
-                else InputError(
-                    f"a column {kind}{gap}, but there are {count} systems",
-                    path=name,
-                    line=1,
-                    remedy="number the columns without a gap",
-                )
-            )
+            if gap in wanted:
+                raise _missing(f"{kind}{gap}", name)
+            problem = f"a column {kind}{gap}, but there are {count} systems"
+            remedy = "number the columns without a gap"
+            raise InputError(problem, path=name, line=1, remedy=remedy)
     unread.warn()
     _check_status(keys, name, statuses)
     return [spelt.get(key, title) for key, title in zip(keys, titles, strict=True)], count
@@ -170,10 +165,8 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
         for part in re.split(r",(?=\s*\w+=)", text):
             role, equals, title = (piece.strip() for piece in part.partition("="))
             if not equals or not title or role not in JUDGMENTS:
-                raise InputError(
-                    f"--columns {part[:60]!r} is not ROLE=TITLE",
-                    remedy=f"roles are {', '.join(JUDGMENTS)}",
-                )
+                problem = f"--columns {part[:60]!r} is not ROLE=TITLE"
+                raise InputError(problem, remedy=f"roles are {', '.join(JUDGMENTS)}")
             if role in found:
                 raise InputError(f"--columns names two columns for {role}", remedy="give one")
             found[role] = title
@@ -266,12 +259,10 @@ class _Titles:
             raise missing_column_error("system", self.name, self.head)
         sums = [self.head[c] for c in ratings if column_key(self.head[c]) in SUMMARIES]
         if sums:
-            raise InputError(
-                f"the column {sums[0]} seems to sum up the others, and would be ranked as a system",
-                path=self.name,
-                line=1,
-                remedy="remove it, or give the system another name",
-            )
+            problem = f"the column {sums[0]} seems to sum up the others, and would be ranked as a "
+            problem += "system"
+            remedy = "remove it, or give the system another name"
+            raise InputError(problem, path=self.name, line=1, remedy=remedy)
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
             self._refuse_unclear(ratings)

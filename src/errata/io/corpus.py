@@ -75,21 +75,16 @@ class CorpusFiles:
     def check(self) -> None:
         """Refuse files that contradict each other, and no files at all."""
         if self.parquet is not None and (self.gold or self.source or self.references):
-            raise InputError(
-                "both Parquet files and texts are given",
-                remedy="leave out the Parquet files, or gold, source and references",
-            )
+            remedy = "leave out the Parquet files, or gold, source and references"
+            raise InputError("both Parquet files and texts are given", remedy=remedy)
         if self.gold is not None and self.references:
-            raise InputError(
-                "both an M2 gold file and reference texts are given",
-                remedy="leave out --gold or --refs",
-            )
+            problem = "both an M2 gold file and reference texts are given"
+            raise InputError(problem, remedy="leave out --gold or --refs")
         if self.gold is None and self.source is None and self.parquet is None:
-            raise InputError(
-                "no corpus given",
-                remedy="name an M2 gold file (--gold), or a source "
-                "and its references (--source, --refs)",
+            remedy = (
+                "name an M2 gold file (--gold), or a source and its references (--source, --refs)"
             )
+            raise InputError("no corpus given", remedy=remedy)
         named = [(name, " ".join(patterns_of(pattern))) for name, pattern in self.outputs if name]
         for error in duplicate_name_errors([name for name, _ in named], [at for _, at in named]):
             raise error
@@ -156,9 +151,8 @@ class CorpusFiles:
         path = shown_name(source)
         sources, found = read_lines(source)
         if not sources:
-            raise InputError(
-                "the file is empty", path=path, remedy="give one source sentence per line"
-            )
+            remedy = "give one source sentence per line"
+            raise InputError("the file is empty", path=path, remedy=remedy)
         sink.add(found)
         texts, paths, sets = [(path, sources)], [path], []
         for reference in map(_only, self.references):
@@ -312,19 +306,15 @@ def parallel_corpus(
         odd = check_characters(sources, paths[0], numbers=numbers)
         sources = tuple(map(cut, sources))
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
-    corpus = Corpus(
-        tuple(sources),
+    references = tuple(
         tuple(
-            tuple(
-                Reference(k, text=texts[i])
-                for k, texts in enumerate(sets)
-                if missing is None or texts[i] != missing
-            )
-            for i in range(len(sources))
-        ),
-        name,
-        tokens=cut.signature,
+            Reference(k, text=text)
+            for k, text in enumerate(row)
+            if missing is None or text != missing
+        )
+        for row in (zip(*sets, strict=True) if sets else ((),) * len(sources))
     )
+    corpus = Corpus(tuple(sources), references, name, tokens=cut.signature)
     shown = source_letters(corpus)
     if by is None:
         odd = check_characters(sources, paths[0], numbers=numbers, shown=shown)
@@ -509,30 +499,35 @@ class _Check:
         if self.skipped is not None:
             corpus = corpus.without_sentences(*self.skipped.positions(len(corpus)))
         references = [r for refs in corpus.references for r in refs]
-        self.statistics.append(
-            FileStatistics(
-                file.path,
-                "gold",
-                len(corpus),
-                _tokens(corpus.sources),
-                len({r.annotator for r in references}),
-                sum(len(r.edits or ()) for r in references),
-                sum(bool(r.edits) for r in references) / len(references),
-            )
+        edits = [reference.edits or () for reference in references]
+        self.add_statistics(
+            file.path,
+            "gold",
+            corpus.sources,
+            annotators=len({r.annotator for r in references}),
+            edits=sum(map(len, edits)),
+            changed=sum(map(bool, edits)) / len(references),
         )
+
+    def add_statistics(
+        self, path: str, role: str, sentences: Sequence[str], **counts: float | None
+    ) -> None:
+        """Add the sizes of a text, and what is counted of it."""
+        tokens = sum(len(sentence.split()) for sentence in sentences)
+        entry = FileStatistics(path, role, len(sentences), tokens, **counts)  # type: ignore[arg-type]
+        self.statistics.append(entry)
 
     def _add_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> None:
         (name, sources), *references = texts
         left = self.without_skipped(sources)
-        self.statistics.append(FileStatistics(name, "source", len(left), _tokens(left)))
+        self.add_statistics(name, "source", left)
         for path, lines in references:
             changed = None
             if len(lines) == len(sources):
                 lines, mark = self.without_skipped(lines), self.files.missing
                 pairs = zip(left, lines, strict=True)
                 changed = _changed(left, [s if text == mark else text for s, text in pairs])
-            entry = FileStatistics(path, "reference", len(lines), _tokens(lines), changed=changed)
-            self.statistics.append(entry)
+            self.add_statistics(path, "reference", lines, changed=changed)
 
     def read_judgments(self, path: PathLike) -> None:
         """Collect what reading judgments says; annotators are the judges."""
@@ -572,15 +567,13 @@ class _Check:
                 sources = self.without_skipped(corpus.sources)
             if self.skipped is not None and (sources is not None or corpus is None):
                 left = system.without_sentences(*self.skipped.positions(len(system)))
-            entry = FileStatistics(
+            self.add_statistics(
                 shown,
                 f"output of {left.system}",
-                len(left),
-                _tokens(left.sentences),
+                left.sentences,
                 edits=None if left.edits is None else sum(map(len, left.edits)),
                 changed=None if sources is None else _changed(sources, left.sentences),
             )
-            self.statistics.append(entry)
         return [(shown, system) for system in systems]
 
     def compare_source(self, systems: Sequence[tuple[str, Hypotheses]]) -> None:
@@ -621,10 +614,6 @@ def _drop_skipped_findings(
         return skipped.holds(place - 1)
 
     return [finding for finding in findings if not skips(finding)]
-
-
-def _tokens(sentences: Sequence[str]) -> int:
-    return sum(len(sentence.split()) for sentence in sentences)
 
 
 def _changed(sources: Sequence[str], lines: Sequence[str]) -> float:

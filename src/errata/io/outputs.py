@@ -79,12 +79,10 @@ def read_hypotheses(
 def check_single_annotator(path: str, systems: int) -> None:
     """Refuse an M2 file with the edits of several systems where one is asked for."""
     if systems > 1:
-        raise InputError(
-            f"edits of {systems} annotators, so of that many systems",
-            path=path,
-            remedy="make a text of each system (errata "
-            "convert FILE --annotator ID); in Python use read_hypotheses_m2",
-        )
+        problem = f"edits of {systems} annotators, so of that many systems"
+        remedy = "make a text of each system (errata convert FILE --annotator ID); in Python use "
+        remedy += "read_hypotheses_m2"
+        raise InputError(problem, path=path, remedy=remedy)
 
 
 def _raise_or_warn(
@@ -141,19 +139,16 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
         if inside and others:
             warnings.warn(
                 f"{escape_controls(where)}: not read, being no files: "
-                f"{shorten(', '.join(others))}; name "
-                "a folder inside it separately",
+                f"{shorten(', '.join(others))}; name a folder inside it separately",
                 DataWarning,
                 stacklevel=2,
             )
         if name is not None or not inside:
-            raise InputError(
-                "a folder of outputs cannot have the name of one"
-                if name is not None
-                else "there is no file in the folder",
-                path=where,
-                remedy="name a folder with one file per system",
-            )
+            problem = "there is no file in the folder"
+            if name is not None:
+                problem = "a folder of outputs cannot have the name of one"
+            remedy = "name a folder with one file per system"
+            raise InputError(problem, path=where, remedy=remedy)
         found += inside
     return found
 
@@ -255,30 +250,20 @@ def systems_of(
     edits: list[dict[int, tuple[Edit, ...]]] = [
         {r.annotator: r.edits for r in refs if r.edits} for refs in file.corpus.references
     ]
-    return (
-        [
-            _system(file, annotator, name, edits)
-            for annotator, name in zip(annotators, names, strict=True)
-        ],
-        [*file.findings, *_absent(file, annotators)],
-    )
-
-
-def _absent(file: M2File, annotators: list[int]) -> list[Finding]:
-    return [
-        Finding(
-            "warning",
-            file.path,
-            line,
-            f"no line of annotator {k} for this sentence; it is read as unchanged",
-            "write a noop line for a sentence left as it is",
-            "absent-system",
-        )
+    systems = [_system(file, *each, edits) for each in zip(annotators, names, strict=True)]
+    remedy = "write a noop line for a sentence left as it is"
+    absent = [
+        (line, f"no line of annotator {k} for this sentence; it is read as unchanged")
         for line, refs in zip(file.lines, file.corpus.references, strict=True)
         if not refs[0].implied and len(refs) < len(annotators)
         for k in annotators
         if all(r.annotator != k for r in refs)
     ]
+    found = [
+        Finding("warning", file.path, line, problem, remedy, "absent-system")
+        for line, problem in absent
+    ]
+    return systems, [*file.findings, *found]
 
 
 def _system(
@@ -301,11 +286,9 @@ def output_names(texts: Sequence[str], output: str | None) -> list[str]:
     """Return the file for each text to tokenise: one, or those in a folder, which is made."""
     for path in texts:
         if is_m2(path):
-            raise InputError(
-                "the edits of an M2 file refer to its tokens",
-                path=path,
-                remedy="make texts of it (errata convert), and tokenise those",
-            )
+            problem = "the edits of an M2 file refer to its tokens"
+            remedy = "make texts of it (errata convert), and tokenise those"
+            raise InputError(problem, path=path, remedy=remedy)
     folder = output is not None and (os.path.isdir(output) or output.endswith(("/", os.sep)))
     if len(texts) == 1 and not folder:
         targets = [output or "-"]

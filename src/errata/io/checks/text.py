@@ -92,18 +92,13 @@ class PairedLines(NamedTuple):
 
 
 # The words for way 1, with remedy and code; case is compared in the sources' way only.
+_APART = "tokenise both alike; scores compare tokens"
+_QUOTES = "write them as the sources do; scores compare characters"
+_WORDS = "segment both alike, or give --tokens characters; scores compare tokens"
 KINDS = (
-    ("spaces before punctuation", "tokenise both alike; scores compare tokens", "tokenisation"),
-    (
-        "straight quotation marks",
-        "write them as the sources do; scores compare characters",
-        "quotes",
-    ),
-    (
-        "spaces between words",
-        "segment both alike, or give --tokens characters; scores compare tokens",
-        "segmentation",
-    ),
+    ("spaces before punctuation", _APART, "tokenisation"),
+    ("straight quotation marks", _QUOTES, "quotes"),
+    ("spaces between words", _WORDS, "segmentation"),
 )
 
 
@@ -183,10 +178,8 @@ def check_conventions(
     given, own = look.styles, beside.styles
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
-        for way, sides in (
-            (1, ("sources have", "output has")),
-            (-1, ("output has", "sources have")),
-        ):
+        both = ("sources have", "output has"), ("output has", "sources have")
+        for way, sides in zip((1, -1), both, strict=True):
             found, asked = _differing(given, own, kind, way)
             if found >= max(FEWEST, SHARE * asked):
                 problem = f"the {sides[0]} {what}, the {sides[1]} not in {_share(found, asked)}"
@@ -285,15 +278,13 @@ def check_segmentation(
     spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)
     if runs >= FEWEST_UNSEGMENTED and 2 * runs > len(lines):
+        what = "no space for 12 characters or more"
+        if by is not None:
+            what = f"{by} leaves 12 characters or more without a space"
         problem = (
-            (
-                "no space for 12 characters or more"
-                if by is None
-                else f"{by} leaves 12 characters or more without a space"
-            )
-            + f" in {runs} of {len(lines)} lines: the text "
-            "looks unsegmented, and a whole sentence counts as one word"
+            f"{what} in {runs} of {len(lines)} lines: the text looks unsegmented, and a whole "
         )
+        problem += "sentence counts as one word"
         remedy = "give --tokens characters, or segment all texts alike (errata tokenise)"
         return [Finding("warning", path, None, problem, remedy, "unsegmented")]
     if by is not None:
@@ -305,14 +296,10 @@ def check_segmentation(
     glued = int(np.count_nonzero(together & ~parted))
     asked = glued + int(np.count_nonzero(parted))
     if glued >= FEWEST_UNSEGMENTED and 2 * glued > asked:
-        problem = (
-            f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
-            "text looks untokenised"
-        )
-        remedy = (
-            "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
-            "scores compare tokens"
-        )
+        problem = f"punctuation is glued to words in {glued} of {asked} lines that have some: the "
+        problem += "text looks untokenised"
+        remedy = "tokenise all texts alike: --tokens spacy:en for English, or errata tokenise; "
+        remedy += "scores compare tokens"
         return [Finding("warning", path, None, problem, remedy, "untokenised")]
     return []
 
@@ -328,6 +315,21 @@ INVISIBLE = re.compile(
 # White space that separates tokens but is not a plain space.
 SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
+_BROKEN = (
+    "{} looks like text in a wrong encoding",
+    "convert the file to UTF-8 from what it really was",
+)
+_HIDDEN = "the line holds the invisible character {}", "remove it; it makes equal words differ"
+_SPACE = (
+    "{} separates tokens here like a space",
+    "write a plain space, or another character if the token goes on",
+)
+# Pattern, code, severity, problem and remedy.
+ODD_CHARACTERS: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (
+    (MOJIBAKE, "broken-encoding", "warning", *_BROKEN),
+    (INVISIBLE, "invisible-character", "warning", *_HIDDEN),
+    (SPACES, "unusual-space", "note", *_SPACE),
+)
 ODD = letters.BEYOND | letters.UNPRINTABLE  # what a line shows that has any of these
 
 
@@ -348,46 +350,15 @@ def check_characters(
     suspects = np.flatnonzero((letters_in(lines) if shown is None else shown) & ODD).tolist()
     if not suspects:
         return []
-    kinds: tuple[tuple[re.Pattern[str], str, Severity, str, str], ...] = (
-        (
-            MOJIBAKE,
-            "broken-encoding",
-            "warning",
-            "{} looks like text in a wrong encoding",
-            "convert the file to UTF-8 from what it really was",
-        ),
-        (
-            INVISIBLE,
-            "invisible-character",
-            "warning",
-            "the line holds the invisible character {}",
-            "remove it; it makes equal words differ",
-        ),
-        (
-            SPACES,
-            "unusual-space",
-            "note",
-            "{} separates tokens here like a space",
-            "write a plain space, or another character if the token goes on",
-        ),
-    )
     findings: list[Finding] = []
-    for pattern, code, severity, problem, remedy in kinds:
+    for pattern, code, severity, problem, remedy in ODD_CHARACTERS:
         for i in suspects:
             match = pattern.search(lines[i])
             if match is None or (beside is not None and match[0] in beside[i]):
                 continue
-            named = repr(match[0]) if code == "broken-encoding" else f"U+{ord(match[0]):04X}"
-            findings.append(
-                Finding(
-                    severity,
-                    path,
-                    i + 1 if numbers is None else int(numbers[i]),
-                    problem.format(named),
-                    remedy,
-                    code,
-                )
-            )
+            named = repr(match[0]) if pattern is MOJIBAKE else f"U+{ord(match[0]):04X}"
+            line = i + 1 if numbers is None else int(numbers[i])
+            findings.append(Finding(severity, path, line, problem.format(named), remedy, code))
     return findings
 
 
@@ -439,9 +410,8 @@ def _check_edit(original: str, edit: Edit, name: str, path: str, number: int) ->
         problem = f"the edit {name} gives an alternative twice"
         found.append(("warning", problem, "delete one", "same-alternative"))
     if edit.kind == "Um" and "" in texts and original:
-        problem = (
-            f"the edit {name} is of type Um (unclear meaning) and has no correction, which reads"
-        )
+        problem = f"the edit {name} is of type Um (unclear meaning) and has no correction, which "
+        problem += "reads as a deletion"
         remedy = "take it out if the annotator only marked the place"
-        found.append(("note", f"{problem} as a deletion", remedy, "unclear-deletion"))
+        found.append(("note", problem, remedy, "unclear-deletion"))
     return [Finding(severity, path, number, *words) for severity, *words in found]
