@@ -100,10 +100,8 @@ class _Reader:
         above = self._open[-1] if self._open else ""
         if tag not in _INSIDE.get(above, ()):
             inside = ", ".join(f"<{name}>" for name in sorted(_INSIDE[above])) or "text only"
-            raise self._error(
-                f"<{tag[:40]}> inside {f'<{above}>' if above else 'the file'}",
-                f"expected is {inside}: is this an I-measure gold file?",
-            )
+            problem = f"<{tag[:40]}> inside {f'<{above}>' if above else 'the file'}"
+            raise self._error(problem, f"expected is {inside}: is this an I-measure gold file?")
         self._open.append(tag)
         known = _ATTRIBUTES.get(tag, set())
         for word in attributes.keys() - known:
@@ -161,10 +159,10 @@ class _Reader:
         for edits in self._edits.values():
             for edit in edits:
                 if edit.end > length:
-                    raise self._error(
-                        f"edit {edit.start}-{edit.end} is outside the sentence of {length} tokens",
-                        "check offsets and tokenisation",
+                    problem = (
+                        f"edit {edit.start}-{edit.end} is outside the sentence of {length} tokens"
                     )
+                    raise self._error(problem, "check offsets and tokenisation")
         numbers = sorted(self._edits)
         free = (k for k in range(len(numbers) + self._annotators) if k not in self._edits)
         numbers += [next(free) for _ in range(self._annotators - len(numbers))]

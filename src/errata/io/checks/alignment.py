@@ -241,18 +241,14 @@ def check_sources(
         problem = f"{len(others)} source sentences, but {than} has {len(sources)}"
         remedy = "give files of the same text"
         return [Finding("error", path, line, problem, remedy, "line-count")]
-    return [
-        Finding(
-            "error",
-            path,
-            before + i + 1 if numbers is None else numbers[i],
-            f"source sentence {before + i + 1} differs from that of {than}",
-            "give the same sources; is this the output of a system?",
-            "other-source",
-        )
-        for i, (a, b) in enumerate(zip(sources, others, strict=True))
-        if a != b and a.split() != b.split()
-    ]
+    remedy = "give the same sources; is this the output of a system?"
+    findings = []
+    for i, (a, b) in enumerate(zip(sources, others, strict=True)):
+        if a != b and a.split() != b.split():
+            problem = f"source sentence {before + i + 1} differs from that of {than}"
+            line = before + i + 1 if numbers is None else numbers[i]
+            findings.append(Finding("error", path, line, problem, remedy, "other-source"))
+    return findings
 
 
 def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
@@ -307,14 +303,8 @@ def check_alignment(
     error ours:2: 1 line, but the corpus has 2 sentences; 1 is missing at the end
     """
     path = path or hypotheses.system
-    findings = check_lines(
-        corpus.sources,
-        hypotheses.sentences,
-        path,
-        before=before,
-        look=source_shapes(corpus),
-        threads=threads,
-    )
+    texts, look = (corpus.sources, hypotheses.sentences), source_shapes(corpus)
+    findings = check_lines(*texts, path, before=before, look=look, threads=threads)
     if len(corpus) == len(hypotheses):
         findings += check_identical(corpus, hypotheses, path) or check_worse(
             corpus, hypotheses, path
@@ -512,17 +502,13 @@ def _runs(
 def _shift_finding(
     first: int, last: int, shift: int, hits: int, path: str, severity: Severity, before: int
 ) -> Finding:
+    starts = first + before, first + before + shift
     lines, sources = (
-        str(start + 1) if start == end else f"{start + 1}–{end + 1}"
-        for start, end in (
-            (first + before, last + before),
-            (first + before + shift, last + before + shift),
-        )
+        f"{start + 1}" if first == last else f"{start + 1}–{start + last - first + 1}"
+        for start in starts
     )
-    problem, remedy = (
-        f"output line {lines} looks like source line {sources}",
-        "lines changed places",
-    )
+    problem = f"output line {lines} looks like source line {sources}"
+    remedy = "lines changed places"
     if first != last:
         away = f"{abs(shift)} {plural('line', abs(shift))} {'later' if shift < 0 else 'earlier'}"
         problem = (

@@ -122,30 +122,20 @@ class _Parser:
         groups, ranks = [], []
         for line, attributes in self._translations:
             if skipped and attributes.get("rank"):
-                raise self._error(
-                    "skipped, and yet ranked", line, "leave out the ranks, or skipped"
-                )
+                remedy = "leave out the ranks, or skipped"
+                raise self._error("skipped, and yet ranked", line, remedy)
             groups.append(self._systems(attributes, line))
             ranks.append(None if skipped else self._rank(attributes, line))
         if not groups and not skipped:
-            raise self._error(
-                "no translation, and not marked as skipped",
-                remedy='mark it with skipped="true" or give its translations',
-            )
+            remedy = 'mark it with skipped="true" or give its translations'
+            raise self._error("no translation, and not marked as skipped", remedy=remedy)
         judge = item.get("user")
         if judge is None:
             raise self._error("no user", remedy='name the judge with user="..."')
-        duration = item.get("duration")
         try:
-            return Judgment(
-                judge,
-                self._sentence(item),
-                tuple(groups),
-                tuple(ranks),
-                _item_name(item),
-                self._seconds(duration),
-                item.get("time"),
-            )
+            sentence, seconds = self._sentence(item), self._seconds(item.get("duration"))
+            said = tuple(groups), tuple(ranks)
+            return Judgment(judge, sentence, *said, _item_name(item), seconds, item.get("time"))
         except InputError as error:
             if error.path is not None:
                 raise
@@ -156,32 +146,25 @@ class _Parser:
         names = text.split(",") if "," in text else text.split()
         names = [name.strip() for name in names]
         if not names or not all(names):
-            raise self._error(
-                f"a translation without a system (system={text!r})",
-                line,
-                "separate the systems with blanks or with commas",
-            )
+            problem = f"a translation without a system (system={text!r})"
+            raise self._error(problem, line, "separate the systems with blanks or with commas")
         return tuple(names)
 
     def _rank(self, attributes: Attributes, line: int) -> int:
         text = attributes.get("rank", "")
         rank = parse_integer(text, 1)
         if rank is None:
-            raise self._error(
-                f"rank {text!r} is not a whole number from 1",
-                line,
-                'mark an item that was not ranked with skipped="true"',
-            )
+            remedy = 'mark an item that was not ranked with skipped="true"'
+            raise self._error(f"rank {text!r} is not a whole number from 1", line, remedy)
         return rank
 
     def _sentence(self, item: Attributes) -> int:
         text = item.get("src-id", item.get("id", ""))
         number = parse_integer(text, self.base)
         if number is None:
-            raise self._error(
-                f"sentence number {text!r} is not a whole number from {self.base}",
-                remedy="sentences are counted from 0, or from 1 with base=1",
-            )
+            problem = f"sentence number {text!r} is not a whole number from {self.base}"
+            remedy = "sentences are counted from 0, or from 1 with base=1"
+            raise self._error(problem, remedy=remedy)
         return number - self.base
 
     def _seconds(self, text: str | None) -> float | None:
@@ -241,24 +224,19 @@ def _translation(
     judgment: Judgment, group: tuple[str, ...], rank: int | None, separator: str
 ) -> str:
     if rank is None and any(other is not None for other in judgment.ranks):
-        raise InputError(
-            f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no "
-            "place for an output that was shown but not ranked",
-            remedy="write JSONL instead",
+        problem = (
+            f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no place for an "
         )
+        problem += "output that was shown but not ranked"
+        raise InputError(problem, remedy="write JSONL instead")
     bad = next((name for name in group if re.search(r"[\s,]", name)), None)
     if bad is not None:
         raise InputError(
             f"the system name {bad!r} holds a blank or a comma",
             remedy="Appraise XML separates names with them; write JSONL instead",
         )
-    return (
-        "    <translation"
-        + _attributes_text(
-            {"rank": None if rank is None else str(rank), "system": separator.join(group)}
-        )
-        + "/>"
-    )
+    known = {"rank": None if rank is None else str(rank), "system": separator.join(group)}
+    return f"    <translation{_attributes_text(known)}/>"
 
 
 def _attributes_text(attributes: dict[str, str | None]) -> str:

@@ -280,19 +280,17 @@ def similar_names(names: Iterable[str]) -> list[str]:
     for name in sorted(set(names)):
         plain = unicodedata.normalize("NFC", " ".join(_UNSEEN.sub("", name).split()))
         found.setdefault(plain, []).append(name)
-    return [
-        f"{_list_names(same)} differ in blanks or Unicode form only"
-        if len(same) > 1
-        else f"{same[0][:60]!r} has blanks around it"
-        if same[0] != same[0].strip()
-        else f"{same[0][:60]!r} has a line end or a tab in it"
-        for same in found.values()
-        if len(same) > 1 or same[0] != same[0].strip() or _BROKEN.search(same[0])
-    ]
-
-
-def _list_names(names: list[str]) -> str:
-    return " and ".join(repr(name[:60]) for name in names[:3])
+    problems = []
+    for same in found.values():
+        name = same[0]
+        if len(same) > 1:
+            names = " and ".join(repr(name[:60]) for name in same[:3])
+            problems.append(f"{names} differ in blanks or Unicode form only")
+        elif name != name.strip():
+            problems.append(f"{name[:60]!r} has blanks around it")
+        elif _BROKEN.search(name):
+            problems.append(f"{name[:60]!r} has a line end or a tab in it")
+    return problems
 
 
 def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:

@@ -90,12 +90,8 @@ def parse_mturk(
     judgments = [assignment.judgment for assignment in assignments]
     if labels == "check":
         if outputs is not None:
-            require_fit(
-                judgments,
-                outputs,
-                name,
-                remedy="name the systems by the texts shown (--labels text)",
-            )
+            remedy = "name the systems by the texts shown (--labels text)"
+            require_fit(judgments, outputs, name, remedy=remedy)
         else:
             _warn_of_repeats(assignments, name)
     yield from judgments
@@ -160,23 +156,17 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
     number = parse_integer(row["Input.sentID"], base)
     if number is None:
         raise error(f"sentence number {row['Input.sentID']!r} is not a whole number from {base}")
-    seconds = row.get("WorkTimeInSeconds") or None
+    text, said = row.get("WorkTimeInSeconds"), (tuple(groups), tuple(ranks))
     try:
-        if seconds is not None and not is_duration(float(seconds)):
+        seconds = float(text) if text else None
+        if seconds is not None and not is_duration(seconds):
             raise ValueError
-        judgment = Judgment(
-            row["WorkerId"],
-            number - base,
-            tuple(groups),
-            tuple(ranks),
-            item,
-            None if seconds is None else float(seconds),
-            row.get("SubmitTime") or None,
-        )
+        time = row.get("SubmitTime") or None
+        judgment = Judgment(row["WorkerId"], number - base, *said, item, seconds, time)
     except InputError as problem:
         raise error(problem.problem) from None
     except ValueError:
-        raise error(f"WorkTimeInSeconds {seconds!r} is not a number from 0") from None
+        raise error(f"WorkTimeInSeconds {text!r} is not a number from 0") from None
     return Assignment(judgment, tuple(texts), line)
 
 
@@ -207,21 +197,15 @@ def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> I
             judgment.groups, judgment.ranks, map(same_text, assignment.texts), strict=True
         ):
             cells += 1
-            wrote = (
-                tuple(
-                    sorted(
-                        system
-                        for system, texts in systems.items()
-                        if judgment.sentence < len(texts) and texts[judgment.sentence] == text
-                    )
-                )
-                if text
-                else ()
-            )
+            wrote = [
+                system
+                for system, texts in systems.items()
+                if text and judgment.sentence < len(texts) and texts[judgment.sentence] == text
+            ]
             unknown += not wrote
             changed += bool(wrote) and set(wrote) != set(group)
             if wrote and groups.get(text, ((), None))[1] is None:
-                groups[text] = (wrote, rank)
+                groups[text] = (tuple(sorted(wrote)), rank)
         yield replace(
             judgment,
             groups=tuple(group for group, _ in groups.values()),
@@ -277,9 +261,8 @@ def parse_table(
     """
     rows = list(sheet_rows(lines, name, delimiter))
     if len(rows) < 2:
-        raise InputError(
-            "no judgments below the heading", path=name, remedy="give one row per judgment"
-        )
+        remedy = "give one row per judgment"
+        raise InputError("no judgments below the heading", path=name, remedy=remedy)
     check_width(rows, name)
     table = _Table(rows, name, delimiter == ";", base, dict(columns or {}))
     repeats = repeats or DuplicateFilter()
@@ -419,9 +402,8 @@ class _Table:
         text = self._cell(row, "seconds")
         number = read_number(text, comma=self.comma) if text else None
         if text and (number is None or number < 0):
-            raise InputError(
-                f"seconds {text[:40]!r} is not a number from 0", path=self.name, line=row.line
-            )
+            problem = f"seconds {text[:40]!r} is not a number from 0"
+            raise InputError(problem, path=self.name, line=row.line)
         return number
 
     def _systems(self, text: str, line: int) -> tuple[str, ...]:
@@ -455,18 +437,16 @@ class _Table:
         if "rank" in self.columns.at or self.columns.ranked:
             rank = parse_integer(text, 1)
             if rank is None:
-                raise InputError(
-                    f"rank {text[:40]!r} is not a whole number from 1", path=self.name, line=line
-                )
+                problem = f"rank {text[:40]!r} is not a whole number from 1"
+                raise InputError(problem, path=self.name, line=line)
             return float(rank)
         score = read_number(text, comma=self.comma)
         if score is None:
             remedy = "leave the cell empty where nobody judged"
             if read_number(text, comma=True) is not None:
                 remedy = f"write {text.replace(',', '.')[:40]}, or put semicolons between the cells"
-            raise InputError(
-                f"score {text[:40]!r} is not a number", path=self.name, line=line, remedy=remedy
-            )
+            problem = f"score {text[:40]!r} is not a number"
+            raise InputError(problem, path=self.name, line=line, remedy=remedy)
         return -score
 
     def _judgment(self, judge: str, sentence: int, item: str, found: _Items) -> Judgment:
@@ -550,9 +530,8 @@ def read_ratings(path: PathLike) -> Ratings:
     name = shown_name(path)
     rows, _ = read_rows(path)
     if len(rows) < 2:
-        raise InputError(
-            "no ratings below the heading", path=name, remedy="give a row for every output"
-        )
+        remedy = "give a row for every output"
+        raise InputError("no ratings below the heading", path=name, remedy=remedy)
     check_width(rows, name)
     at = _columns(rows[0], name)
     others: dict[Criterion, int] = {c: 0 for c in CRITERIA if c in at}
