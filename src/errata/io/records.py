@@ -274,12 +274,9 @@ class RecordReader:
             where += f"[{key + 1}]" if isinstance(key, int) else f".{key}" if where else key
         line = key_line(self.text, *keys) if self.text else self.line
         remedy = remedy or self.remedy
-        return InputError(
-            f"{where[:100]}: {problem}" if where else problem,
-            path=self.path,
-            line=line,
-            remedy=remedy,
-        )
+        if where:
+            problem = f"{where[:100]}: {problem}"
+        return InputError(problem, path=self.path, line=line, remedy=remedy)
 
     def _value(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
         marks: tuple[Any, ...] = ()

@@ -167,10 +167,8 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
     rows = _by_row(table, system, sentence, metric)
     # Beside bare columns that need the names, a file may name the same systems itself.
     if table.names and {row.system for row in rows} - {*table.names}:
-        raise table.error(
-            "the file names its systems itself, and others than --names does",
-            "give it the same names, or leave out --names",
-        )
+        problem = "the file names its systems itself, and others than --names does"
+        raise table.error(problem, "give it the same names, or leave out --names")
     return assemble_scores(rows, table.path)
 
 
@@ -197,10 +195,8 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
     if table.head is not None:
         names = [table.title(column) for column in columns]
     elif len(names) != len(columns):
-        raise table.error(
-            f"{len(columns)} columns of numbers without a heading, and {len(names)} names",
-            "name the systems in a heading or with --names",
-        )
+        problem = f"{len(columns)} columns of numbers without a heading, and {len(names)} names"
+        raise table.error(problem, "name the systems in a heading or with --names")
     if judge is not None and sentence is not None:
         judges = len({*table.cells(judge)})
         table = _mean_ratings(table, judge, sentence)
@@ -223,12 +219,10 @@ def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
     """Return a column of bare numbers as the scores of the systems that the user names."""
     many, names = len(table.rows), table.names
     if len(names) != many:
-        raise table.error(
-            f"{many} scores for {len(names)} names"
-            if names
-            else f"{many} scores without the systems they belong to",
-            "name the systems in their order with --names A,B,...",
-        )
+        problem = f"{many} scores without the systems they belong to"
+        if names:
+            problem = f"{many} scores for {len(names)} names"
+        raise table.error(problem, "name the systems in their order with --names A,B,...")
     pairs = zip(table.rows, names, strict=True)
     rows = [table.score(row, column, system, None) for row, system in pairs]
     return assemble_scores(rows, table.path)
@@ -274,13 +268,9 @@ def _by_row(
     _check_figures(table, figures, metric)
     _warn_of_unread(table, {system, sentence, metric, *figures})
     titles = [table.title(c) for c in figures]
-    counted = [str(k + first) for first in (0, 1) for k in range(len(titles))]
-    wide = (
-        sentence is None
-        and metric is None
-        and len(titles) > 1
-        and (titles in (counted[: len(titles)], counted[len(titles) :]))
-    )  # the titles count sentences: 0, 1, 2... or 1, 2, 3...
+    counted = [[str(k + first) for k in range(len(titles))] for first in (0, 1)]
+    # The titles count sentences: 0, 1, 2... or 1, 2, 3...
+    wide = sentence is None and metric is None and len(titles) > 1 and titles in counted
     places: Sequence[int | None] = [None] * len(systems)
     if sentence is not None:
         places = table.sentences(sentence)
@@ -307,12 +297,12 @@ def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | Non
                 remedy = f"write {cell.replace(',', '.')[:40]}, or put semicolons between the cells"
         raise table.error("no column of scores", remedy, line)
     if table.head is None and len(figures) > 1:
-        raise table.error(
-            f"{len(figures)} columns of numbers without a heading",
-            "say in a heading what they are: system,sentence,score, or system,METRIC,"
-            "METRIC..., or system,1,2,3...",
-            line,
+        problem = f"{len(figures)} columns of numbers without a heading"
+        remedy = (
+            "say in a heading what they are: system,sentence,score, or system,METRIC,METRIC..., or "
         )
+        remedy += "system,1,2,3..."
+        raise table.error(problem, remedy, line)
     if metric is not None and len(figures) > 1:
         problem = f"several columns of scores beside {table.title(metric)!r}"
         raise table.error(problem, "keep one, or give a column per metric")
@@ -368,13 +358,12 @@ def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
         cells = line.split("\t")
         if len(cells) != columns:
             kind = "system" if columns == 5 else "sentence"
-            raise InputError(
-                f"{len(cells)} columns; a table of {kind} scores has {columns}",
-                path=name,
-                line=number,
-                remedy="columns are apart by tabs: metric, "
-                "language pair, test set, system, [sentence,] score",
+            problem = f"{len(cells)} columns; a table of {kind} scores has {columns}"
+            remedy = (
+                "columns are apart by tabs: metric, language pair, test set, system, [sentence,] "
             )
+            remedy += "score"
+            raise InputError(problem, path=name, line=number, remedy=remedy)
         place = parse_sentence(cells[4], name, number) if columns == 6 else None
         value = parse_score(cells[-1], name, number)
         found.append(ScoreRow(cells[0], cells[3], place, "score", value, number))
@@ -531,9 +520,8 @@ def _from_json(text: str, name: str) -> list[Scores]:
     try:
         data: Any = decode_json(text)
     except ValueError as error:
-        raise InputError(
-            f"not JSON: {error}", path=name, line=getattr(error, "lineno", None), remedy=remedy
-        ) from None
+        line = getattr(error, "lineno", None)
+        raise InputError(f"not JSON: {error}", path=name, line=line, remedy=remedy) from None
     form = data.get("format") if isinstance(data, dict) else None
     if form not in (STORED, RUN_RESULT):
         return from_printed_json(data, name)
@@ -544,11 +532,8 @@ def _from_json(text: str, name: str) -> list[Scores]:
 def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
     """Join the system scores of one file with the sentence scores of another."""
     if len(systems) != 1 or len(sentences) != 1 or sentences[0].sentences is None:
-        raise InputError(
-            "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
-            "sentence scores",
-            path=name,
-        )
+        problem = "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
+        raise InputError(problem + "sentence scores", path=name)
     overall, single = systems[0], sentences[0]
     if {*overall.systems} != {*single.systems}:
         odd = ", ".join(sorted({*overall.systems} ^ {*single.systems}))
@@ -564,12 +549,9 @@ def _with_means(scores: Scores) -> Scores:
         return scores
     if np.isnan(scores.sentences).all(axis=1).any():
         return scores
-    return replace(
-        scores,
-        values=_means(scores.sentences),
-        context=(*scores.context, MEAN),
-        notes=(*scores.notes, "system scores are the means of the sentence scores"),
-    )
+    context = (*scores.context, MEAN)
+    notes = (*scores.notes, "system scores are the means of the sentence scores")
+    return replace(scores, values=_means(scores.sentences), context=context, notes=notes)
 
 
 def _restore_places(scores: Scores) -> Scores:
@@ -612,11 +594,8 @@ def _checked(scores: Scores, name: str) -> Scores:
         )
     for system, value in scores:
         if not np.isfinite(value):
-            raise InputError(
-                f"{scores.label}: the system {system!r} has no score",
-                path=name,
-                remedy="leave the system out of the file",
-            )
+            problem = f"{scores.label}: the system {system!r} has no score"
+            raise InputError(problem, path=name, remedy="leave the system out of the file")
     return scores
 
 
@@ -632,10 +611,9 @@ def _digest(scores: Scores) -> str:
 
 def _negate(scores: Scores) -> Scores:
     """Change the sign of scores, so that higher is better."""
-    return replace(
-        scores,
-        values=-scores.values,
-        sentences=None if scores.sentences is None else -scores.sentences,
-        resampled=None if scores.resampled is None else -scores.resampled,
-        context=(*scores.context, "lower is better: sign changed"),
-    )
+    numbers = {
+        key: -given
+        for key in ("values", "sentences", "resampled")
+        if (given := getattr(scores, key)) is not None
+    }
+    return replace(scores, **numbers, context=(*scores.context, "lower is better: sign changed"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -46,22 +46,21 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
         gone = {*corpus.skipped}
         body = [row for i, row in enumerate(body) if i not in gone]
     if len(body) != len(corpus):
-        raise InputError(
-            f"{len(rows) - 1} rows below the header, but the corpus has {len(whole)} sentences",
-            path=name,
-            remedy="give one row per sentence, below a line with the names of the columns",
+        problem = (
+            f"{len(rows) - 1} rows below the header, but the corpus has {len(whole)} sentences"
         )
+        remedy = "give one row per sentence, below a line with the names of the columns"
+        raise InputError(problem, path=name, remedy=remedy)
     columns = {
         title: tuple(row.cells[c] or NO_VALUE for row in body) for c, title in enumerate(titles)
     }
     for title, values in columns.items():
         if len({*values}) > MOST_VALUES:
-            raise InputError(
-                f"the column {title!r} has {len({*values})} different values, "
-                f"and a slice is to be more than a few sentences (at most {MOST_VALUES} values)",
-                path=name,
-                remedy="leave it out, or group its values",
+            problem = (
+                f"the column {title!r} has {len({*values})} different values, and a slice is to "
             )
+            problem += f"be more than a few sentences (at most {MOST_VALUES} values)"
+            raise InputError(problem, path=name, remedy="leave it out, or group its values")
     return columns
 
 
@@ -119,20 +118,14 @@ class LogColumns:
         if len(rows) < n:
             self._refuse(f"{self.row - 1} rows below the names of columns, and more sentences")
         by_title = {title: [row[c] for row in rows] for c, title in enumerate(self.titles)}
-        return {
-            "accepted": self._marks(by_title, "accepted", first),
-            "clean": self._marks(by_title, "clean", first),
-            "slices": {
-                name: tuple(cell or NO_VALUE for cell in by_title[name]) for name in self.slices
-            },
+        marks = {
+            name: [self._mark(cell, name, first + k) for k, cell in enumerate(by_title[name])]
+            if name in by_title
+            else None
+            for name in ("accepted", "clean")
         }
-
-    def _marks(
-        self, columns: Mapping[str, Sequence[str]], name: str, first: int
-    ) -> list[bool | None] | None:
-        if name not in columns:
-            return None
-        return [self._mark(cell, name, first + k) for k, cell in enumerate(columns[name])]
+        slices = {name: tuple(c or NO_VALUE for c in by_title[name]) for name in self.slices}
+        return {**marks, "slices": slices}
 
     def finish(self) -> None:
         """Refuse rows beyond the last sentence."""

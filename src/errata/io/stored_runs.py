@@ -142,16 +142,10 @@ def make_run(
     edits = None
     if hypotheses.edits is not None:
         edits = {i: found for i, found in enumerate(hypotheses.edits) if found}
-    return StoredRun(
-        hypotheses.system,
-        when or utc_time(),
-        len(corpus),
-        corpus_digests(corpus),
-        tuple(figures),
-        {i: output for i, (source, output) in enumerate(pairs) if source != output},
-        edits,
-        remark,
-    )
+    when = when or utc_time()
+    changed = {i: output for i, (source, output) in enumerate(pairs) if source != output}
+    about = len(corpus), corpus_digests(corpus)
+    return StoredRun(hypotheses.system, when, *about, tuple(figures), changed, edits, remark)
 
 
 def _number(value: float) -> float | None:
@@ -163,13 +157,10 @@ def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
 
     With ``renew`` it takes the place of a run that was read in the same command.
     """
+    plain = ("system", "when", "errata", "remark", "sentences")
     data: dict[str, Any] = {
         KIND: VERSION,
-        "system": run.system,
-        "when": run.when,
-        "errata": run.errata,
-        "remark": run.remark,
-        "sentences": run.sentences,
+        **{key: getattr(run, key) for key in plain},
         "corpus": dict(run.corpus),
         "figures": [figure._asdict() for figure in run.figures],
         "changed": {str(i + 1): text for i, text in run.changed.items()},
@@ -181,18 +172,13 @@ def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
         }
     lines = []
     for key, value in data.items():
+        shown = _compact(value)
         if key in ("figures", "changed", "edits") and value:
-            shut = "[]" if isinstance(value, list) else "{}"
-            inner = value if isinstance(value, list) else value.items()
-            items = (
-                _compact(item)
-                if isinstance(value, list)
-                else f"{_compact(item[0])}: {_compact(item[1])}"
-                for item in inner
-            )
-            lines.append(f"{_compact(key)}: {shut[0]}\n  " + ",\n  ".join(items) + f"\n {shut[1]}")
-        else:
-            lines.append(f"{_compact(key)}: {_compact(value)}")
+            items = map(_compact, value)
+            if isinstance(value, dict):
+                items = (f"{_compact(number)}: {_compact(each)}" for number, each in value.items())
+            shown = f"{shown[0]}\n  " + ",\n  ".join(items) + f"\n {shown[-1]}"
+        lines.append(f"{_compact(key)}: {shown}")
     data_bytes = ("{\n " + ",\n ".join(lines) + "\n}\n").encode("utf-8")
     (renew_bytes if renew else write_bytes)(data_bytes, path)
 
@@ -240,17 +226,12 @@ def read_run(path: PathLike) -> StoredRun:
             }
         except InputError as error:
             raise reader.error(error.problem) from None
+    plain = ("system", "when", "sentences", "corpus", "figures", "remark", "errata")
     return StoredRun(
-        file.system,
-        file.when,
-        file.sentences,
-        file.corpus,
-        file.figures,
-        {place("changed", number): text for number, text in file.changed.items()},
-        edits,
-        file.remark,
-        file.errata,
-        reader.path,
+        **{key: getattr(file, key) for key in plain},
+        changed={place("changed", number): text for number, text in file.changed.items()},
+        edits=edits,
+        path=reader.path,
     )
 
 

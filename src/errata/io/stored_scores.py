@@ -68,12 +68,9 @@ class _Figure:
         if not rows:
             return None
         if odd := {*systems} ^ rows.keys():
-            raise InputError(
-                "overall scores and sentence scores are not of the same systems: "
-                + ", ".join(sorted(odd)),
-                path=self.path,
-                remedy="give tables that belong together",
-            )
+            problem = "overall scores and sentence scores are not of the same systems: "
+            problem += ", ".join(sorted(odd))
+            raise InputError(problem, path=self.path, remedy="give tables that belong together")
         size = 1 + max(max(places) for places, _ in rows.values())
         most = max(len(values) - values.count(None) for _, values in rows.values())
         if size > 100 * max(most, 1):
@@ -95,18 +92,12 @@ class _Figure:
         if len(systems) > 1 and gaps[:, gaps.any(axis=0)].all():
             counts = {"any system": int(gaps[0].sum())}
         remedy = "they are left out where this system is compared"
-        findings = [
-            Finding(
-                "warning",
-                self.path,
-                self.gap_line,
-                f"{count} of {gaps.shape[1]} sentences have no score of {system}",
-                remedy,
-                "missing-score",
-            )
-            for system, count in counts.items()
-            if count
-        ]
+        path, line, findings = self.path, self.gap_line, []
+        for system, count in counts.items():
+            problem = f"{count} of {gaps.shape[1]} sentences have no score of {system}"
+            if count:
+                found = Finding("warning", path, line, problem, remedy, "missing-score")
+                findings.append(found)
         raise_or_warn(findings, stacklevel=6)
 
 
@@ -174,13 +165,12 @@ def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> floa
     """Return the score that a cell holds, which must be a finite number."""
     number = read_number(text, comma=comma)
     if number is None:
-        raise InputError(
-            f"{text[:40]!r} is not a number",
-            path=path,
-            line=line,
-            remedy="write scores as 0.3501; where there is none leave out the system, or leave the "
-            "cell empty in a table of sentences",
+        problem = f"{text[:40]!r} is not a number"
+        remedy = (
+            "write scores as 0.3501; where there is none leave out the system, or leave the cell "
         )
+        remedy += "empty in a table of sentences"
+        raise InputError(problem, path=path, line=line, remedy=remedy)
     return number
 
 
@@ -247,37 +237,27 @@ def _form(path: PathLike) -> Literal["json", "tsv"]:
     raise InputError(problem, path=os.fspath(path), remedy=remedy)
 
 
-def _plain(values: Floats | Ints | None) -> Any:
-    """Nested lists; JSON has no NaN (null here) and no infinity (a string here)."""
-
-    def one(value: Any) -> Any:
-        if isinstance(value, list):
-            return [one(item) for item in value]
-        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
-
-    if values is None:
-        return None
-    nested = values.tolist()
-    return nested if bool(np.isfinite(values).all()) else one(nested)
+def _plain(value: Any) -> Any:
+    """What JSON writes of a field; it has no NaN (null here) and no infinity (a string here)."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.ndarray):
+        nested = value.tolist()
+        return nested if bool(np.isfinite(value).all()) else _plain(nested)
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return value
 
 
 def stored_json(scores: Scores) -> dict[str, Any]:
     """Return scores as JSON keeps them; `from_stored_json` gives them back."""
-    data = {
-        "format": STORED,
-        "scorer": scores.scorer,
-        "headline": scores.headline,
-        "context": list(scores.context),
-        "notes": list(scores.notes),
-        "name": scores.name,
-        "label": scores.label,
-        "systems": list(scores.systems),
-        "values": _plain(scores.values),
-        "parts": {name: _plain(part) for name, part in scores.parts.items()},
-        "sentences": _plain(scores.sentences),
-        "sentence_parts": {name: _plain(part) for name, part in scores.sentence_parts.items()},
-        "resampled": _plain(scores.resampled),
-    }
+    keys = (
+        *("scorer", "headline", "context", "notes", "name", "label", "systems"),
+        *("values", "parts", "sentences", "sentence_parts", "resampled"),
+    )
+    data = {"format": STORED, **{key: _plain(getattr(scores, key)) for key in keys}}
     if scores.skipped:  # a file of all sentences is as it was
         data["skipped"] = list(scores.skipped)
     if scores.shares:
@@ -397,9 +377,8 @@ def _tsv_lines(scores: Scores, path: str) -> list[str]:
             rows.append([scores.scorer, system, number, *cells])
     for cell in (cell for row in rows for cell in row):
         if any(c in cell for c in "\t\r\n"):
-            raise InputError(
-                f"{cell!r} holds a tab or a line end", path=path, remedy="rename it, or write JSON"
-            )
+            problem = f"{cell!r} holds a tab or a line end"
+            raise InputError(problem, path=path, remedy="rename it, or write JSON")
     return ["\t".join(row) for row in rows]
 
 
@@ -407,14 +386,10 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
     """Return the scores of a TSV file that `write_scores` wrote."""
     head = lines[0].split("\t") if lines else []
     if head[:3] != ["scorer", "system", "sentence"] or len(head) < 4 or len(set(head)) < len(head):
-        raise InputError(
-            "the first line is not the heading scorer, system, sentence, score...",
-            path=name,
-            line=1,
-            remedy="give a file written by errata (write_scores); "
-            "for published tables use read_published_scores",
-        )
-
+        problem = "the first line is not the heading scorer, system, sentence, score..."
+        remedy = "give a file written by errata (write_scores); for published tables use "
+        remedy += "read_published_scores"
+        raise InputError(problem, path=name, line=1, remedy=remedy)
     columns = head[3:]
 
     def rows() -> Iterator[ScoreRow]:
@@ -430,11 +405,9 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
                         value = parse_score(cell, name, number)
                     yield ScoreRow(scorer, system, place, column, value, number)
         if single - whole:
-            raise InputError(
-                f"no overall score of {', '.join(sorted(single - whole))}",
-                path=name,
-                remedy="keep the rows without a sentence, which hold the scores of the whole text",
-            )
+            problem = f"no overall score of {', '.join(sorted(single - whole))}"
+            remedy = "keep the rows without a sentence, which hold the scores of the whole text"
+            raise InputError(problem, path=name, remedy=remedy)
 
     return one_scorer(assemble_scores(rows(), name, signatures=True), name)
 
@@ -539,9 +512,8 @@ def _value(cell: Any, what: str, path: str, line: int | None) -> float:
     if isinstance(cell, str) and line is not None:
         return parse_score(cell, path, line)
     if type(cell) not in (int, float):
-        raise InputError(
-            f"{what} is no number", path=path, remedy="leave out systems without a score"
-        )
+        remedy = "leave out systems without a score"
+        raise InputError(f"{what} is no number", path=path, remedy=remedy)
     return float(cell)
 
 
@@ -553,9 +525,8 @@ class _Printed(NamedTuple):
 
 def from_printed_json(data: Any, name: str) -> list[Scores]:
     """Return the scores among the tables of one JSON output."""
-    return from_tables(
-        RecordReader(name, remedy=_PRINTED, extra=True).decode(_Printed, data).tables, name
-    )
+    reader = RecordReader(name, remedy=_PRINTED, extra=True)
+    return from_tables(reader.decode(_Printed, data).tables, name)
 
 
 def is_printed_tsv(line: str) -> bool:
@@ -692,9 +663,9 @@ def read_sentence_tables(path: str) -> PrintedTable:
         signatures.add((table.schema.metadata or {}).get(SIGNATURE, b"").decode("utf-8"))
         rows += table.to_pylist()
     if columns[:2] != ["system", "sentence"] or len(columns) < 3 or len(signatures) > 1:
-        raise InputError(
-            "no table of sentence scores, or of several metrics" if files else "no Parquet file",
-            path=path,
-            remedy="give what errata scale sentences wrote for one metric: a file, or their folder",
+        problem = (
+            "no table of sentence scores, or of several metrics" if files else "no Parquet file"
         )
+        remedy = "give what errata scale sentences wrote for one metric: a file, or their folder"
+        raise InputError(problem, path=path, remedy=remedy)
     return PrintedTable(tuple(columns), tuple(rows), signatures.pop())

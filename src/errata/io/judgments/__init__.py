@@ -347,19 +347,11 @@ def _ranked_groups(
 
 def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:
     """The lines of a JSONL file; what was not recorded is left out."""
-    for j in judgments:
-        data = {
-            "item": j.item or None,
-            "judge": j.judge,
-            "sentence": j.sentence,
-            "groups": [list(group) for group in j.groups],
-            "ranks": list(j.ranks),
-            "seconds": j.seconds,
-            "time": j.time,
-        }
-        yield json.dumps(
-            {key: value for key, value in data.items() if value is not None}, ensure_ascii=False
-        )
+    keys = ("item", "judge", "sentence", "groups", "ranks", "seconds", "time")
+    for judgment in judgments:
+        data = {key: getattr(judgment, key) for key in keys} | {"item": judgment.item or None}
+        known = {key: value for key, value in data.items() if value is not None}
+        yield json.dumps(known, ensure_ascii=False)
 
 
 __all__ = [
