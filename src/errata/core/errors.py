@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import Any
 
 # What steers a terminal, ends a line or turns the order of what follows: control characters
@@ -79,6 +80,11 @@ class PluginError(ErrataError):
 
 class DataWarning(UserWarning):
     """Input that can be scored but probably should be looked at first."""
+
+
+def warn_of_data(message: str, *, stacklevel: int = 3) -> None:
+    """Give a `DataWarning`, as `warnings.warn` does, for the caller of the caller."""
+    warnings.warn(message, DataWarning, stacklevel=stacklevel + 1)
 
 
 def escape_controls(text: str) -> str:

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.core.parameters import suggest_name
 from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
@@ -133,11 +132,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusF
     path = Path(where)
     if path.is_dir():
         if where in collections():
-            warnings.warn(
-                f"{where} is a folder here and a name of public data; the folder is read",
-                DataWarning,
-                stacklevel=2,
-            )
+            warn_of_data(f"{where} is a folder here and a name of public data; the folder is read")
         return [_folder(path, name)]
     if plain_name(where).endswith(".toml"):
         return _read_entry(where, name, progress)
@@ -197,11 +192,7 @@ def _folder(folder: Path, name: str | None) -> CorpusFiles:
             remedy="put gold.m2 there, or source.txt and refs/*.txt; outputs go into outputs/",
         )
     if gold is not None and references:
-        warnings.warn(
-            f"{folder}: gold.m2 is read, and the reference texts beside it are not",
-            DataWarning,
-            stacklevel=3,
-        )
+        warn_of_data(f"{folder}: gold.m2 is read, and the reference texts beside it are not")
         references = []
     outputs = folder / "outputs"
     return CorpusFiles(

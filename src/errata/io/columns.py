@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.io.judgments.checks import CLOSE, UnknownValues, unique_columns
 from errata.io.records import parse_integer
 from errata.io.rows import Row, column_key, counts_rows, read_number
@@ -87,10 +86,8 @@ def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) 
             f"no column {STATUS}, by which assignments are chosen", path=name, line=1,
             remedy="leave out --status",
         )  # fmt: skip
-    warnings.warn(
-        f"{name}:1: no column {STATUS}; every assignment counts, rejected ones too",
-        DataWarning,
-        stacklevel=4,
+    warn_of_data(
+        f"{name}:1: no column {STATUS}; every assignment counts, rejected ones too", stacklevel=4
     )
 
 
@@ -297,11 +294,9 @@ class _Titles:
         for title in unread:
             self._refuse_slip(title, missing)
         if unread:
-            warnings.warn(
+            warn_of_data(
                 f"{self.name}: columns that are not read: {', '.join(unread)[:200]}; name those "
-                "that should be (--columns)",
-                DataWarning,
-                stacklevel=2,
+                "that should be (--columns)"
             )
 
     def _refuse_slip(self, title: str, missing: list[str]) -> None:

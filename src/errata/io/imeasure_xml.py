@@ -20,9 +20,7 @@ corrections, so `IMeasure` takes them as they are.
 
 from __future__ import annotations
 
-import warnings
-
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.data import Corpus, Edit, Reference
 from errata.io.m2 import M2File
 from errata.io.records import XmlParser, parse_integer
@@ -138,11 +136,9 @@ class _Reader:
         elif tag == "c":
             if text == "-NONE-":
                 text = ""
-                warnings.warn(
+                warn_of_data(
                     f"{self.path}:{self._xml.line}: -NONE- is read as a deletion; "
-                    "the official program inserts that word",
-                    DataWarning,
-                    stacklevel=2,
+                    "the official program inserts that word"
                 )
             try:
                 edit = Edit(*self._span, text, self._kind)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from errata.core.errors import DataWarning, InputError, escape_controls, shorten
+from errata.core.errors import InputError, escape_controls, shorten, warn_of_data
 from errata.core.parallel import usual_threads
 from errata.data import Corpus, Edit, Hypotheses, apply_edits, duplicate_name_errors
 from errata.io.checks import Finding, raise_or_warn
@@ -137,11 +136,9 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
         inside = sorted(entry.path for entry in entries if entry.is_file())
         others = sorted(escape_controls(entry.name) for entry in entries if not entry.is_file())
         if inside and others:
-            warnings.warn(
+            warn_of_data(
                 f"{escape_controls(where)}: not read, being no files: "
-                f"{shorten(', '.join(others))}; name a folder inside it separately",
-                DataWarning,
-                stacklevel=2,
+                f"{shorten(', '.join(others))}; name a folder inside it separately"
             )
         if name is not None or not inside:
             problem = "there is no file in the folder"

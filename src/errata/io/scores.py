@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import Floats
 from errata.data import Scores
 from errata.io.checks import Finding, raise_or_warn
@@ -589,9 +588,7 @@ def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
 def _checked(scores: Scores, name: str) -> Scores:
     """Refuse systems without a score: NaN and infinities have no rank. Say which look alike."""
     for problem in similar_names(scores.systems):
-        warnings.warn(
-            f"{name}: the systems {problem}; write each in one way only", DataWarning, stacklevel=4
-        )
+        warn_of_data(f"{name}: the systems {problem}; write each in one way only", stacklevel=4)
     for system, value in scores:
         if not np.isfinite(value):
             problem = f"{scores.label}: the system {system!r} has no score"

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -174,7 +174,7 @@ def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
     for key, value in data.items():
         shown = _compact(value)
         if key in ("figures", "changed", "edits") and value:
-            items = map(_compact, value)
+            items: Iterable[str] = map(_compact, value)
             if isinstance(value, dict):
                 items = (f"{_compact(number)}: {_compact(each)}" for number, each in value.items())
             shown = f"{shown[0]}\n  " + ",\n  ".join(items) + f"\n {shown[-1]}"

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from errata.core.errors import (
-    DataWarning,
     InputError,
     MissingExtraError,
     escape_controls,
     install_extra,
+    warn_of_data,
 )
 from errata.core.stats import Floats, merge_ties
 from errata.io.atomic import write_bytes
@@ -107,10 +107,9 @@ def named_glyphs(remedy: str | None) -> Iterator[None]:
             warnings.warn(warning.message, stacklevel=4)
     if missing and remedy is not None:
         first = " ".join(list(missing)[:10]) + (" …" if len(missing) > 10 else "")
-        warnings.warn(
+        warn_of_data(
             f"no installed font has {first}: boxes stand for them; install a font that "
             f"has them, such as Noto Sans CJK, or {remedy}",
-            DataWarning,
             stacklevel=4,
         )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from errata.core.errors import DataWarning, InputError, locate
+from errata.core.errors import InputError, locate, warn_of_data
 
 # ---- What a reader or the guard found in a file: one frozen record per kind of trouble.
 
@@ -105,13 +105,13 @@ def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel
     """
     for finding in summarise(raise_first_error(findings, guard=guard)):
         if finding.severity == "warning":
-            warnings.warn(str(finding), DataWarning, stacklevel=stacklevel)
+            warn_of_data(str(finding), stacklevel=stacklevel)
 
 
 def warn_of_sum(what: str, number: int, message: Callable[[int], str]) -> None:
     """Warn of a number, unless it is 0; what is read in parts adds them up by ``what`` first."""
     if number:
-        warnings.warn(message(number), DataWarning, stacklevel=4)
+        warn_of_data(message(number), stacklevel=4)
 
 
 @dataclass

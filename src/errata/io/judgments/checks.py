@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import merge_ties
 from errata.data import Judgment, Scores
 
@@ -73,11 +72,9 @@ class UnknownValues:
         """Say what was not read."""
         if self._met:
             line = next(iter(self._met.values()))
-            warnings.warn(
+            warn_of_data(
                 f"{self.name}:{line}: not read: {', '.join(self._met)}; remove it, or check how "
-                "it is spelt",
-                DataWarning,
-                stacklevel=3,
+                "it is spelt"
             )
 
 
@@ -242,11 +239,9 @@ def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) 
     missing, there = sorted(judged - outputs.keys()), judged & outputs.keys()
     if not missing or (len(there) > 2 and any(_tells(j, outputs) for j in judgments)):
         return
-    warnings.warn(
+    warn_of_data(
         f"{name}: in 0 of {len(judgments)} rankings the outputs can tell whether the systems are "
-        f"named right: there is no output of {', '.join(missing)}; give the outputs of all systems",
-        DataWarning,
-        stacklevel=3,
+        f"named right: there is no output of {', '.join(missing)}; give the outputs of all systems"
     )
 
 
@@ -309,11 +304,9 @@ def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Jud
         if not all(name.strip() for name in names):
             raise InputError(f"a {what} without a name", path=source, remedy="give it one")
         for problem in similar_names(names):
-            warnings.warn(
+            warn_of_data(
                 f"{source}: the {what}s {problem}; they count as they are written. Write each in "
-                "one way only",
-                DataWarning,
-                stacklevel=2,
+                "one way only"
             )
 
 
@@ -414,7 +407,7 @@ class DuplicateFilter:
             if count := self._counted[kind]:
                 more = f" (so do {count - 1} more)" if count > 1 else ""
                 text = f"{self._first[kind]} {message}{more}"
-                warnings.warn(text, DataWarning, stacklevel=4)
+                warn_of_data(text, stacklevel=4)
 
 
 def _who(judge: str, item: str) -> str:

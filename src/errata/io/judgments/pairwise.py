@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import re
-import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from io import StringIO
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.io.judgments.checks import DuplicateFilter, unique_columns
 from errata.io.records import parse_integer
@@ -128,11 +127,9 @@ class _Rows:
             remedy = "number the systems without a gap, each with systemKId and systemKrank"
             raise InputError(problem, path=self.name, line=1, remedy=remedy)
         if unknown:
-            warnings.warn(
+            warn_of_data(
                 f"{self.name}:1: columns that are not read: {', '.join(unknown)[:200]}; "
-                f"known are {', '.join(HEADER)}",
-                DataWarning,
-                stacklevel=2,
+                f"known are {', '.join(HEADER)}"
             )
 
     def _find(self, *titles: str) -> int:

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Judgment
@@ -115,11 +114,9 @@ def _assignments(
         raise InputError(f"not CSV: {error}", path=name, line=rows.line_num) from None
     if left_out and statuses is None:
         shown = ", ".join(f"{number} {status}" for status, number in left_out.items())
-        warnings.warn(
+        warn_of_data(
             f"{name}: assignments left out: {shown}; name the statuses that count to "
-            "decide otherwise (--status)",
-            DataWarning,
-            stacklevel=3,
+            "decide otherwise (--status)"
         )
 
 
@@ -178,12 +175,10 @@ def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
     ]
     # One slip among hundreds is a slip; one ranking in ten is a shift.
     if len(repeated) > 0.1 * len(assignments):
-        warnings.warn(
+        warn_of_data(
             f"{name}:{repeated[0].line}: {len(repeated)} of {len(assignments)} rankings show one "
             "text under two labels, so the labels belong to other sentences; give the outputs to "
-            "check them (--outputs), or labels='text' to name the systems by the texts",
-            DataWarning,
-            stacklevel=3,
+            "check them (--outputs), or labels='text' to name the systems by the texts"
         )
 
 
@@ -212,12 +207,10 @@ def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> I
             ranks=tuple(rank for _, rank in groups.values()),
         )
     if unknown or changed:
-        warnings.warn(
+        warn_of_data(
             f"{name}: of {cells} outputs shown, {changed} had other labels than the "
             f"systems that wrote them (corrected), {unknown} were written by no system "
-            "(left out)",
-            DataWarning,
-            stacklevel=3,
+            "(left out)"
         )
 
 
@@ -307,11 +300,9 @@ class _Table:
                 problem = f"sentence number {text[:40]!r} is not a whole number from {self.base}"
                 remedy = "number all sentences, or none"
                 raise InputError(problem, path=self.name, line=line, remedy=remedy)
-            warnings.warn(
+            warn_of_data(
                 f"{self.name}: sentences are named, not numbered; they are counted in the order "
-                "in which they first appear",
-                DataWarning,
-                stacklevel=2,
+                "in which they first appear"
             )
             order = {cell: k for k, cell in enumerate(dict.fromkeys(cells))}
             return [order[cell] for cell in cells]
@@ -374,13 +365,11 @@ class _Table:
                     rounds.append(mine)
                 mine.add(groups, values)
         if again:
-            warnings.warn(
+            warn_of_data(
                 f"{self.name}:{again[0]}: a judge has judged a system on this sentence before "
                 f"({len(again)} such rows); it counts as another ranking. Remove the row, or name "
                 "the items apart in a column item; if several people judged, say which column "
-                "names them (--columns judge=TITLE)",
-                DataWarning,
-                stacklevel=2,
+                "names them (--columns judge=TITLE)"
             )
         for (judge, sentence, item), rounds in items.items():
             for found in rounds:

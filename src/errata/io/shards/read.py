@@ -7,13 +7,12 @@ Every batch has a vocabulary of its own, so that memory does not grow with what 
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.data import Corpus, Hypotheses
 from errata.io.checks import Finding, raise_first_error, summarise
 from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
@@ -90,13 +89,13 @@ class WarningCollector:
         """Warn of what was collected."""
         first = [finding for kept in self._kept.values() for finding in kept]
         for finding in summarise(first, counts=self._counts):
-            warnings.warn(str(finding), DataWarning, stacklevel=3)
+            warn_of_data(str(finding))
         for key, finding in self._whole.items():
             if 2 * self._holds[key] > self._sentences[key[1]]:
-                warnings.warn(str(finding), DataWarning, stacklevel=3)
+                warn_of_data(str(finding))
         for number, said in self._sums.values():
             if number:
-                warnings.warn(said(number), DataWarning, stacklevel=3)
+                warn_of_data(said(number))
 
 
 # ---- One batch: lines of files that belong together, checked and made a corpus with its
