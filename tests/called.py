@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from errata.collect.web.api import Served
-from errata.collect.web.app import Address, application_of
+from errata.collect.web.app import Address, application
 from errata.collect.web.panel import panel_in
 from stored_campaigns import Made, signer_of, token_of
 
@@ -22,10 +22,13 @@ class Client:
     def __init__(self, campaign: Made, calls: int = 1_000_000) -> None:
         panel = panel_in(campaign.store.campaign().texts)
         self.served = Served(
-            campaign.store, signer_of(campaign.database, KEY), panel.frame if panel else ""
+            campaign.store,
+            signer_of(campaign.database, KEY),
+            panel.frame if panel else "",
+            links=Address().links,
         )
         self.served.limiter.limits["call"] = calls
-        self.app, self.dashboard = application_of(self.served, Address())
+        self.app, self.dashboard = application(self.served), self.served.dashboard
 
     def __call__(
         self,

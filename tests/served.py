@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from errata.collect.web.api import Served
-from errata.collect.web.app import Address, _config, application_of, background
+from errata.collect.web.app import Address, _config, application, background
 from errata.collect.web.database import open_database
 from errata.collect.web.panel import panel_in
 from errata.collect.web.store import AssignmentStore
@@ -148,11 +148,11 @@ class LocalServer(Server):
             store, address = AssignmentStore(database), Address(port=self.port)
             panel = panel_in(store.campaign().texts)
             frame = panel.frame if panel else ""
-            shared = Served(store, signer_of(database, bytes.fromhex(self.key)), frame)
+            signer = signer_of(database, bytes.fromhex(self.key))
+            shared = Served(store, signer, frame, links=address.links)
             shared.limiter.limits["call"] = self.calls
-            app, dashboard = application_of(shared, address)
-            self._uvicorn = Announced(_config(app, address))
-            with background(store, dashboard):
+            self._uvicorn = Announced(_config(application(shared), address))
+            with background(store, shared.dashboard):
                 self._uvicorn.run([self._socket])
         finally:
             ready.set()

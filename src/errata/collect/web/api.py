@@ -1,7 +1,8 @@
 """JSON API of judges and organisers, request limits.
 
-Handlers only translate: what is asked is read from the request, what happens is the store's, and
-its refusals become statuses. A 2xx for an answer is sent after the store has committed it.
+Handlers only translate, each in a thread: what is asked is read from the call, what happens is the
+store's, and its refusals become statuses. A 2xx for an answer is sent after the store has
+committed it.
 """
 
 from __future__ import annotations
@@ -11,22 +12,24 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, get_args
+from itertools import chain
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
 import anyio
 import anyio.to_thread
 from sqlalchemy import Connection, Row, bindparam, select, update
 from sqlalchemy.exc import InterfaceError, InternalError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 from errata.collect.answers import AnswerError
-from errata.collect.assignment import JudgeView, KeepCurrent
+from errata.collect.assignment import JudgeView, KeepCurrent, NoTask
 from errata.collect.design import FORMS_OUT
 from errata.collect.web.assignment_queries import may_come_back, most_for_one
 from errata.collect.web.assignments import (
@@ -73,13 +76,15 @@ from errata.collect.web.schema import judges
 from errata.collect.web.store import (
     AssignmentStore,
     Campaign,
+    ClaimedTask,
     ForbiddenError,
     HeldTask,
     Receipt,
     SubmittedAnswer,
 )
-from errata.collect.web.tokens import Claims, LinkSigner
-from errata.io.records import decode_json
+from errata.collect.web.tokens import Claims, LinkSigner, TokenRole
+from errata.core.errors import InputError
+from errata.io.records import AtLeast, RecordReader, decode_json
 
 # ---- How much one client may ask of the server: calls a minute, bytes, depth, seconds.
 
@@ -87,6 +92,7 @@ LARGEST_BODY = 64 * 1024  # bytes
 DEEPEST = 8  # levels of JSON
 WINDOW = 60.0  # seconds
 MOST_KEYS = 20_000  # clients remembered at once
+SLOWEST = 15.0  # seconds until a body must be there
 
 # Calls of a kind that one address or token may make in a minute.
 PER_MINUTE = {"join": 10, "failure": 20, "call": 240}
@@ -119,8 +125,42 @@ class Limiter:
         self._seen = fresh if len(fresh) < MOST_KEYS else {}
 
 
-class MalformedRequest(Exception):
-    """A body that is no JSON of the kind that is taken; the text says why."""
+class ApiError(Exception):
+    """An answer that is no success; ``more`` stands beside the error."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        remedy: str = "",
+        field: str | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.status, self.more = status, dict(more or {})
+        self.error = {"code": code, "message": message, "remedy": remedy, "field": field}
+
+
+async def read_body(request: Request) -> bytes:
+    """The body of a request; one that is too large or too slow is refused."""
+    large = ApiError(
+        413, "too_large", f"the request is larger than {LARGEST_BODY} bytes", "send less"
+    )
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length) > LARGEST_BODY:
+        raise large
+    content = b""
+    try:
+        with anyio.fail_after(SLOWEST):
+            async for part in request.stream():
+                content += part
+                if len(content) > LARGEST_BODY:
+                    raise large
+    except TimeoutError:
+        raise ApiError(408, "too_slow", "the request came too slowly", "send it again") from None
+    except ClientDisconnect:
+        raise ApiError(400, "gone", "the request broke off", "send it again") from None
+    return content
 
 
 def read_json(body: bytes) -> dict[str, Any]:
@@ -130,41 +170,25 @@ def read_json(body: bytes) -> dict[str, Any]:
     {'revision': 1}
     """
     try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError:
-        raise MalformedRequest("the body is not UTF-8") from None
-    if _depth(text) > DEEPEST:
-        raise MalformedRequest(f"the body is nested deeper than {DEEPEST} levels")
-    try:
-        found = decode_json(text)
+        found = decode_json(body.decode())
         json.dumps(found, allow_nan=False)  # 1e999 is written as a number, and is none
-    except ValueError as error:
-        raise MalformedRequest(f"the body is no JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise MalformedRequest("the body is no JSON object")
-    return found
+    except ValueError as error:  # UnicodeDecodeError is one
+        problem = f"the body is no JSON: {error}"
+    else:
+        if _nests_deeper(found, DEEPEST):
+            problem = f"the body is nested deeper than {DEEPEST} levels"
+        elif isinstance(found, dict):
+            return found
+        else:
+            problem = "the body is no JSON object"
+    raise ApiError(400, "malformed", problem, "send a JSON object")
 
 
-def _depth(text: str) -> int:
-    """How deep brackets nest, those inside strings not counted."""
-    deepest = depth = 0
-    inside = escaped = False
-    for character in text:
-        if inside:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                inside = False
-        elif character == '"':
-            inside = True
-        elif character in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]}":
-            depth -= 1
-    return deepest
+def _nests_deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_nests_deeper(each, levels - 1) for each in inner)
 
 
 # ---- What every call shares: who is calling, work in threads, and refusals as statuses.
@@ -172,16 +196,8 @@ def _depth(text: str) -> int:
 T = TypeVar("T")
 THREADS = 8  # at work in the database at once; as many connections are kept
 LOG = logging.getLogger("errata.collect.web")
-
-
-class ApiError(Exception):
-    """An answer that is no success."""
-
-    def __init__(
-        self, status: int, code: str, message: str, remedy: str = "", field: str | None = None
-    ) -> None:
-        self.status = status
-        self.body = {"error": {"code": code, "message": message, "remedy": remedy, "field": field}}
+Role = Literal["judge", "admin", "own", ""]  # own: a judge whose link the handler itself checks
+_STALE: dict[str, str] = {"judge": "ask for the new one", "admin": "errata collect links prints it"}
 
 
 def reply(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -198,14 +214,16 @@ class Served:
     signer: LinkSigner
     frame: str = ""
     secure: bool = False
+    links: str = ""  # what links begin with
     limiter: Limiter = field(default_factory=Limiter)
     threads: anyio.CapacityLimiter | None = None
     health: tuple[float, bool] = (0.0, False)
     strings: dict[str, str] = field(default_factory=dict)  # that the campaign replaces
 
-    async def run(
-        self, work: Callable[..., T], *given: Any, abandoned: bool = False, **named: Any
-    ) -> T:
+    def __post_init__(self) -> None:
+        self.dashboard = Dashboard(self.store)
+
+    async def run(self, work: Callable[..., T], *given: Any, abandoned: bool = False) -> T:
         """Work of the database, in a thread; what it refuses becomes a status.
 
         A call that is given up waits for its work all the same, unless it may be ``abandoned``.
@@ -214,7 +232,7 @@ class Served:
             self.threads = anyio.CapacityLimiter(THREADS)
         try:
             return await anyio.to_thread.run_sync(
-                partial(work, *given, **named), limiter=self.threads, abandon_on_cancel=abandoned
+                partial(work, *given), limiter=self.threads, abandon_on_cancel=abandoned
             )
         except ForbiddenError as error:
             code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
@@ -227,59 +245,108 @@ class Served:
             self.health = (time.monotonic(), False)
             raise ApiError(503, "unavailable", *_trouble(error)) from None
 
-    def claims(self, request: Request, role: str) -> Claims:
+    def claims(self, request: Request, role: TokenRole) -> Claims:
         """Return the claims of the caller's token; failures are counted by address.
 
-        A genuine token passes however many others failed at the same address.
+        A genuine token passes however many others failed at the same address. Whether its link is
+        the current one is known in the database alone.
         """
-        client = request.client.host if request.client else ""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         found = self.signer.read(token) if scheme.lower() == "bearer" else None
         if found is None or found.role != role:
-            if not self.limiter.allowed("failure", client):
+            if not self.limiter.allowed("failure", _client(request)):
                 raise ApiError(429, "too_many", "too many links that do not work", "wait a minute")
             raise ApiError(401, "link", "this link does not work", "ask for a new one")
         if not self.limiter.allowed("call", f"{found.role}{found.judge}"):
             raise ApiError(429, "too_many", "too many calls", "wait a minute")
         return found
 
-    def judge_claims(self, request: Request) -> Claims:
-        """Who the link says is calling; whether it still holds is known in the database alone."""
-        claims = self.claims(request, "judge")
+    async def answer(
+        self, request: Request, handler: Callable[[ApiCall], Any], role: Role
+    ) -> Response:
+        """Answer a call: who calls is checked first, and the handler works in a thread."""
+        content = await read_body(request)
+        claims = Claims("judge", 0, "")
+        if role:
+            claims = self.claims(request, "admin" if role == "admin" else "judge")
         request.state.judge = claims.judge
-        return claims
 
-    async def judge(self, request: Request) -> int:
-        """Return the judge who calls by a current link."""
-        claims = self.judge_claims(request)
-        if await self.run(self.store.salt_of_judge, claims.judge) != claims.salt:
-            raise ApiError(401, "link", "this link was replaced", "ask for the new one")
-        return claims.judge
+        def work() -> Response:
+            if role in _STALE:
+                store, judge = self.store, claims.judge
+                salt = store.salt_of_judge(judge) if role == "judge" else store.salt_of("admin")
+                if salt != claims.salt:
+                    raise ApiError(401, "link", "this link was replaced", _STALE[role])
+            found = handler(ApiCall(self, request, content, claims.judge, claims.salt))
+            return found if isinstance(found, Response) else reply(found)
 
-    async def need_organiser(self, request: Request) -> None:
-        """Refuse a call that does not come by the organiser's current link."""
-        claims = self.claims(request, "admin")
-        if await self.run(self.store.salt_of, "admin") != claims.salt:
-            raise ApiError(401, "link", "this link was replaced", "errata collect links prints it")
+        return await self.run(work)
+
+
+def _client(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """A call of the API: what is asked, and by which judge (0: the organiser) with which link."""
+
+    served: Served
+    request: Request
+    content: bytes
+    judge: int
+    salt: str
+
+    @property
+    def store(self) -> AssignmentStore:
+        return self.served.store
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The JSON object that is sent."""
+        return read_json(self.content)
+
+    @property
+    def task(self) -> int:
+        """The number of the task in the address."""
+        text = str(self.request.path_params["task"])
+        if not (text.isascii() and text.isdecimal() and len(text) < 18):
+            raise ApiError(404, "not_yours", "there is no such task", "load the page again")
+        return int(text)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of judges that are sent."""
+        names = self.body.get("names")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ApiError(422, "invalid", "no names", "send a list of names", "names")
+        return names
+
+    def finish(self, campaign: Campaign, state: str) -> dict[str, str]:
+        """The code and the return link, for who has finished and for nobody before."""
+        if state != "finished":
+            return {}
+        with self.store.database.reading() as connection:
+            return finish_of(connection, campaign, self.judge)
 
 
 async def localised_error(served: Served, request: Request, error: ApiError) -> dict[str, Any]:
     """An error in the judge's language; of who is not known, in that of the browser."""
     language = preferred(request.headers.get("accept-language", ""))
-    judge = getattr(request.state, "judge", None)
-    if judge is not None:
+    judge = getattr(request.state, "judge", 0)
+    if judge:
 
-        def own(store: AssignmentStore) -> str:
-            with store.database.reading() as connection:
+        def own() -> str:
+            with served.store.database.reading() as connection:
                 mine = select(judges.c.language).where(judges.c.id == judge)
                 said = connection.execute(mine).scalar()
-                return str(said or store.campaign(connection).texts.get("language", "en"))
+                return str(said or served.store.campaign(connection).texts.get("language", "en"))
 
         with contextlib.suppress(ApiError):  # the database may be what ails
-            language = await served.run(own, served.store)
+            language = await served.run(own)
     elif "/admin/" in request.url.path:
         language = "en"  # as the organiser's page is
-    return {"error": error_in(language, error.body["error"], served.strings)}
+    return {"error": error_in(language, error.error, served.strings), **error.more}
 
 
 def _trouble(error: Exception) -> tuple[str, str]:
@@ -288,14 +355,6 @@ def _trouble(error: Exception) -> tuple[str, str]:
     if "full" in said or "no space" in said:
         return "there is no room to store anything", "the organiser must make room on the disk"
     return "the database cannot be reached", "the page tries again by itself"
-
-
-async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object of a request."""
-    try:
-        return read_json(await request.body())
-    except MalformedRequest as error:
-        raise ApiError(400, "malformed", str(error), "send a JSON object") from None
 
 
 # ---- Where a judge stands: which page is due, and how much is done.
@@ -391,123 +450,100 @@ def _state(campaign: Campaign, row: Any, view: Any, learning: bool, done: int) -
     return "working"
 
 
+# ---- The judge's part of the API.
+
 MOST_AHEAD = 2
 
 
-def _standing(store: AssignmentStore, judge: int) -> tuple[Campaign, JudgeState]:
-    with store.database.reading() as connection:
-        return judge_state(store, connection, judge)
+def _standing(call: ApiCall) -> tuple[Campaign, JudgeState]:
+    with call.store.database.reading() as connection:
+        return judge_state(call.store, connection, call.judge)
 
 
 def _language(campaign: Campaign, standing: JudgeState) -> str:
     return standing.language or str(campaign.texts.get("language", "en"))
 
 
-async def me(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    campaign, standing = await served.run(_standing, served.store, judge)
+def me(call: ApiCall) -> dict[str, Any]:
+    campaign, standing = _standing(call)
     design, texts = campaign.design, campaign.texts
     language = _language(campaign, standing)
-    return reply(
-        {
-            "state": standing.state,
-            "title": campaign.name,
-            "campaign": served.signer.mark,
-            "name": standing.name,
-            "kind": design.kind,
-            "language": language,
-            "languages": list(campaign.languages),
-            "direction": direction_of(language),
-            "strings": load_texts(language, served.strings),
-            "progress": standing.progress,
-            "consent": {
-                "version": consent_version(all_consents(texts)),
-                "blocks": parse_markdown(localised_text(texts, "consent", language)),
-            },
-            "instructions": parse_markdown(localised_text(texts, "instructions", language)),
-            "display": {"marks": design.marks, "switch": design.marks_may_change},
-            **await served.run(_finish, served.store, campaign, judge, standing.state),
-        }
-    )
+    return {
+        "state": standing.state,
+        "title": campaign.name,
+        "campaign": call.served.signer.mark,
+        "name": standing.name,
+        "kind": design.kind,
+        "language": language,
+        "languages": list(campaign.languages),
+        "direction": direction_of(language),
+        "strings": load_texts(language, call.served.strings),
+        "progress": standing.progress,
+        "consent": {
+            "version": consent_version(all_consents(texts)),
+            "blocks": parse_markdown(localised_text(texts, "consent", language)),
+        },
+        "instructions": parse_markdown(localised_text(texts, "instructions", language)),
+        "display": {"marks": design.marks, "switch": design.marks_may_change},
+        **call.finish(campaign, standing.state),
+    }
 
 
-async def language(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    wanted = (await body_of(request)).get("language")
-    store = served.store
-    await served.run(choose_language, store.database, judge, wanted, now=store.wall())
-    return reply({"language": wanted})
+def language(call: ApiCall) -> dict[str, Any]:
+    wanted = call.body.get("language")
+    choose_language(call.store.database, call.judge, wanted, now=call.store.wall())
+    return {"language": wanted}
 
 
-def _finish(store: AssignmentStore, campaign: Campaign, judge: int, state: str) -> dict[str, str]:
-    """The code and the return link, for who has finished and for nobody before."""
-    if state != "finished":
-        return {}
-    with store.database.reading() as connection:
-        return finish_of(connection, campaign, judge)
-
-
-async def join(served: Served, request: Request) -> Response:
-    client = request.client.host if request.client else ""
-    if not served.limiter.allowed("join", client):
+def join(call: ApiCall) -> Response:
+    if not call.served.limiter.allowed("join", _client(call.request)):
         raise ApiError(429, "too_many", "too many came from this address", "wait a minute")
-    sent = await body_of(request)
+    sent = call.body
     key, parameters = sent.get("key"), sent.get("parameters")
-    salt = await served.run(served.store.salt_of, "join")
-    genuine = served.signer.join_key(salt).encode()
+    genuine = call.served.signer.join_key(call.store.salt_of("join")).encode()
     if not isinstance(key, str) or not hmac.compare_digest(genuine, key.encode("utf-8", "replace")):
         raise ApiError(404, "link", "this link does not work", "open it from the panel again")
     if not isinstance(parameters, dict):
         raise ApiError(422, "invalid", "no parameters", "open it from the panel", "parameters")
-    found = await served.run(join_panel, served.store, parameters)
-    return reply({"token": served.signer.token("judge", found.id, found.salt)}, 201)
+    found = join_panel(call.store, parameters)
+    return reply({"token": call.served.signer.token("judge", found.id, found.salt)}, 201)
 
 
-def _withdraw(store: AssignmentStore, judge: int) -> None:
+def withdraw(call: ApiCall) -> dict[str, Any]:
+    store = call.store
     with store.database.reading() as connection:
-        name = connection.execute(select(judges.c.name).where(judges.c.id == judge)).scalar_one()
+        mine = select(judges.c.name).where(judges.c.id == call.judge)
+        name = connection.execute(mine).scalar_one()
     set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
+    return {"state": "withdrawn"}
 
 
-async def consent(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    sent = await body_of(request)
+def consent(call: ApiCall) -> dict[str, Any]:
+    sent, store = call.body, call.store
     if type(sent.get("agreed")) is not bool:
         raise ApiError(422, "invalid", "neither yes nor no", "send agreed", "agreed")
-
-    def agree(store: AssignmentStore) -> None:
-        version = consent_version(all_consents(store.campaign().texts))
-        if sent.get("version") != version:
-            raise AnswerError("the text has changed", "version", "read it again")
-        if not sent["agreed"]:
-            _withdraw(store, judge)
-            return
-        with store.database.writing() as connection:
-            connection.execute(
-                update(judges)
-                .where(judges.c.id == judge)
-                .values(consent_version=version, consent_time=store.wall())
-            )
-            record(connection, store.wall(), "judge", "consent", judge=judge, version=version)
-
-    await served.run(agree, served.store)
-    _, standing = await served.run(_standing, served.store, judge)
-    return reply({"state": standing.state})
+    version = consent_version(all_consents(store.campaign().texts))
+    if sent.get("version") != version:
+        raise AnswerError("the text has changed", "version", "read it again")
+    if not sent["agreed"]:
+        return withdraw(call)
+    agreed = {"consent_version": version, "consent_time": store.wall()}
+    with store.database.writing() as connection:
+        connection.execute(update(judges).where(judges.c.id == call.judge).values(**agreed))
+        record(connection, store.wall(), "judge", "consent", judge=call.judge, version=version)
+    return {"state": _standing(call)[1].state}
 
 
-async def tasks(served: Served, request: Request) -> Response:
-    if request.method == "GET":
-        return await _earlier(served, await served.judge(request), request)
-    link = served.judge_claims(request)
-    judge, sent = link.judge, await body_of(request)
-    ahead = sent.get("ahead", 1)
+def tasks(call: ApiCall) -> dict[str, Any]:
+    """Claim one or two tasks."""
+    store, judge = call.store, call.judge
+    ahead = call.body.get("ahead", 1)
     if type(ahead) is not int or not 1 <= ahead <= MOST_AHEAD:
         raise ApiError(422, "invalid", "ahead is 1 or 2", "send one of them", "ahead")
 
     def claim_in(connection: Connection) -> tuple[Campaign, JudgeState, list[HeldTask], str]:
         """All of it in one transaction: whose link it is, what is due, and the tasks."""
-        store = served.store
-        row = store.locked_judge(connection, judge, link.salt)
+        row = store.locked_judge(connection, judge, call.salt)
         expire_leases(connection, store.steady())
         campaign, standing = judge_state(store, connection, judge, row=row)
         view: JudgeView | None = standing.view
@@ -519,43 +555,34 @@ async def tasks(served: Served, request: Request) -> Response:
                     connection, campaign, judge, known=known, ahead=ahead, row=row, view=view
                 )
                 view = None  # it holds one more
-                if not isinstance(found, KeepCurrent):
-                    why = found.reason  # type: ignore[union-attr]
-                    break
-                known.append(found.assignment)
+                if isinstance(found, KeepCurrent):
+                    known.append(found.assignment)
+                    continue
+                assert isinstance(found, NoTask)
+                why = found.reason
+                break
         design = campaign.design
         taken = [store.task_in(connection, design, judge, assignment) for assignment in known]
         if why == "nothing" and not may_come_back(connection, design, judge):
             why = "all"  # nothing is left, now or later
         return campaign, standing, taken, why
 
-    def claim(store: AssignmentStore) -> dict[str, Any]:
-        campaign, standing, found, why = store.retried(claim_in)
-        if standing.state not in ("working", "tutorial"):
-            finish = _finish(store, campaign, judge, standing.state)
-            return {"tasks": [], "state": standing.state, "progress": standing.progress, **finish}
-        taken = [_task_json(campaign, task.taken(campaign.design)) for task in found]
-        state = standing.state if taken else _after(why)
-        if (
-            why in ("nothing", "all", "budget")
-            and not taken
-            and release_early(store, campaign, judge)
-        ):
+    campaign, standing, found, why = store.retried(claim_in)
+    taken = [_task_json(campaign, task.taken(campaign.design)) for task in found]
+    state = standing.state
+    if state in ("working", "tutorial") and not taken:
+        state = _AFTER.get(why, why)
+        if why in ("nothing", "all", "budget") and release_early(store, campaign, judge):
             state = "finished"  # whoever came from a panel is not kept waiting
-        finish = _finish(store, campaign, judge, state)
-        return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
-
-    return reply(await served.run(claim, served.store))
+    finish = call.finish(campaign, state)
+    return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
 
 
-def _after(why: str) -> str:
-    """The state of the page when there is no task."""
-    return {"nothing": "waiting", "leases": "waiting", "budget": "finished", "all": "finished"}.get(
-        why, why
-    )
+# The state of the page when there is no task.
+_AFTER = {"nothing": "waiting", "leases": "waiting", "budget": "finished", "all": "finished"}
 
 
-def _task_json(campaign: Campaign, task: Any) -> dict[str, Any]:
+def _task_json(campaign: Campaign, task: ClaimedTask) -> dict[str, Any]:
     """A task as the page gets it: fields are alike whatever the task is for."""
     scales = [asdict(scale) for scale in campaign.design.scales]
     return {
@@ -568,26 +595,20 @@ def _task_json(campaign: Campaign, task: Any) -> dict[str, Any]:
     }
 
 
-async def _earlier(served: Served, judge: int, request: Request) -> Response:
-    many = request.query_params.get("last", "5")
+def earlier_tasks(call: ApiCall) -> dict[str, Any]:
+    many = call.request.query_params.get("last", "5")
     if not many.isdecimal() or not 1 <= int(many) <= 5:
         raise ApiError(422, "invalid", "last is 1 to 5", "send such a number", "last")
-
-    def read(store: AssignmentStore) -> list[dict[str, Any]]:
-        found = []
-        campaign = store.campaign()
-        for answer in reversed(store.last_answers(judge, int(many))):
-            task = _task_json(campaign, store.task(judge, answer["task"]))
-            found.append(task | {k: answer[k] for k in ("revision", "answer", "skip", "comment")})
-        return found
-
-    return reply({"tasks": await served.run(read, served.store)})
+    found = []
+    campaign = call.store.campaign()
+    for answer in reversed(call.store.last_answers(call.judge, int(many))):
+        task = _task_json(campaign, call.store.task(call.judge, answer["task"]))
+        found.append(task | {k: answer[k] for k in ("revision", "answer", "skip", "comment")})
+    return {"tasks": found}
 
 
-async def judgment(served: Served, request: Request) -> Response:
-    link = served.judge_claims(request)
-    judge, assignment = link.judge, _number(request)
-    sent = await body_of(request)
+def judgment(call: ApiCall) -> Response:
+    store, judge, assignment, sent = call.store, call.judge, call.task, call.body
     shown = sent.get("display")
     display = dict(shown) if isinstance(shown, dict) and len(json.dumps(shown)) < 500 else {}
     if type(sent.get("pasted")) is int and sent["pasted"] > 0:
@@ -603,240 +624,167 @@ async def judgment(served: Served, request: Request) -> Response:
         display,
     )
 
-    def store_it(store: AssignmentStore) -> tuple[int, dict[str, Any]]:
-        def store_in(connection: Connection) -> tuple[Receipt, Campaign, JudgeState]:
-            row: Row[Any] | None = store.locked_judge(connection, judge, link.salt)
-            campaign = store.campaign(connection)
-            receipt = store.submit_in(connection, campaign, judge, assignment, submission)
-            if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
-                row = None  # the rule may block, and whoever answers keeps a place
-            return receipt, *judge_state(store, connection, judge, campaign, row)
+    def store_in(connection: Connection) -> tuple[Receipt, Campaign, JudgeState]:
+        row: Row[Any] | None = store.locked_judge(connection, judge, call.salt)
+        campaign = store.campaign(connection)
+        receipt = store.submit_in(connection, campaign, judge, assignment, submission)
+        if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
+            row = None  # the rule may block, and whoever answers keeps a place
+        return receipt, *judge_state(store, connection, judge, campaign, row)
 
-        receipt, campaign, standing = store.retried(store_in)
-        answer = {"stored": receipt.stored, "state": standing.state, "progress": standing.progress}
-        answer |= _finish(store, campaign, judge, standing.state)
-        if receipt.status != 409 and standing.learns:
-            strings = load_texts(_language(campaign, standing), served.strings)
-            with store.database.reading() as connection:
-                told = feedback_on(connection, campaign.design, judge, assignment, strings)
-            answer |= {"feedback": told} if told else {}
-        return receipt.status, answer
-
-    status, body = await served.run(store_it, served.store)
-    if status == 409:
+    receipt, campaign, standing = store.retried(store_in)
+    stored = {"stored": receipt.stored}
+    if receipt.status == 409:
         message = "another answer is stored under this revision"
-        error = ApiError(409, "conflict", message, "send the next revision")
-        return reply(
-            await localised_error(served, request, error) | {"stored": body["stored"]}, 409
-        )
-    return reply(body, status)
+        raise ApiError(409, "conflict", message, "send the next revision", more=stored)
+    answer = {**stored, "state": standing.state, "progress": standing.progress}
+    answer |= call.finish(campaign, standing.state)
+    if standing.learns:
+        strings = load_texts(_language(campaign, standing), call.served.strings)
+        with store.database.reading() as connection:
+            feedback = feedback_on(connection, campaign.design, judge, assignment, strings)
+        answer |= {"feedback": feedback} if feedback else {}
+    return reply(answer, receipt.status)
 
 
-def _number(request: Request) -> int:
-    text = str(request.path_params["task"])
-    if not (text.isascii() and text.isdecimal() and len(text) < 18):
-        raise ApiError(404, "not_yours", "there is no such task", "load the page again")
-    return int(text)
+def ping(call: ApiCall) -> dict[str, Any]:
+    return {"expires": call.store.ping(call.judge, call.task)}
 
 
-async def ping(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    return reply({"expires": await served.run(served.store.ping, judge, _number(request))})
-
-
-async def give_back(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    await served.run(served.store.give_back, judge, _number(request))
-    return reply({})
-
-
-async def withdraw(served: Served, request: Request) -> Response:
-    judge = await served.judge(request)
-    await served.run(_withdraw, served.store, judge)
-    return reply({"state": "withdrawn"})
-
-
-JUDGE_CALLS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
-    ("me", me, ("GET",)),
-    ("me", withdraw, ("DELETE",)),
-    ("language", language, ("POST",)),
-    ("join", join, ("POST",)),
-    ("consent", consent, ("POST",)),
-    ("tasks", tasks, ("POST", "GET")),
-    ("tasks/{task}/judgment", judgment, ("PUT",)),
-    ("tasks/{task}/ping", ping, ("POST",)),
-    ("tasks/{task}/return", give_back, ("POST",)),
-)
+def give_back(call: ApiCall) -> dict[str, Any]:
+    call.store.give_back(call.judge, call.task)
+    return {}
 
 
 # ---- The organiser's part of the API: figures, links, judges, texts, exports.
 
-TEXTS = ("instructions", "consent")
-CHANGES = ("texts", "quota", "budget", "state")
-BOUNDS: tuple[BudgetBound, ...] = get_args(BudgetBound)
 LONGEST_TEXT = 20_000  # characters
 
 
-class Organiser:
-    """Handlers that share the dashboard, and know what links begin with."""
+@dataclass(frozen=True)
+class TextChanges:
+    """Texts that take the place of others; None leaves one as it is."""
 
-    def __init__(self, links: str, dashboard: Dashboard) -> None:
-        self.links, self.dashboard = links, dashboard
+    instructions: str | None = None
+    consent: str | None = None
 
-    def routes(self) -> list[tuple[str, Any, tuple[str, ...]]]:
-        """Paths, handlers and methods, below the API."""
-        return [
-            ("admin/campaign", self.change, ("PATCH",)),
-            ("admin/links", self.printed, ("POST",)),
-            ("admin/judges", self.added, ("POST",)),
-            ("admin/judges/{action}", self.acted, ("POST",)),
-            ("admin/export", self.export, ("GET",)),
-            ("admin/{part}", self.part, ("GET",)),
-        ]
-
-    async def part(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        name = str(request.path_params["part"])
-        if name not in PARTS:
-            raise ApiError(404, "no_page", "there is no such part")
-        tag, body = await served.run(self.dashboard.part, name)
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={"etag": tag})
-        return Response(body, media_type="application/json", headers={"etag": tag})
-
-    async def change(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        sent = await body_of(request)
-        for name in sent:
-            if name not in CHANGES:
-                said = f"{name[:40]!r} cannot be changed"
-                raise ApiError(422, "invalid", said, f"send {', '.join(CHANGES)}", name[:40])
-        texts = sent.get("texts", {})
-        good = isinstance(texts, dict) and all(
-            name in TEXTS and isinstance(text, str) and len(text) <= LONGEST_TEXT
-            for name, text in texts.items()
-        )
-        if not good:
-            raise ApiError(422, "invalid", "no such texts", f"send {', '.join(TEXTS)}", "texts")
-        quota, budget = _quota(sent.get("quota")), _budget(sent.get("budget"))
-        state = sent.get("state")
-        if state not in (None, "open", "paused", "closed"):
-            raise ApiError(422, "invalid", "no such state", "open, paused or closed", "state")
-
-        def work(store: AssignmentStore) -> None:
-            now = store.wall()
-            with store.database.at_once() as database:
-                if texts:
-                    change_texts(database, texts, now=now)
-                if quota is not None:
-                    change_quota(database, *quota, now=now)
-                if budget is not None:
-                    change_budget(database, *budget, now=now)
-                if state is not None:
-                    change_state(database, state, now=now)
-
-        await served.run(work, served.store)
-        self.dashboard.asked.set()
-        return reply({})
-
-    async def printed(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        names = await self._names(request, some=False)
-
-        def work(store: AssignmentStore) -> list[InvitedJudge]:
-            with store.database.reading() as connection:
-                return [j for j in invited(connection) if not names or j.name in names]
-
-        found = await served.run(work, served.store)
-        campaign = await served.run(served.store.campaign)
-        door = []
-        if not names and (panel := panel_in(campaign.texts)) is not None:
-            salt = await served.run(served.store.salt_of, "join")
-            link = f"{self.links}join/{served.signer.join_key(salt)}"
-            door = [{"name": f"panel {panel.provider}", "link": link}]
-        return self._links(served, found, door)
-
-    async def added(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        names = await self._names(request)
-        found = await served.run(
-            lambda store: add_judges(store.database, names, now=store.wall()), served.store
-        )
-        return self._links(served, found)
-
-    async def acted(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        names = await self._names(request)
-        action = str(request.path_params["action"])
-        if action not in get_args(JudgeChange):
-            raise ApiError(404, "no_page", "there is no such action")
-        wanted: Any = action
-        store = served.store
-        rotated = await served.run(change_judges, store.database, wanted, names, now=store.wall())
-        return self._links(served, rotated)
-
-    async def export(self, served: Served, request: Request) -> Response:
-        await served.need_organiser(request)
-        form: Any = request.query_params.get("form", "jsonl")
-        if form == "texts":  # several files, so as one
-            file = await served.run(zip_texts, served.store.database)
-            return StreamingResponse(parts_of(file), media_type="application/zip")
-        if form not in FORMS_OUT:
-            raise ApiError(422, "invalid", "no such form", ", ".join((*FORMS_OUT, "texts")), "form")
-        lines = export_lines(served.store.database, form)
-        # What a form cannot hold is refused before anything is sent.
-        first = await served.run(_first, lines)
-
-        def ended() -> Iterator[str]:
-            if first is not None:
-                yield first + "\n"
-            for line in lines:
-                yield line + "\n"
-
-        return StreamingResponse(ended(), media_type="text/plain; charset=utf-8")
-
-    async def _names(self, request: Request, *, some: bool = True) -> list[str]:
-        names = (await body_of(request)).get("names")
-        good = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not good or (some and not names):
-            raise ApiError(422, "invalid", "no names", "send a list of names", "names")
-        assert isinstance(names, list)
-        return names
-
-    def _links(
-        self, served: Served, found: list[InvitedJudge], door: list[dict[str, str]] | None = None
-    ) -> Response:
-        token = served.signer.token
-        links = [
-            {"name": j.name, "link": f"{self.links}judge#{token('judge', j.id, j.salt)}"}
-            for j in found
-        ]
-        return reply({"links": [*(door or []), *links]})
+    def __post_init__(self) -> None:
+        if any(len(text or "") > LONGEST_TEXT for text in vars(self).values()):
+            raise InputError("the text is too long", remedy=f"use {LONGEST_TEXT} characters")
 
 
-def _first(lines: Iterator[str]) -> str | None:
-    return next(lines, None)
+@dataclass(frozen=True)
+class QuotaChange:
+    """The tasks that some judges get, or all of them."""
+
+    tasks: Annotated[int, AtLeast(1)]
+    names: tuple[str, ...] = ()
 
 
-def _quota(sent: Any) -> tuple[int, list[str]] | None:
-    """``{"tasks": 40, "names": [...]}``: of these judges, or of all."""
-    if sent is None:
-        return None
-    names = sent.get("names", []) if isinstance(sent, dict) else None
-    tasks = sent.get("tasks") if isinstance(sent, dict) else None
-    good = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not good or type(tasks) is not int or tasks < 1:
-        raise ApiError(422, "invalid", "no such quota", "send tasks, and names", "quota")
-    assert isinstance(names, list)
-    return tasks, names
+@dataclass(frozen=True)
+class CampaignChanges:
+    """What an organiser changes at once: the budget is that of the whole campaign."""
+
+    texts: TextChanges | None = None
+    quota: QuotaChange | None = None
+    budget: Mapping[str, float] | None = None
+    state: Literal["open", "paused", "closed"] | None = None
+
+    def __post_init__(self) -> None:
+        bounds = get_args(BudgetBound)
+        if self.budget is not None and (len(self.budget) != 1 or not {*self.budget} <= {*bounds}):
+            raise InputError("budget: no such budget", remedy=f"send one of {', '.join(bounds)}")
 
 
-def _budget(sent: Any) -> tuple[BudgetBound, float] | None:
-    """``{"rankings": 400}``, or hours or money: the whole campaign's."""
-    if sent is None:
-        return None
-    good = isinstance(sent, dict) and len(sent) == 1
-    for bound in BOUNDS if good else ():
-        if type(amount := sent.get(bound)) in (int, float):
-            return bound, amount
-    raise ApiError(422, "invalid", "no such budget", f"send one of {', '.join(BOUNDS)}", "budget")
+def change_campaign(call: ApiCall) -> dict[str, Any]:
+    sent, now = call.body, call.store.wall()
+    try:
+        changes = RecordReader("").decode(CampaignChanges, sent)
+    except InputError as error:
+        name = re.match(r"\w*", error.problem)
+        wrong = name[0] if name else None
+        raise ApiError(422, "invalid", error.problem, error.remedy or "", wrong) from None
+    with call.store.database.at_once() as database:
+        if changes.texts is not None:
+            texts = {name: text for name, text in vars(changes.texts).items() if text is not None}
+            change_texts(database, texts, now=now)
+        if changes.quota is not None:
+            change_quota(database, changes.quota.tasks, changes.quota.names, now=now)
+        for bound, amount in (changes.budget or {}).items():
+            change_budget(database, bound, amount, now=now)  # type: ignore[arg-type]
+        if changes.state is not None:
+            change_state(database, changes.state, now=now)
+    call.served.dashboard.asked.set()
+    return {}
+
+
+def page_part(call: ApiCall) -> Response:
+    name = str(call.request.path_params["part"])
+    if name not in PARTS:
+        raise ApiError(404, "no_page", "there is no such part")
+    tag, body = call.served.dashboard.part(name)
+    if call.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(body, media_type="application/json", headers={"etag": tag})
+
+
+def _links(call: ApiCall, found: list[InvitedJudge]) -> list[dict[str, str]]:
+    start, token = f"{call.served.links}judge#", call.served.signer.token
+    return [{"name": j.name, "link": start + token("judge", j.id, j.salt)} for j in found]
+
+
+def current_links(call: ApiCall) -> dict[str, Any]:
+    names, doors = call.names, []
+    panel = panel_in(call.store.campaign().texts)
+    if panel is not None and not names:
+        key = call.served.signer.join_key(call.store.salt_of("join"))
+        doors = [{"name": f"panel {panel.provider}", "link": f"{call.served.links}join/{key}"}]
+    with call.store.database.reading() as connection:
+        found = [judge for judge in invited(connection) if not names or judge.name in names]
+    return {"links": [*doors, *_links(call, found)]}
+
+
+def change_named_judges(call: ApiCall) -> dict[str, Any]:
+    """Add judges, or do the same to several of them; the answer has the links that are new."""
+    action: Any = call.request.path_params.get("action")
+    if not (names := call.names):
+        raise ApiError(422, "invalid", "no names", "send a list of names", "names")
+    database, now = call.store.database, call.store.wall()
+    if action is None:
+        return {"links": _links(call, add_judges(database, names, now=now))}
+    if action not in get_args(JudgeChange):
+        raise ApiError(404, "no_page", "there is no such action")
+    return {"links": _links(call, change_judges(database, action, names, now=now))}
+
+
+def export(call: ApiCall) -> Response:
+    form: Any = call.request.query_params.get("form", "jsonl")
+    database = call.store.database
+    if form == "texts":  # several files, so as one
+        return StreamingResponse(parts_of(zip_texts(database)), media_type="application/zip")
+    if form not in FORMS_OUT:
+        raise ApiError(422, "invalid", "no such form", ", ".join((*FORMS_OUT, "texts")), "form")
+    lines: Iterator[str] = (f"{line}\n" for line in export_lines(database, form))
+    # What a form cannot hold is refused before anything is sent.
+    first = [line for line in [next(lines, None)] if line is not None]
+    return StreamingResponse(chain(first, lines), media_type="text/plain; charset=utf-8")
+
+
+API_CALLS: tuple[tuple[str, str, Callable[[ApiCall], Any], Role], ...] = (
+    ("me", "GET", me, "judge"),
+    ("me", "DELETE", withdraw, "judge"),
+    ("language", "POST", language, "judge"),
+    ("join", "POST", join, ""),
+    ("consent", "POST", consent, "judge"),
+    ("tasks", "POST", tasks, "own"),
+    ("tasks", "GET", earlier_tasks, "judge"),
+    ("tasks/{task}/judgment", "PUT", judgment, "own"),
+    ("tasks/{task}/ping", "POST", ping, "judge"),
+    ("tasks/{task}/return", "POST", give_back, "judge"),
+    ("admin/campaign", "PATCH", change_campaign, "admin"),
+    ("admin/links", "POST", current_links, "admin"),
+    ("admin/judges", "POST", change_named_judges, "admin"),
+    ("admin/judges/{action}", "POST", change_named_judges, "admin"),
+    ("admin/export", "GET", export, "admin"),
+    ("admin/{part}", "GET", page_part, "admin"),
+)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
+import contextlib
 import ipaddress
-import json
 import logging
+import mimetypes
 import multiprocessing
 import os
 import shutil
@@ -16,12 +15,10 @@ import sqlite3
 import ssl
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from importlib.resources.abc import Traversable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,17 +27,20 @@ from sqlalchemy import Connection, func, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from errata.collect.budget import check_interim, interim_points
 from errata.collect.schedule import AFTER, strengths_of
 from errata.collect.web.api import (
-    JUDGE_CALLS,
-    LARGEST_BODY,
+    API_CALLS,
+    ApiCall,
     ApiError,
-    Organiser,
+    Role,
     Served,
     localised_error,
     reply,
@@ -56,7 +56,7 @@ from errata.collect.web.database import (
     record,
     serving,
 )
-from errata.collect.web.i18n import direction_of, error_in, load_texts, preferred
+from errata.collect.web.i18n import direction_of, load_texts
 from errata.collect.web.judges import change_state, end_revived_links
 from errata.collect.web.panel import panel_in
 from errata.collect.web.schema import campaigns, events, schemas
@@ -170,19 +170,16 @@ def check_listening(address: Address) -> None:
         ) from None
 
 
-# ---- What every answer carries, and what no request may be: an ASGI layer around the
-# application.
+# ---- What every answer carries: an ASGI layer around the application.
 
 NOBODY = "'none'"
-SLOWEST = 15.0  # seconds until a body must be there
-Message = dict[str, Any]
 
 
-def answer_headers(frame: str = "", secure: bool = False) -> list[tuple[bytes, bytes]]:
+def answer_headers(frame: str = "", secure: bool = False) -> dict[str, str]:
     """The headers of every answer; ``frame`` is the one page that may frame ours, if any.
 
-    >>> dict(answer_headers())[b"x-content-type-options"]
-    b'nosniff'
+    >>> answer_headers()["x-content-type-options"]
+    'nosniff'
     """
     policy = (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -204,94 +201,30 @@ def answer_headers(frame: str = "", secure: bool = False) -> list[tuple[bytes, b
         headers["x-frame-options"] = "DENY"
     if secure:
         headers["strict-transport-security"] = "max-age=31536000"
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
+    return headers
 
 
-class SecurityMiddleware:
-    """The application behind limits of size and time, with the headers on every answer."""
+class HeadersMiddleware:
+    """The application with headers on every answer, also on those to its own faults."""
 
-    def __init__(self, app: Any, headers: list[tuple[bytes, bytes]]) -> None:
-        self.app = app
-        self.headers = headers
-        self.names = {name for name, _ in headers}
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self.app, self.headers = app, headers
 
-    async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-
-        async def sent(message: Message) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Any) -> None:
             if message["type"] == "http.response.start":
-                own = [pair for pair in message.get("headers", []) if pair[0] not in self.names]
-                message = {**message, "headers": [*own, *self.headers]}
+                MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        try:
-            body = await _whole_body(scope, receive)
-        except _Refused as refused:
-            await _answer(scope, sent, refused)
-            return
-        given = False
-
-        async def received() -> Message:
-            nonlocal given
-            if given:
-                found: Message = await receive()
-                return found
-            given = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self.app(scope, received, sent)
+        await self.app(scope, receive, sent)
 
 
-class _Refused(Exception):
-    def __init__(self, status: int, code: str, message: str, remedy: str) -> None:
-        self.status, self.code, self.message, self.remedy = status, code, message, remedy
+# ---- The application: pages out of templates that escape everything, files, and the API.
 
-
-async def _whole_body(scope: Message, receive: Any) -> bytes:
-    """The body of a request, or why it is not taken."""
-    large = _Refused(
-        413, "too_large", f"the request is larger than {LARGEST_BODY} bytes", "send less"
-    )
-    for name, value in scope["headers"]:
-        if name == b"content-length" and (not value.isdigit() or int(value) > LARGEST_BODY):
-            raise large
-    parts: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(SLOWEST):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise _Refused(400, "gone", "the request broke off", "send it again")
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > LARGEST_BODY:
-                    raise large
-                if not message.get("more_body"):
-                    return b"".join(parts)
-    except TimeoutError:
-        raise _Refused(408, "too_slow", "the request came too slowly", "send it again") from None
-
-
-async def _answer(scope: Message, send: Any, refused: _Refused) -> None:
-    said = {"code": refused.code, "message": refused.message, "remedy": refused.remedy}
-    accepted = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-    error = error_in(preferred(accepted), said | {"field": None})
-    body = json.dumps({"error": error}, ensure_ascii=False).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-# ---- Pages and files out of the package: templates that escape everything, scripts and styles.
-
-TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+HEALTH_REMEMBERED = 5.0  # seconds
+HEALTH_PATIENCE = 1.0
+HEALTH_ROOM = 1 << 20  # bytes on the disk of a SQLite file
+API = "/api/v1"
 
 
 @cache
@@ -308,117 +241,85 @@ def _environment() -> Any:
     )
 
 
-def render_page(name: str, **values: Any) -> str:
-    """A template with these values, every one of them escaped."""
-    text: str = _environment().get_template(name).render(values)
-    return text
-
-
-@cache
-def static_files() -> dict[str, tuple[str, bytes, str]]:
-    """By name: the tag, the bytes and the type of every file that pages load."""
-    found: dict[str, tuple[str, bytes, str]] = {}
-    _collect(resources.files("errata.collect.web").joinpath("static"), "", found)
-    return found
-
-
-def _collect(folder: Traversable, path: str, found: dict[str, tuple[str, bytes, str]]) -> None:
-    for each in folder.iterdir():
-        if each.is_dir():
-            _collect(each, f"{path}{each.name}/", found)
-        elif (kind := TYPES.get("." + each.name.rpartition(".")[2])) is not None:
-            content = each.read_bytes()
-            tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-            found[path + each.name] = (tag, content, kind)
-
-
-HEALTH_REMEMBERED = 5.0  # seconds
-HEALTH_PATIENCE = 1.0
-HEALTH_ROOM = 1 << 20  # bytes on the disk of a SQLite file
-
-
-async def health(served: Served, request: Request) -> Response:
-    """200 if a write succeeds within a second; remembered for some seconds."""
-    then, well = served.health
-    if time.monotonic() - then > HEALTH_REMEMBERED or not then:
-
-        def write(store: AssignmentStore) -> None:
-            with store.database.writing() as connection:
-                connection.execute(update(schemas).values(program=schemas.c.program))
-            path = store.database.path  # a page may fit where an answer does not
-            if path is not None and shutil.disk_usage(path.parent).free < HEALTH_ROOM:
-                raise ApiError(503, "unavailable", "there is hardly any room")
-
-        well = False
-        with anyio.move_on_after(HEALTH_PATIENCE):
-            try:
-                # Not waited for to its end: a write that hangs is told after a second.
-                await served.run(write, served.store, abandoned=True)
-                well = True
-            except ApiError:
-                pass
-        served.health = (time.monotonic(), well)
-    return reply({"status": "ok" if well else "unavailable"}, 200 if well else 503)
-
-
-def _page(name: str) -> Callable[[Served, Request], Awaitable[Response]]:
-    async def page(served: Served, request: Request) -> Response:
-        campaign = await served.run(served.store.campaign)
+def _page(name: str) -> Callable[[ApiCall], Response]:
+    def page(call: ApiCall) -> Response:
+        campaign = call.store.campaign()
         language = str(campaign.texts.get("language", "en"))
-        text = render_page(
-            f"{name}.html.j2",
-            title=campaign.name,
-            language=language,
-            direction=direction_of(language),
-            strings=load_texts(language, served.strings),
+        text = (
+            _environment()
+            .get_template(f"{name}.html.j2")
+            .render(
+                title=campaign.name,
+                language=language,
+                direction=direction_of(language),
+                strings=load_texts(language, call.served.strings),
+            )
         )
         return Response(text, media_type="text/html")
 
     return page
 
 
-async def static(served: Served, request: Request) -> Response:
-    """Scripts and styles, out of the package; nothing else is reachable."""
-    name = str(request.path_params["name"])
-    found = static_files().get(name)
-    if found is None:
-        raise ApiError(404, "no_page", "there is no such file")
-    tag, content, kind = found
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers={"etag": tag})
-    return Response(content, media_type=kind, headers={"etag": tag})
+async def health(request: Request) -> Response:
+    """200 if a write succeeds within a second; remembered for some seconds."""
+    served: Served = request.app.state.served
+    then, well = served.health
+    if time.monotonic() - then > HEALTH_REMEMBERED or not then:
+
+        def write() -> None:
+            database = served.store.database
+            with database.writing() as connection:
+                connection.execute(update(schemas).values(program=schemas.c.program))
+            path = database.path  # a page may fit where an answer does not
+            if path is not None and shutil.disk_usage(path.parent).free < HEALTH_ROOM:
+                raise ApiError(503, "unavailable", "there is hardly any room")
+
+        well = False
+        with anyio.move_on_after(HEALTH_PATIENCE), contextlib.suppress(ApiError):
+            # Not waited for to its end: a write that hangs is told after a second.
+            await served.run(write, abandoned=True)
+            well = True
+        served.health = (time.monotonic(), well)
+    return reply({"status": "ok" if well else "unavailable"}, 200 if well else 503)
 
 
-def application(served: Served, more: Sequence[tuple[str, Any, Sequence[str]]] = ()) -> Any:
-    """The ASGI application of a campaign; ``more`` are handlers below the API."""
+async def _refuse(request: Request, error: Exception) -> Response:
+    """The answer to what a handler refused, or could not do."""
+    if not isinstance(error, ApiError):
+        status, code = (422, "refused") if isinstance(error, InputError) else (500, "error")
+        return reply({"error": ApiError(status, code, str(error)).error}, status)
+    headers = {}
+    if error.status in (429, 503):
+        headers["retry-after"] = "5"
+    if error.status in (400, 408, 413):  # the rest of the body, if any, is not read
+        headers["connection"] = "close"
+    body = await localised_error(request.app.state.served, request, error)
+    return reply(body, error.status, headers)
 
-    def route(path: str, handler: Any, *methods: str) -> Route:
+
+def application(served: Served) -> ASGIApp:
+    """The ASGI application of a campaign."""
+
+    def route(path: str, method: str, handler: Callable[[ApiCall], Any], role: Role) -> Route:
         async def handled(request: Request) -> Response:
-            try:
-                answer: Response = await handler(served, request)
-                return answer
-            except ApiError as error:
-                headers = {"retry-after": "5"} if error.status in (429, 503) else None
-                return reply(await localised_error(served, request, error), error.status, headers)
-            except InputError as error:
-                refused = ApiError(422, "refused", str(error))
-                return reply(refused.body, 422)
-            except ErrataError as error:
-                return reply(ApiError(500, "error", str(error)).body, 500)
+            return await served.answer(request, handler, role)
 
-        return Route(path, handled, methods=list(methods))
+        return Route(path, handled, methods=[method])
 
-    api, calls = "/api/v1", (*JUDGE_CALLS, *more)
-    routes = [
-        route("/judge", _page("judge"), "GET"),
-        route("/admin", _page("admin"), "GET"),
-        route("/join/{key}", _page("join"), "GET"),
-        route("/static/{name:path}", static, "GET"),
-        route(f"{api}/health", health, "GET"),
-        *(route(f"{api}/{path}", handler, *methods) for path, handler, methods in calls),
-    ]
-    app = Starlette(routes=routes)
-    return SecurityMiddleware(app, answer_headers(served.frame, served.secure))
+    mimetypes.add_type("text/javascript", ".js")  # whatever this machine calls it
+    app = Starlette(
+        routes=[
+            route("/judge", "GET", _page("judge"), ""),
+            route("/admin", "GET", _page("admin"), ""),
+            route("/join/{key}", "GET", _page("join"), ""),
+            Mount("/static", StaticFiles(packages=[("errata.collect.web", "static")])),
+            Route(f"{API}/health", health),
+            *(route(f"{API}/{path}", how, what, who) for path, how, what, who in API_CALLS),
+        ],
+        exception_handlers={ApiError: _refuse, ErrataError: _refuse},
+    )
+    app.state.served = served
+    return HeadersMiddleware(app, answer_headers(served.frame, served.secure))
 
 
 # ---- Several processes that serve one campaign on PostgreSQL, on one port.
@@ -584,13 +485,6 @@ TROUBLES = (OperationalError, PoolTimeout, sqlite3.OperationalError, OSError)
 LOG = logging.getLogger("errata.collect.web")
 
 
-def application_of(served: Served, address: Address) -> tuple[Any, Dashboard]:
-    """The application with the organiser's part, and the figures that it shows."""
-    dashboard = Dashboard(served.store)
-    organiser = Organiser(address.links, dashboard)
-    return application(served, organiser.routes()), dashboard
-
-
 @contextmanager
 def background(store: AssignmentStore, dashboard: Dashboard) -> Iterator[None]:
     """Snapshots and figures, now and then, until the server ends."""
@@ -681,11 +575,10 @@ def _serve(
             panel = panel_in(store.campaign().texts)
             frame = panel.frame if panel else ""
             signer = LinkSigner(key, store.salt_of("campaign"))
-            served = Served(store, signer, frame, secure=address.secure)
+            served = Served(store, signer, frame, address.secure, address.links)
             adjust(served)
-            app, dashboard = application_of(served, address)
-            with background(store, dashboard):
-                _announced(_config(app, address), ready).run(sockets=sockets)
+            with background(store, served.dashboard):
+                _announced(_config(application(served), address), ready).run(sockets=sockets)
     finally:
         database.close()
 
