@@ -22,7 +22,6 @@ from errata.comparison.edits import (
     EditChange,
     EditFigures,
     JudgedSentence,
-    Weigh,
     change_counts,
     edit_changes,
     edits_judged,
@@ -147,17 +146,13 @@ def _adjusted(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Diffe
 
 
 def bands_of(
-    old: Sequence[JudgedSentence],
-    new: Sequence[JudgedSentence],
-    changes: Sequence[EditChange],
-    weigh: Weigh,
+    old: Sequence[JudgedSentence], new: Sequence[JudgedSentence], changes: Sequence[EditChange]
 ) -> tuple[BandChange, ...]:
     """The errors of two systems by difficulty; those without a weight are left out."""
     known, was_right, is_right = ([0] * len(BANDS) for _ in range(3))
-    for i, (before, after) in enumerate(zip(old, new, strict=True)):
+    for before, after in zip(old, new, strict=True):
         for was, now in zip(before.asked, after.asked, strict=True):
-            assert now.gold is not None
-            band = _band(weigh(i, after.annotator, now.gold))
+            band = _band(now.difficulty)
             if band is not None:
                 known[band] += 1
                 was_right[band] += was.state == "right"
@@ -547,7 +542,7 @@ def _compared(
     )
     pair = (facts.systems[0], facts.systems[s])
     judged = facts.judge(0, s)
-    changes = edit_changes(judged[0], judged[1], facts.weigh) if judged else ()
+    changes = edit_changes(judged[0], judged[1]) if judged else ()
     errors = Counter(kind_at(e.kind, tier) for one in judged[:1] for j in one for e in j.asked)
     by_label = {each.scores.label: (each.scores, 0, s) for each in scored}
     kinds = {key[1]: _with_directions(each) for key, each in found.items() if key[0] == "kind"}
@@ -567,7 +562,7 @@ def _compared(
         changes,
         change_counts(changes),
         kinds_changed(kinds, changes, errors, tier),
-        bands_of(judged[0], judged[1], changes, facts.weigh) if judged and facts.weigh else (),
+        bands_of(judged[0], judged[1], changes) if judged else (),
         slices_changed(columns, in_slices, changes),
         sentences_changed(corpus, pair, judged, changes, by_label)
         if judged

@@ -6,20 +6,21 @@ Everything that concerns one system alone is counted once, whichever system it i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from errata.comparison.paired_tests import TwoSystems
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, ReferenceTable
 from errata.edits import describe_origins, edits_of, kind_at, origin_facts
 from errata.metrics.base import describe_data
 from errata.metrics.difficulty import weight
-from errata.metrics.errant import FN, FP, TP, Edits, match_edits, sum_tables
+from errata.metrics.errant import FN, FP, TP, Edits, MatchedEdits
 from errata.metrics.errant_by_type import (
     PER_WORDS,
     TARGETED_FIGURES,
@@ -47,13 +48,15 @@ class JudgedEdit:
 
     ``edit`` is the system's where it made one, else the annotator's; ``kind`` is the annotator's
     where there is one (`errata.metrics.errant_by_type.with_comparable_types`); ``gold`` is the
-    annotator's edit behind a right or a missed one.
+    annotator's edit behind a right or a missed one, and ``difficulty``, where it was asked for, the
+    share of systems that do not have that one right.
     """
 
     edit: Edit
     kind: str
     state: EditState
     gold: Edit | None = None
+    difficulty: float = field(default=float("nan"), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,48 +105,72 @@ def judged_edits(
     """
     check_inputs(metric, corpus, systems)
     gold, found, _ = with_comparable_types(metric, corpus, systems, progress=progress)
-    counts = [metric.with_sentence_f(sum_tables(metric.compare(gold, each))) for each in found]
+    every = [matched_output(metric, gold, each) for each in found]
+    counts = [metric.with_sentence_f(each.matched.counts) for each in every]
     if together:
         choices = [metric.choose(sum(counts[1:], counts[0]))[0]] * len(found)
     else:
         choices = [metric.choose(each)[0] for each in counts]
-    return tuple(
-        judged_by(metric, gold, each, choice) for each, choice in zip(found, choices, strict=True)
-    )
+    return tuple(judged_by(gold, each, choice) for each, choice in zip(every, choices, strict=True))
+
+
+class MatchedOutput(NamedTuple):
+    """The edits of a system, as columns and as objects, compared with the gold edits."""
+
+    table: ReferenceTable
+    edits: list[Edit]
+    matched: MatchedEdits
+
+
+def matched_output(metric: Edits, gold: Corpus, hypotheses: Hypotheses) -> MatchedOutput:
+    """Compare the edits of a system with the gold edits; both must be there."""
+    edits = hypotheses.edits or ()
+    table = ReferenceTable.of_output(edits)
+    return MatchedOutput(table, list(chain.from_iterable(edits)), metric.compare(gold, table))
 
 
 def judged_by(
-    metric: Edits, gold: Corpus, hypotheses: Hypotheses, choice: Ints
+    gold: Corpus, output: MatchedOutput, choice: Ints, difficulty: Floats | None = None
 ) -> tuple[JudgedSentence, ...]:
-    """One output compared with the references chosen, by edits (`with_comparable_types`)."""
-    sentences = []
-    for edits, references, keyed, at in zip(
-        hypotheses.edits or (),
-        gold.references,
-        metric.keyed_gold(gold),
-        choice.tolist(),
-        strict=True,
-    ):
-        reference = references[at]
-        asked, needless = match_edits(
-            metric.keyed(edits, gold=False), keyed[at], alternatives=metric.alternatives == "any"
+    """Judge the edits of one output by the references chosen.
+
+    ``difficulty`` has a number for every gold entry.
+    """
+    matched, table = output.matched, gold.edits
+    asked, needless = matched.chosen(choice)
+    theirs = matched.gold.edit[asked]
+    made = matched.made[asked]
+    wrong = matched.mine.edit[matched.needless[needless]]
+    weights = np.full(len(asked), np.nan) if difficulty is None else difficulty[asked]
+    every = table.every_edit
+    judged: list[JudgedEdit] = []
+    for e, by, share in zip(theirs.tolist(), made.tolist(), weights.tolist(), strict=True):
+        wanted = every[e]
+        edit = wanted if by < 0 else output.edits[matched.mine.edit[by]]
+        state: EditState = "missed" if by < 0 else "right"
+        judged.append(JudgedEdit(edit, wanted.kind, state, wanted, share))
+    for e in wrong.tolist():
+        judged.append(JudgedEdit(output.edits[e], output.edits[e].kind, "wrong"))
+    # By the place of the annotator's edit where there is one, so that systems sort alike.
+    start, end, sentence = (
+        np.concatenate(pair)
+        for pair in (
+            (table.start[theirs], output.table.start[wrong]),
+            (table.end[theirs], output.table.end[wrong]),
+            (
+                table.sentence_of_reference[matched.gold.row[asked]],
+                table.sentence_of_reference[matched.beside[needless]],
+            ),
         )
-        judged = [
-            JudgedEdit(wanted, wanted.kind, "missed", wanted)
-            if made is None
-            else JudgedEdit(made, wanted.kind, "right", wanted)
-            for wanted, made in asked
-        ]
-        judged += [JudgedEdit(edit, edit.kind, "wrong") for edit in needless]
-        judged.sort(key=_sort_position)
-        sentences.append(JudgedSentence(reference.annotator, tuple(judged)))
-    return tuple(sentences)
-
-
-def _sort_position(judged: JudgedEdit) -> tuple[int, int]:
-    """Where an edit stands, the annotator's where there is one, so that systems sort alike."""
-    edit = judged.gold or judged.edit
-    return edit.start, edit.end
+    )
+    order = np.lexsort((end, start, sentence))
+    ordered = [judged[k] for k in order.tolist()]
+    bounds = np.searchsorted(sentence[order], np.arange(len(gold) + 1)).tolist()
+    annotators = table.annotators[table.reference_offsets[:-1] + choice].tolist()
+    return tuple(
+        JudgedSentence(annotator, tuple(ordered[a:b]))
+        for annotator, (a, b) in zip(annotators, pairwise(bounds), strict=True)
+    )
 
 
 def edits_overlap(edit: Edit, start: int, end: int) -> bool:
@@ -161,7 +188,6 @@ def edits_overlap(edit: Edit, start: int, end: int) -> bool:
 # ---- What became of every edit between two systems: found, lost, spoilt, or a false alarm.
 
 Alarms = dict[tuple[int, int, tuple[str, ...]], list[Edit]]
-Weigh = Callable[[int, int | None, Edit], float]
 
 
 @dataclass(frozen=True)
@@ -229,7 +255,7 @@ def error_state(asked: JudgedEdit, wrong: Iterable[JudgedEdit]) -> EditState:
 
 
 def edit_changes(
-    old: Sequence[JudgedSentence], new: Sequence[JudgedSentence], difficulty: Weigh | None = None
+    old: Sequence[JudgedSentence], new: Sequence[JudgedSentence]
 ) -> tuple[EditChange, ...]:
     """Every error and every false alarm whose state two systems disagree on, in order.
 
@@ -247,10 +273,8 @@ def edit_changes(
             states = error_state(was, before.wrong), error_state(now, after.wrong)
             if states[0] != states[1]:
                 assert now.gold is not None
-                weight = float("nan")
-                if difficulty is not None:
-                    weight = difficulty(i, after.annotator, now.gold)
-                found.append(EditChange(i, after.annotator, now.gold, now.kind, *states, weight))
+                change = EditChange(i, after.annotator, now.gold, now.kind, *states, now.difficulty)
+                found.append(change)
         for edit in _without(was_alarm, is_alarm):
             found.append(EditChange(i, after.annotator, edit, edit.kind, "wrong", None))
         for edit in _without(is_alarm, was_alarm):
@@ -300,7 +324,8 @@ class EditFigures:
     ``counts[s]`` are TP, FP and FN of each sentence, with the annotators that the score takes;
     without references (``judged`` is False) all edits stand under FP, since nobody asked for them.
     ``by_kind[s]`` are those of each kind by itself, ``by_reference[s]`` those beside each
-    reference. ``gold`` and ``found`` have the edits themselves; ``asked`` are the gold's kinds.
+    reference. ``gold`` and ``outputs`` have the edits themselves, ``difficulty`` the share of
+    systems that do not have each gold entry right; ``asked`` are the gold's kinds.
     """
 
     metric: Edits
@@ -311,12 +336,12 @@ class EditFigures:
     counts: tuple[Floats, ...]
     by_kind: tuple[dict[str, KindCounts], ...]
     asked: tuple[str, ...]
-    weigh: Weigh | None
     judged: bool
     context: tuple[str, ...]
     notes: tuple[str, ...]
     gold: Corpus
-    found: tuple[Hypotheses, ...]
+    outputs: tuple[MatchedOutput, ...]
+    difficulty: Floats
     by_reference: tuple[Floats, ...]
 
     def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
@@ -324,7 +349,7 @@ class EditFigures:
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
-        return [judged_by(self.metric, self.gold, self.found[s], choice) for s in (old, new)]
+        return [judged_by(self.gold, self.outputs[s], choice, self.difficulty) for s in (old, new)]
 
     def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         """Figures of summed statistics of one kind, or of a resample of them."""
@@ -433,13 +458,9 @@ def edits_judged(
     check_inputs(metric, corpus, systems)
     gold, found, alike = with_comparable_types(metric, corpus, systems, progress=progress)
     by_kind = tuple(counts_by_kind(metric, gold, each, tier=tier) for each in found)
-    asked = {
-        kind_at(edit.kind, tier)
-        for refs in gold.references
-        for r in refs
-        for several in metric.keyed(r.edits or (), gold=True).values()
-        for edit in several
-    }
+    outputs = tuple(matched_output(metric, gold, each) for each in found)
+    asked = {gold.edits.kinds[e] for e in metric.gold_keys(gold).edit.tolist()}
+    solved = sum((each.matched.made >= 0).astype(np.float64) for each in outputs)
     described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
     notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)
@@ -451,37 +472,15 @@ def edits_judged(
         tuple(changed_sentences(corpus, each) for each in systems),
         tuple(chosen_counts(each, metric.choose(each)) for each in counts),
         by_kind,
-        tuple(sorted(asked)),
-        _difficulty(metric, gold, found),
+        tuple(sorted({kind_at(kind, tier) for kind in asked})),
         True,
         (*described.context, *corpus_facts(corpus), *retyped, f"tier:{tier}"),
         (*notes, *described.notes),
         gold,
-        tuple(found),
+        outputs,
+        weight(np.asarray(solved), len(systems)),
         tuple(counts),
     )
-
-
-def _difficulty(metric: Edits, gold: Corpus, systems: Sequence[Hypotheses]) -> Weigh:
-    """How hard every gold edit is, by its place: the share of systems that have it not right."""
-    solved: Counter[tuple[object, ...]] = Counter()
-    for i, references in enumerate(gold.references):
-        made = [metric.keyed((each.edits or ())[i], gold=False) for each in systems]
-        for reference in references:
-            asked = metric.keyed(reference.edits or (), gold=True)
-            for proposed in made:
-                for edit, by in match_edits(proposed, asked)[0]:
-                    solved[_edit_key(i, reference.annotator, edit)] += by is not None
-
-    def weigh(sentence: int, annotator: int | None, edit: Edit) -> float:
-        right = solved[_edit_key(sentence, annotator, edit)]
-        return float(weight(np.array(float(right)), len(systems)))
-
-    return weigh
-
-
-def _edit_key(sentence: int, annotator: int | None, edit: Edit) -> tuple[object, ...]:
-    return sentence, annotator, edit.start, edit.end, edit.replacements
 
 
 def edits_without_references(
@@ -493,18 +492,21 @@ def edits_without_references(
 ) -> EditFigures:
     """The edits of systems by kind, where nobody said which are right."""
     found = edits_of(corpus, systems, metric.outputs, extractor=metric.extractor, progress=progress)
-    counts, by_kind = [], []
+    counts: list[Floats] = []
+    by_kind: list[dict[str, KindCounts]] = []
     for each in found:
-        table = np.zeros((len(corpus), 3))
-        of_kind: dict[str, dict[int, int]] = {}
-        for i, edits in enumerate(each.edits or ()):
-            for several in metric.keyed(edits, gold=False).values():
-                table[i, FP] += len(several)
-                for edit in several:
-                    tally = of_kind.setdefault(kind_at(edit.kind, tier), {})
-                    tally[i] = tally.get(i, 0) + 1
-        counts.append(table)
-        by_kind.append({kind: _unjudged(kind, tally) for kind, tally in sorted(of_kind.items())})
+        table = ReferenceTable.of_output(each.edits or ())
+        keys = metric.keys(corpus, table, gold=False)
+        names = np.array([kind_at(table.kinds[e], tier) for e in keys.edit.tolist()], np.str_)
+        alone = np.zeros((len(corpus), 3))
+        alone[:, FP] = np.bincount(keys.row, minlength=len(corpus))
+        counts.append(alone)
+        by_kind.append({})
+        for kind in np.unique(names).tolist():
+            sentences, often = np.unique(keys.row[names == kind], return_counts=True)
+            rows = np.zeros((len(sentences), len(TARGETED_FIGURES) - 1))
+            rows[:, FP] = often
+            by_kind[-1][kind] = KindCounts(kind, sentences, rows)
     facts = origin_facts(systems, metric.outputs)
     context = describe_origins(facts, metric.extractor, gold=False)
     return EditFigures(
@@ -516,17 +518,11 @@ def edits_without_references(
         tuple(counts),
         tuple(by_kind),
         (),
-        None,
         False,
         (*context, *corpus_facts(corpus), f"tier:{tier}"),
         ("there are no references: edits are counted, and nothing says which of them are right",),
         corpus,
-        tuple(found),
+        (),
+        np.zeros(0),
         (),
     )
-
-
-def _unjudged(kind: str, tally: Mapping[int, int]) -> KindCounts:
-    rows = np.zeros((len(tally), len(TARGETED_FIGURES) - 1))
-    rows[:, FP] = list(tally.values())
-    return KindCounts(kind, np.array(list(tally), np.int64), rows)

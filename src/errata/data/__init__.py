@@ -8,7 +8,7 @@ from errata.data.edits import Edit, Reference, ReferenceTable, apply_edits
 from errata.data.hypotheses import Hypotheses, duplicate_name_errors
 from errata.data.judgments import Entry, Judgment, MemberDraw, MemberOrder, Members
 from errata.data.scores import Scores, short_names
-from errata.data.tokens import Tokens, Vocabulary
+from errata.data.tokens import Numbers, Tokens, Vocabulary
 
 __all__ = [
     "Corpus",
@@ -19,6 +19,7 @@ __all__ = [
     "MemberDraw",
     "MemberOrder",
     "Members",
+    "Numbers",
     "Reference",
     "ReferenceTable",
     "Scores",

@@ -180,14 +180,25 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
             bare,
             np.fromiter(map(attrgetter("implied"), every), np.bool_, len(every)),
             offsets(np.fromiter([len(each or ()) for each in edits], np.int64, len(edits))),
-            _integers("start", flat),
-            _integers("end", flat),
-            _column("replacement", flat),
-            _column("kind", flat),
-            _column("text", every, None),
-            _column("alternatives", flat, ()),
-            _column("required", flat, REQUIRED),
-            _column("comment", flat, NO_COMMENT),
+            texts=_column("text", every, None),
+            **_edit_columns(flat),
+        )
+
+    @classmethod
+    def of_output(cls, edits: Sequence[Sequence[Edit]]) -> ReferenceTable:
+        """Return the columns of a system's edits, as if they were the only reference.
+
+        >>> ReferenceTable.of_output([(), (Edit(0, 1, "He"),)]).edit_offsets.tolist()
+        [0, 0, 1]
+        """
+        size = len(edits)
+        return cls(
+            np.arange(size + 1),
+            np.zeros(size, np.int64),
+            np.zeros(size, np.bool_),
+            np.zeros(size, np.bool_),
+            offsets(np.fromiter(map(len, edits), np.int64, size)),
+            **_edit_columns(list(chain.from_iterable(edits))),
         )
 
     def __len__(self) -> int:
@@ -221,7 +232,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
     @cached_property
     def rows(self) -> tuple[tuple[Reference, ...], ...]:
         """The references of each sentence as objects; equal edits are one object."""
-        edits = self._edits()
+        edits = self.every_edit
         at = self.edit_offsets.tolist()
         every = [
             Reference(annotator, None if bare else tuple(edits[a:b]), text, implied)
@@ -236,8 +247,9 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         ]
         return tuple(tuple(every[a:b]) for a, b in pairwise(self.reference_offsets.tolist()))
 
-    def _edits(self) -> list[Edit]:
-        """Return all edits as objects."""
+    @cached_property
+    def every_edit(self) -> list[Edit]:
+        """All edits as objects, one reference after the other."""
         size = len(self.start)
         columns = (
             self.start.tolist(),
@@ -285,8 +297,8 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
 
     def take(self, sentences: NDArray[Any]) -> ReferenceTable:
         """Return the references of these sentences, in this order."""
-        references = _members(self.reference_offsets, sentences)
-        edits = _members(self.edit_offsets, references)
+        references = members(self.reference_offsets, sentences)
+        edits = members(self.edit_offsets, references)
         return ReferenceTable(
             offsets(self.sizes[sentences]),
             self.annotators[references],
@@ -353,6 +365,26 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         found: NDArray[np.uint8] = letters.show(*utf8(self.replacements))
         return found
 
+    @cached_property
+    def reference_of_edit(self) -> NDArray[np.int64]:
+        """The reference that each edit belongs to."""
+        return np.repeat(np.arange(len(self.annotators)), np.diff(self.edit_offsets))
+
+    @cached_property
+    def sentence_of_reference(self) -> NDArray[np.int64]:
+        """The sentence that each reference belongs to."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    @cached_property
+    def joined_replacements(self) -> Sequence[str]:
+        """All replacements of each edit in one text, as M2 files write them: ``a||b``."""
+        if not self.alternatives:
+            return self.replacements
+        return [
+            "||".join((text, *others)) if others else text
+            for text, others in zip(self.replacements, self.alternatives, strict=True)
+        ]
+
     def all_replacements(self, edit: int) -> tuple[str, ...]:
         """Return every correct replacement of an edit, the main one first."""
         return (self.replacements[edit], *(self.alternatives[edit] if self.alternatives else ()))
@@ -371,7 +403,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
 
     def sentences_where(self, with_next: Bools) -> NDArray[np.int64]:
         """Return the sentences in which this holds for a reference and the next one."""
-        owner = np.repeat(np.arange(len(self)), self.sizes)
+        owner = self.sentence_of_reference
         return np.unique(owner[1:][with_next & (np.diff(owner) == 0)])
 
     def last_ends(self) -> NDArray[np.int64]:
@@ -384,10 +416,10 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         return found
 
 
-def _members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
+def members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
     """Return the numbers of all members of some parts; part p has ``at[p]:at[p + 1]``.
 
-    >>> _members(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
+    >>> members(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
     [2, 3, 4, 0, 1]
     """
     sizes = np.diff(at)[parts]
@@ -398,6 +430,19 @@ def _members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
 
 def _take(column: Sequence[T], which: NDArray[np.int64]) -> Sequence[T]:
     return [column[i] for i in which.tolist()] if column else ()
+
+
+def _edit_columns(edits: Sequence[Edit]) -> dict[str, Any]:
+    """Return the columns of a `ReferenceTable` that come from its edits."""
+    return {
+        "start": _integers("start", edits),
+        "end": _integers("end", edits),
+        "replacements": _column("replacement", edits),
+        "kinds": _column("kind", edits),
+        "alternatives": _column("alternatives", edits, ()),
+        "required": _column("required", edits, REQUIRED),
+        "comments": _column("comment", edits, NO_COMMENT),
+    }
 
 
 def _column(name: str, things: Sequence[object], *default: object) -> Any:

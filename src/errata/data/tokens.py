@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from errata.core.stats import Bools
 from errata.kernels import words
 
+Thing = TypeVar("Thing", bound=Hashable)
 Bytes = NDArray[np.uint8]
 
 DECODED = 65_536  # texts decoded together: one wide character makes the whole string wide
@@ -122,16 +123,29 @@ class Tokens:
         return different
 
 
-class Vocabulary:
-    """Numbers of distinct tokens; a token keeps its number while the vocabulary lives."""
+class Numbers(Generic[Thing]):
+    """Numbers of distinct things, from 0; a thing keeps its number while this lives."""
 
     def __init__(self) -> None:
-        self._numbers: defaultdict[str, int] = defaultdict()
+        self._numbers: defaultdict[Thing, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    def number(self, things: Iterable[Thing]) -> NDArray[np.int64]:
+        """Return the number of each thing.
+
+        >>> Numbers().number(["a", "b", "a"]).tolist()
+        [0, 1, 0]
+        """
+        with self._lock:
+            return np.array(list(map(self._numbers.__getitem__, things)), np.int64)
+
+
+class Vocabulary(Numbers[str]):
+    """Numbers of distinct tokens."""
 
     def intern(self, sentences: Iterable[str], *, ascii_only: bool = False) -> Tokens:
         """Number the whitespace-separated tokens of each sentence.
@@ -150,9 +164,7 @@ class Vocabulary:
         ids, offsets, spelled = words.number(*utf8(sentences), ascii_only)
         distinct = spelled.decode(errors="surrogatepass").split("\n")
         distinct.pop()  # the empty string after the last line feed
-        with self._lock:
-            numbers = np.fromiter(map(self._numbers.__getitem__, distinct), np.int32, len(distinct))
-        return Tokens(numbers[ids], offsets)
+        return Tokens(self.number(distinct).astype(np.int32)[ids], offsets)
 
     def intern_tokens(self, sentences: Iterable[Sequence[str]]) -> Tokens:
         """Number the tokens of tokenised sentences."""

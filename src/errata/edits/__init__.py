@@ -396,9 +396,9 @@ def describe_origins(facts: Mapping[str, object], extractor: str, *, gold: bool)
     )
 
 
-def kinds_of(edits: Iterable[Sequence[Edit]]) -> set[str]:
-    """The kinds of edits, without those that only detect."""
-    return {edit.kind for several in edits for edit in several} - set(DETECTED)
+def kinds_of(kinds: Iterable[str]) -> set[str]:
+    """Return the distinct kinds, without those that only detect an error."""
+    return {*kinds} - {*DETECTED}
 
 
 def has_comparable_types(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from errata.core.errors import InputError, install_extra
 from errata.core.parameters import About
-from errata.core.stats import Floats, Ints, Progress
-from errata.data import Corpus, Edit, Hypotheses
+from errata.core.stats import Bools, Floats, Ints, Progress
+from errata.data import Corpus, Hypotheses, Numbers, ReferenceTable
+from errata.data.edits import members, offsets
 from errata.edits import (
     GoldEditing,
     OutputEditing,
@@ -41,13 +43,12 @@ from errata.metrics.base import (
     precision_recall,
     to_int,
 )
+from errata.metrics.ngrams import per_reference
 from errata.metrics.running_choice import RunningRule, best_references, f_ratio, rounded
 
 # ---- Edits compared by span, correction and kind, as ERRANT compares them.
 
 TP, FP, FN = range(3)  # where the statistics stand
-Keyed = dict[Hashable, list[Edit]]  # edits by the key that is compared
-Tables = list[list[dict[str, list[int]]]]  # [TP, FP, FN] by kind, of every sentence and reference
 
 
 def is_kind(kind: str, name: str) -> bool:
@@ -55,66 +56,96 @@ def is_kind(kind: str, name: str) -> bool:
     return name in (kind, kind[2:]) or (len(name) == 2 and name[1] == ":" and kind[:2] == name)
 
 
-def keys_of(edit: Edit, text: str, mode: str, *, alternatives: bool) -> list[tuple[Hashable, ...]]:
-    """What is compared of an edit: its span, its tokens, or its span and correction."""
-    if mode == "detection":
-        return [(edit.start, edit.end)]
-    if mode == "token_detection":  # an insertion belongs to the token on its right
-        return [(k, k + 1) for k in range(edit.start, max(edit.end, edit.start + 1))]
-    if alternatives and edit.alternatives:
-        return [(edit.start, edit.end, frozenset(edit.replacements))]
-    return [(edit.start, edit.end, text)]
+@dataclass(frozen=True, eq=False)
+class EditKeys:
+    """What is compared of edits: ``edit[e]``, of sentence or reference ``row[e]``, has ``key[e]``.
 
-
-def gold_kinds(gold: Corpus) -> set[str]:
-    """Return the kinds of all gold edits, without those that only detect."""
-    return kinds_of(r.edits or () for references in gold.references for r in references)
-
-
-def sum_tables(tables: Sequence[Sequence[dict[str, list[int]]]]) -> Floats:
-    """TP, FP and FN over all kinds, ``[sentence, reference, k]``; NaN where there is none."""
-    counts = np.full((len(tables), max([1, *map(len, tables)]), 3), np.nan)
-    for i, several in enumerate(tables):
-        for r, table in enumerate(several):
-            counts[i, r] = [sum(column) for column in zip(*table.values(), strict=True)] or 0.0
-    return counts
-
-
-def match_edits(
-    proposed: Keyed, gold: Keyed, *, alternatives: bool = True
-) -> tuple[list[tuple[Edit, Edit | None]], list[Edit]]:
-    """Every gold edit with the proposed one that is the same, or None; and the proposed others.
-
-    Gold edits come in the order of the file, whatever was proposed. One proposal meets one gold
-    edit (or those that stand for it twice in the file); of two for one the second is needless.
-    Without ``alternatives`` no gold edit is known to have several corrections.
+    An edit of several tokens may have several entries. The keys ``further``, of the entries
+    ``further_of``, are as good as theirs.
     """
-    several = {
-        (k[0], k[1], text, *k[3:]): k
-        for k in (gold if alternatives else ())
-        if isinstance(k, tuple) and len(k) > 2 and isinstance(k[2], frozenset)
-        for text in k[2]
-    }
-    met: dict[Hashable, Edit] = {}
-    needless: list[Edit] = []
-    for key, edits in proposed.items():
-        match = several.get(key, key)  # type: ignore[call-overload]
-        if match in gold and match not in met:
-            met[match] = edits[0]
-        else:
-            needless += edits
-    return [(edit, met.get(key)) for key, edits in gold.items() for edit in edits], needless
+
+    row: Ints
+    edit: Ints
+    key: Ints
+    further_of: Ints
+    further: Ints
+
+    def where(self, kept: Bools) -> EditKeys:
+        """Return some of the entries."""
+        own = kept[self.further_of]
+        place = np.cumsum(kept) - 1
+        moved = place[self.further_of[own]]
+        return EditKeys(self.row[kept], self.edit[kept], self.key[kept], moved, self.further[own])
+
+    @cached_property
+    def groups(self) -> tuple[Ints, Ints, Ints]:
+        """The group of each entry, by row and key; the keys that meet a group, and which group.
+
+        A key that meets two groups meets the one of further keys, and of these the last.
+        """
+        own, first, group = np.unique(
+            _row_and_key(self.row, self.key), return_index=True, return_inverse=True
+        )
+        some = first[group[self.further_of]] == self.further_of  # others repeat an earlier entry
+        of, further = self.further_of[some], self.further[some]
+        keys = np.concatenate([own, _row_and_key(self.row[of], further)])[::-1]
+        meets = np.concatenate([np.arange(len(own)), group[of]])[::-1]
+        accepted, last = np.unique(keys, return_index=True)
+        return group, accepted, meets[last]
 
 
-def tally(proposed: Keyed, gold: Keyed, *, alternatives: bool = True) -> dict[str, list[int]]:
-    """[TP, FP, FN] by kind: the gold kind where an edit is right, its own elsewhere."""
-    table: dict[str, list[int]] = {}
-    asked, needless = match_edits(proposed, gold, alternatives=alternatives)
-    for edit, made in asked:
-        table.setdefault(edit.kind, [0, 0, 0])[FN if made is None else TP] += 1
-    for edit in needless:
-        table.setdefault(edit.kind, [0, 0, 0])[FP] += 1
-    return table
+def _row_and_key(row: Ints, key: Ints) -> Ints:
+    """Return rows and keys as one number each."""
+    return np.asarray(row << 32 | key)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedEdits:
+    """The edits of an output compared with those of every reference of their sentence.
+
+    Gold entry e is met by entry ``made[e]`` of the output, -1 where it is missed; the entries
+    ``needless`` meet nothing of the references ``beside``.
+    """
+
+    mine: EditKeys
+    gold: EditKeys
+    first: Ints
+    made: Ints
+    needless: Ints
+    beside: Ints
+
+    @classmethod
+    def of(cls, mine: EditKeys, gold: EditKeys, first: Ints) -> MatchedEdits:
+        """Match keys; sentence i has the references ``first[i]:first[i + 1]``.
+
+        One key of the output meets a group of equal gold keys; of two for one group, which have
+        different corrections of several, the second is needless.
+        """
+        group, accepted, meets = gold.groups
+        entry = np.repeat(np.arange(len(mine.row)), np.diff(first)[mine.row])
+        reference = members(first, mine.row)
+        wanted = _row_and_key(reference, mine.key[entry])
+        at = np.searchsorted(accepted, wanted)
+        hit = np.append(accepted, -1)[at] == wanted
+        met = np.full(len(accepted), -1)
+        groups, by = meets[at[hit]], entry[hit]
+        met[groups[::-1]] = by[::-1]  # the first of several
+        hit[hit] = mine.key[met[groups]] == mine.key[by]
+        return cls(mine, gold, first, met[group], entry[~hit], reference[~hit])
+
+    @property
+    def counts(self) -> Floats:
+        """TP, FP and FN, ``[sentence, reference, k]``; NaN where there is no reference."""
+        right = self.made >= 0
+        rows = (self.gold.row[right], self.beside, self.gold.row[~right])
+        columns = [np.bincount(row, minlength=int(self.first[-1])) for row in rows]
+        return per_reference(np.stack(columns, axis=1), self.first)
+
+    def chosen(self, choice: Ints) -> tuple[Ints, Ints]:
+        """Return the gold entries, and the places in ``needless``, of the references chosen."""
+        taken = np.zeros(int(self.first[-1]), np.bool_)
+        taken[(self.first[:-1] + choice)[choice >= 0]] = True
+        return np.flatnonzero(taken[self.gold.row]), np.flatnonzero(taken[self.beside])
 
 
 DIGITS = 4  # to which ERRANT rounds F before it compares annotators
@@ -206,7 +237,8 @@ class Edits(Metric):
         return self._count(gold, found)
 
     def _count(self, gold: Corpus, hypotheses: Hypotheses) -> Floats:
-        return self.with_sentence_f(sum_tables(self.compare(gold, hypotheses)))
+        output = ReferenceTable.of_output(hypotheses.edits or ())
+        return self.with_sentence_f(self.compare(gold, output).counts)
 
     def prepared(
         self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
@@ -276,10 +308,12 @@ class Edits(Metric):
         }
         if self.only or self.ignore:
             gold = with_edits(corpus, self.gold, self.extractor)
-            found["gold kinds"] = frozenset(gold_kinds(gold))
+            found["gold kinds"] = frozenset(kinds_of(gold.edits.kinds))
             for h in systems:
                 if h.edits is not None and self.outputs != "reextracted":
-                    found[f"kinds of {h.system}"] = frozenset(kinds_of(h.edits))
+                    found[f"kinds of {h.system}"] = frozenset(
+                        kinds_of(e.kind for several in h.edits for e in several)
+                    )
         return found
 
     def describe(self, facts: MetricFacts) -> Description:
@@ -313,8 +347,8 @@ class Edits(Metric):
         Where they are not and both were given, nothing here can make them so: that is refused.
         """
         given = hypotheses.edits if self.outputs != "reextracted" else None
-        mine = None if given is None else kinds_of(given)
-        theirs = gold_kinds(gold)
+        mine = None if given is None else kinds_of(e.kind for some in given for e in some)
+        theirs = kinds_of(gold.edits.kinds)
         alike = has_comparable_types(theirs, mine, self.extractor)
         if not alike and mine is not None and refuse:
             raise InputError(
@@ -341,55 +375,79 @@ class Edits(Metric):
         square = self.beta**2
         return float((1 + square) * p * r) / (square * p + r) if p + r else 0.0
 
-    def compare(self, gold: Corpus, hypotheses: Hypotheses) -> Tables:
-        """[TP, FP, FN] by kind, for every sentence and reference; edits must be there."""
-        result: Tables = []
-        several = self.alternatives == "any"
-        for edits, asked in zip(hypotheses.edits or (), self.keyed_gold(gold), strict=True):
-            mine = self.keyed(edits, gold=False)
-            result.append([tally(mine, each, alternatives=several) for each in asked])
-        return result
+    def compare(self, gold: Corpus, output: ReferenceTable) -> MatchedEdits:
+        """Compare the edits of an output with those of every reference; both must be there."""
+        mine = self.keys(gold, output, gold=False)
+        return MatchedEdits.of(mine, self.gold_keys(gold), gold.edits.reference_offsets)
 
-    def keyed_gold(self, gold: Corpus) -> list[list[Keyed]]:
-        """Return the gold edits that count, by their keys, for every reference."""
-
-        def keyed() -> list[list[Keyed]]:
-            return [
-                [self.keyed(r.edits or (), gold=True) for r in references]
-                for references in gold.references
-            ]
-
+    def gold_keys(self, gold: Corpus) -> EditKeys:
+        """Return the keys of the gold edits."""
         # The same for all systems, and whatever is then made of the counts.
         alike = replace(self, beta=0.5, choice="sequential", total="sum")
-        return gold.derived(("keyed", alike), keyed)
+        return gold.derived(("keys", alike), lambda: self.keys(gold, gold.edits, gold=True))
 
-    def keyed(self, edits: Sequence[Edit], *, gold: bool) -> Keyed:
-        """Return the edits that count, proposed or ``gold``, by their keys."""
-        alternatives = gold and self.alternatives == "any"
-        keyed: Keyed = {}
-        seen: set[tuple[int, int, str]] = set()
-        for edit in edits:
-            text = "||".join(edit.replacements)
-            if not self._counts_edit(edit, text):
-                continue
-            if not self.duplicates and (edit.start, edit.end, text) in seen:
-                continue
-            seen.add((edit.start, edit.end, text))
-            kind = (edit.kind,) if self.types else ()
-            for key in keys_of(edit, text, self.mode, alternatives=alternatives):
-                keyed.setdefault((*key, *kind), []).append(edit)
-        return keyed
+    def keys(
+        self, corpus: Corpus, table: ReferenceTable, *, gold: bool, groups: Ints | None = None
+    ) -> EditKeys:
+        """Return the keys of the edits that count, of an output or of the ``gold``.
 
-    def _counts_edit(self, edit: Edit, text: str) -> bool:
-        if edit.kind == "UNK" and self.mode == "correction":
-            return False  # detected but not corrected
-        if self.size != "all":
-            multi = edit.end - edit.start >= 2 or len(text.split()) >= 2
-            if multi != (self.size == "multi"):
+        Given ``groups`` of edits, an edit is a double only of another one of its group.
+        """
+        numbers: Numbers[Hashable] = corpus.derived("edit keys", Numbers)
+        row, texts = table.reference_of_edit, table.joined_replacements
+        starts, ends = table.start.tolist(), table.end.tolist()
+        same = numbers.number(zip(starts, ends, texts, strict=True))
+        edit = np.flatnonzero(self._counted(table))
+        if not self.duplicates:
+            alike = same
+            if groups is not None:
+                alike = numbers.number(zip(same.tolist(), groups.tolist(), strict=True))
+            codes = _row_and_key(row[edit], alike[edit])
+            edit = edit[np.sort(np.unique(codes, return_index=True)[1])]
+        keys: Ints = same[edit]
+        further_of, further = np.zeros((2, 0), np.int64)
+        if self.mode == "detection":
+            keys = numbers.number((starts[e], ends[e]) for e in edit.tolist())
+        elif self.mode == "token_detection":  # an insertion belongs to the token on its right
+            width = np.maximum(table.end - table.start, 1)[edit]
+            before = np.repeat(offsets(width)[:-1], width)
+            edit = np.repeat(edit, width)
+            token = table.start[edit] + np.arange(len(edit)) - before
+            keys = numbers.number((k, k + 1) for k in token.tolist())
+        elif gold and self.alternatives == "any" and table.alternatives:
+            several = [table.all_replacements(e) for e in edit.tolist()]
+            places = [(starts[e], ends[e]) for e in edit.tolist()]
+            keys = numbers.number(
+                (*place, frozenset(some) if len(some) > 1 else some[0])
+                for place, some in zip(places, several, strict=True)
+            )
+            more = [(e, text) for e, some in enumerate(several) for text in some if len(some) > 1]
+            further_of = np.array([e for e, _ in more], np.int64)
+            further = numbers.number((*places[e], text) for e, text in more)
+        if self.types:
+            kinds = [table.kinds[e] for e in edit.tolist()]
+            keys = numbers.number(zip(keys.tolist(), kinds, strict=True))
+            of_further = (kinds[e] for e in further_of.tolist())
+            further = numbers.number(zip(further.tolist(), of_further, strict=True))
+        return EditKeys(row[edit], edit, keys, further_of, further)
+
+    def _counted(self, table: ReferenceTable) -> Bools:
+        """Return which edits count."""
+
+        def wanted(kind: str) -> bool:
+            if kind == "UNK" and self.mode == "correction":
+                return False  # detected but not corrected
+            if any(is_kind(kind, name) for name in self.ignore):
                 return False
-        if any(is_kind(edit.kind, name) for name in self.ignore):
-            return False
-        return not self.only or any(is_kind(edit.kind, name) for name in self.only)
+            return not self.only or any(is_kind(kind, name) for name in self.only)
+
+        known = {kind: wanted(kind) for kind in set(table.kinds)}
+        found = np.array(list(map(known.__getitem__, table.kinds)), np.bool_)
+        if self.size != "all":
+            words = np.array([len(text.split()) for text in table.joined_replacements])
+            multi = (table.end - table.start >= 2) | (words >= 2)
+            found &= multi == (self.size == "multi")
+        return found
 
 
 @metric

@@ -8,7 +8,6 @@ Targeted measures restrict both sides to the kind first, as in GECLens (Gautam e
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +15,12 @@ from typing import Literal
 
 import numpy as np
 
+from errata.core.exact_sums import select_reference
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Hypotheses, ReferenceTable
 from errata.edits import kind_at, retyped_for
 from errata.metrics.base import f_beta, precision_recall
-from errata.metrics.errant import FN, FP, TP, Edits, match_edits, sum_tables
+from errata.metrics.errant import FN, FP, TP, Edits, MatchedEdits
 
 # ---- P, R and F for each kind of edit.
 
@@ -81,15 +81,22 @@ def scores_by_type(
     ``errant_compare`` does.
     """
     gold, (system,), alike = with_comparable_types(metric, corpus, [hypotheses], kinds)
-    compared = metric.compare(gold, system)
-    choice = metric.choose(metric.with_sentence_f(sum_tables(compared)))[0]
-    totals: dict[str, Counter[int]] = {}
-    for tables, chosen in zip(compared, choice, strict=True):
-        for kind, row in tables[chosen].items() if chosen >= 0 else ():
-            name = kind_at(kind, tier)
-            totals.setdefault(name, Counter()).update(dict(enumerate(row)))
+    output = ReferenceTable.of_output(system.edits or ())
+    matched = metric.compare(gold, output)
+    choice = metric.choose(metric.with_sentence_f(matched.counts))[0]
+    asked, needless = matched.chosen(choice)
+    made = matched.made[asked] >= 0
+    by_column = (
+        (TP, gold.edits, matched.gold.edit[asked[made]]),
+        (FP, output, matched.mine.edit[matched.needless[needless]]),
+        (FN, gold.edits, matched.gold.edit[asked[~made]]),
+    )
+    totals: dict[str, list[int]] = {}
+    for column, table, edits in by_column:
+        for kind, number in Counter(table.kinds[e] for e in edits.tolist()).items():
+            totals.setdefault(kind_at(kind, tier), [0, 0, 0])[column] += number
     named = tuple(sorted(totals))
-    counts = np.array([[totals[k][c] for c in range(3)] for k in named], np.float64).reshape(-1, 3)
+    counts = np.array([totals[kind] for kind in named], np.float64).reshape(-1, 3)
     precision, recall = precision_recall(counts[:, TP], counts[:, FP], counts[:, FN], 1.0)
     f = f_beta(precision, recall, metric.beta)
     total = counts.sum(axis=0)
@@ -112,7 +119,6 @@ PER_WORDS = 1000  # false alarms are counted per so many words of the source
 TARGETED_FIGURES = ("TP", "FP", "FN", "asked", "solved", "words")
 ASKED, SOLVED, WORDS = 3, 4, 5
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
-_SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +185,9 @@ def source_words(corpus: Corpus) -> Floats:
 
 def clean_sentences(gold: Corpus) -> Bools:
     """Which sentences no annotator changed: any change of them is one too many."""
-    return np.array(
-        [bool(refs) and not any(r.edits for r in refs) for refs in gold.references], np.bool_
-    )
+    table = gold.edits
+    edits = np.diff(table.edit_offsets[table.reference_offsets])
+    return np.asarray((table.sizes > 0) & (edits == 0))
 
 
 def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
@@ -204,7 +210,7 @@ def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
 
 def _bare(text: str) -> str:
     """A text without what tokenising changes."""
-    return _SPACES.sub("", text.replace("``", '"').replace("''", '"').translate(_QUOTES))
+    return "".join(text.replace("``", '"').replace("''", '"').translate(_QUOTES).split())
 
 
 def counts_by_kind(
@@ -214,56 +220,40 @@ def counts_by_kind(
 
     Annotators are chosen for each kind separately, by its edits alone.
     """
-    kept: dict[str, tuple[list[int], list[list[list[float]]], list[list[float]]]] = {}
-    most = max(1, gold.most_references)
-    nothing: list[float] = [np.nan] * 3
-    for i, (edits, references) in enumerate(
-        zip(hypotheses.edits or (), gold.references, strict=True)
-    ):
-        mine = _by_kind(edits, tier)
-        theirs = [_by_kind(r.edits or (), tier) for r in references]
-        for kind in dict.fromkeys((*mine, *(k for each in theirs for k in each))):
-            rows = [_edit_counts(metric, mine.get(kind, ()), each.get(kind, ())) for each in theirs]
-            sentences, counts, success = kept.setdefault(kind, ([], [], []))
-            sentences.append(i)
-            counts.append([*rows, *[nothing] * (most - len(rows))])
-            success.append(_success(metric, edits, [each.get(kind, ()) for each in theirs]))
-    found = {}
-    for kind in sorted(kept):
-        sentences, counts, success = kept[kind]
-        table = np.array(counts, np.float64)
-        # Sentences without the kind add nothing to the running sums that decide.
-        choice = metric.choose(metric.with_sentence_f(table))[0]
-        chosen = table[np.arange(len(table)), choice]
-        rows_of_kind = np.concatenate([chosen, np.array(success, np.float64)], axis=1)
-        found[kind] = KindCounts(kind, np.array(sentences, np.int64), rows_of_kind)
-    return found
-
-
-def _by_kind(edits: Sequence[Edit], tier: int) -> dict[str, list[Edit]]:
-    several: dict[str, list[Edit]] = {}
-    for edit in edits:
-        several.setdefault(kind_at(edit.kind, tier), []).append(edit)
-    return several
-
-
-def _edit_counts(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Edit]) -> list[float]:
-    asked, needless = match_edits(metric.keyed(mine, gold=False), metric.keyed(theirs, gold=True))
-    right = sum(made is not None for _, made in asked)
-    return [float(right), float(len(needless)), float(len(asked) - right)]
-
-
-def _success(metric: Edits, mine: Sequence[Edit], theirs: Sequence[Sequence[Edit]]) -> list[float]:
-    """Return whether all edits of the kind that some annotator has were made.
-
-    The system's edits may be of any kind: what counts is what was made.
-    """
-    wanted = [keyed for edits in theirs if (keyed := metric.keyed(edits, gold=True))]
-    made = metric.keyed(mine, gold=False)
-    solved = any(
-        all(edit is not None for _, edit in match_edits(made, keyed)[0]) for keyed in wanted
+    table, output = gold.edits, ReferenceTable.of_output(hypotheses.edits or ())
+    first, sentence_of = table.reference_offsets, table.sentence_of_reference
+    names = {kind: kind_at(kind, tier) for kind in {*table.kinds, *output.kinds}}
+    kinds = sorted({*names.values()})
+    number = {kind: kinds.index(name) for kind, name in names.items()}
+    theirs, own = (
+        np.array([number[kind] for kind in each.kinds], np.int64) for each in (table, output)
     )
-    return [float(bool(wanted)), float(solved)]
+    asked = metric.keys(gold, table, gold=True, groups=theirs)
+    proposed = metric.keys(gold, output, gold=False, groups=own)
+    made = metric.keys(gold, output, gold=False)
+    found = {}
+    for k, kind in enumerate(kinds):
+        there = np.zeros(len(gold), np.bool_)
+        there[sentence_of[table.reference_of_edit[theirs == k]]] = True
+        there[output.reference_of_edit[own == k]] = True
+        of_kind = asked.where(theirs[asked.edit] == k)
+        counts = MatchedEdits.of(proposed.where(own[proposed.edit] == k), of_kind, first).counts
+        counts = counts[there]
+        # Sentences without the kind add nothing to the running sums that decide.
+        choice = metric.choose(metric.with_sentence_f(counts))[0]
+        # Success may come from edits of any kind: what counts is what was made.
+        missed = MatchedEdits.of(made.where(there[made.row]), of_kind, first).made < 0
+        wanted, unsolved = (
+            np.bincount(row, minlength=len(sentence_of)) > 0
+            for row in (of_kind.row, of_kind.row[missed])
+        )
+        success = [
+            np.bincount(sentence_of[each], minlength=len(gold))[there] > 0
+            for each in (wanted, wanted & ~unsolved)
+        ]
+        rows = np.concatenate([select_reference(counts, choice), np.stack(success, axis=1)], axis=1)
+        found[kind] = KindCounts(kind, np.flatnonzero(there), rows)
+    return found
 
 
 def aimed_figures(totals: Floats, beta: float, *, drawn: bool = False) -> dict[str, Floats]:
@@ -331,6 +321,6 @@ def targeted_scores(
 
 def _wrong_edits(metric: Edits, gold: Corpus, hypotheses: Hypotheses) -> float:
     """The false positives of the score over all kinds."""
-    counts = metric.with_sentence_f(sum_tables(metric.compare(gold, hypotheses)))
-    choice = metric.choose(counts)[0]
-    return float(counts[np.arange(len(counts)), choice, FP].sum())
+    output = ReferenceTable.of_output(hypotheses.edits or ())
+    counts = metric.with_sentence_f(metric.compare(gold, output).counts)
+    return float(select_reference(counts, metric.choose(counts)[0])[:, FP].sum())

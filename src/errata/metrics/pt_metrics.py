@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import field, fields, replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from errata.core.parallel import parallel_map
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, ReferenceTable
 from errata.edits import GoldEditing, OutputEditing
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
@@ -36,7 +37,7 @@ from errata.metrics.encoder_metric import (
     truncation_note,
     weigh,
 )
-from errata.metrics.errant import Errant, match_edits
+from errata.metrics.errant import FN, FP, TP, Errant
 from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import gold_references, proposals
 from errata.models import CachedModel, Options
@@ -311,18 +312,23 @@ class PTErrant(WeightedEdits):
 
     def sides(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[Sides]]:
         """Right, needless and missed edits."""
-        plain = self.plain("sum")
-        several = self.alternatives == "any"
-        result = []
-        for edits, asked in zip(hypotheses.edits or (), plain.keyed_gold(corpus), strict=True):
-            mine, beside = plain.keyed(edits, gold=False), []
-            for each in asked:
-                met, needless = match_edits(mine, each, alternatives=several)
-                right = [made for _, made in met if made is not None]
-                missed = [edit for edit, made in met if made is None]
-                beside.append(Sides(right, needless, missed))
-            result.append(beside)
-        return result
+        output = ReferenceTable.of_output(hypotheses.edits or ())
+        matched = self.plain("sum").compare(corpus, output)
+        mine = [edit for edits in hypotheses.edits or () for edit in edits]
+        theirs = corpus.edits.every_edit
+        sides: list[tuple[list[Edit], ...]] = [([], [], []) for _ in corpus.edits.annotators]
+        asked = matched.gold.edit.tolist()
+        for r, made, edit in zip(
+            matched.gold.row.tolist(), matched.made.tolist(), asked, strict=True
+        ):
+            if made >= 0:
+                sides[r][TP].append(mine[matched.mine.edit[made]])
+            else:
+                sides[r][FN].append(theirs[edit])
+        for r, entry in zip(matched.beside.tolist(), matched.needless.tolist(), strict=True):
+            sides[r][FP].append(mine[matched.mine.edit[entry]])
+        first = corpus.edits.reference_offsets.tolist()
+        return [[Sides(*each) for each in sides[a:b]] for a, b in pairwise(first)]
 
 
 # ---- PT-M2: M2 in which an edit counts as much as it brings the sentence nearer to the
