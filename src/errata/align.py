@@ -135,7 +135,7 @@ def alignments(
     if metric.references == "mix":
         raise InputError(
             "imeasure: a mixture of several annotators has no alignment to show",
-            remedy="leave references='nomix' as it is",
+            remedy="leave references='nomix' unchanged",
         )
     counts = metric.count(corpus, hypotheses)
     chosen = metric.choose(counts)[0]
@@ -259,7 +259,7 @@ class M2EditOutcome(NamedTuple):
 def m2_verdicts(
     metric: M2, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
 ) -> list[M2EditOutcome]:
-    """The edits that M2 chose for some sentences, beside those of the annotator it took.
+    """The edits that M2 chose for some sentences, beside the edits of the annotator it took.
 
     >>> gold = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> found = m2_verdicts(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])

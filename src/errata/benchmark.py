@@ -282,7 +282,7 @@ class SetResult:
     """What came out on one set: by figure, the metrics with their places, ceiling and floor.
 
     ``ceiling`` at system level is the mean over judges of the correlation of one judge's scores
-    with those of all others, from the worst to the best judge; at sentence level what one judge
+    with all others' scores, from the worst to the best judge; at sentence level what one judge
     reaches as a metric for another; unknown where judges are not named. ``floor`` is that of
     systems in random order, and of pairs called ties, or decided by a coin, whichever reaches more.
     ``tests`` say which metrics differ significantly.

@@ -74,7 +74,7 @@ def corpus_statistics(
 ) -> CorpusFacts:
     """Count sentences, tokens, references, errors and kinds of edits of a corpus.
 
-    ``types`` names who gives the edits their kinds, ``as_is`` for those of the file; the edits of
+    ``types`` names who gives the edits their kinds, ``as_is`` for the kinds in the file; edits of
     references that are texts are found by alignment. ``tier`` is that of `errata.edits.kind_at`.
 
     >>> corpus = Corpus.from_texts(["He go home .", "Yes ."], [["He goes home .", "Yes ."]])
@@ -228,7 +228,7 @@ class Stability:
 def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     """Kendall's W over corpora and how often the first place changes, with bootstrap intervals.
 
-    Resamples are those of the scores. They are paired where corpora have the same sources, and
+    The scores hold the resamples. They are paired where corpora have the same sources, and
     turned against each other where not: with one seed, corpora of one size would otherwise be
     resampled by the same pattern.
 
@@ -344,7 +344,7 @@ def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
     aligned = [each.name for each in facts if each.found and each.most_references]
     if aligned and len(aligned) < len(facts):
         found.append(
-            f"edits of {', '.join(aligned)} were found by aligning texts, those of the "
+            f"edits of {', '.join(aligned)} were found by aligning texts, the edits of the "
             "others are annotated: their numbers do not compare, and their kinds only where "
             "--types retypes all of them"
         )

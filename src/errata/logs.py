@@ -118,7 +118,7 @@ def count_logs(
     slices: Mapping[str, Sequence[str]] | None = None,
     extractor: str = "aligned",
 ) -> LogCounts:
-    """Count sentences, their changes, and what is known of them; None where nothing is.
+    """Count sentences, their changes, and their marks; None where a mark is missing.
 
     ``accepted`` says of a change whether somebody took it; it says nothing of a sentence that was
     left alone. ``clean`` marks sentences without errors: any change of them is a false alarm.

@@ -203,7 +203,7 @@ def _check_choice(metric: Metric, counts: Floats) -> None:
 
 
 def _check_parts(metric: Metric, counts: Floats) -> None:
-    """What is decided part by part does not depend on where the parts are cut."""
+    """Choices part by part do not depend on where the parts are cut."""
     if metric.scope == "corpus":
         return
     found = []

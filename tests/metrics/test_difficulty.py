@@ -182,7 +182,7 @@ def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path
     path = str(next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt")))
     with pytest.raises(InputError, match=r"conll14_8sys.txt:\d+: \d+ weights, but sentence"):
         build_difficulty_map(corpus.keep_annotators(1), [], Difficulty(weights=path))
-    with pytest.raises(InputError, match="those of one annotator"):
+    with pytest.raises(InputError, match="belong to one annotator"):
         build_difficulty_map(corpus, [], Difficulty(weights=path))
 
 

@@ -244,7 +244,7 @@ ERRANTS = Hypotheses(
 
 def test_kinds_of_two_inventories_are_never_compared() -> None:
     metric = Edits(types=True)
-    with pytest.raises(InputError, match=r"kinds, and those of the gold .*gold='reextracted'"):
+    with pytest.raises(InputError, match=r"kinds, and the kinds of the gold .*gold='reextracted'"):
         evaluate(metric, gold("SVA", "Mec"), [TEXT], resamples=0)
     with pytest.raises(InputError, match=r"such as Mec, .* m2 such as M:PUNCT.*--extract NAME"):
         evaluate(metric, gold("SVA", "Mec"), [ERRANTS], resamples=0)

@@ -81,7 +81,7 @@ def command(given: BenchmarkOptions) -> None:
     two outputs of a sentence (τ-b, accuracy with ties), each with an interval and the place of
     the metric: metrics in place 1 do not differ significantly from the best. "One judge" is the
     agreement of a judge with the others, "chance" that of random guesses. A default metric that
-    needs what is not installed is named and left out; -m default -m MINE compares one more with the
+    needs a missing package is named and left out; -m default -m MINE compares one more with the
     default ones, -m default -m learned all metrics with encoders too, which takes long.
     """
     from errata.benchmark import benchmark_plot, benchmark_set, benchmark_tables, significance_table

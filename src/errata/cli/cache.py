@@ -1,4 +1,4 @@
-"""``errata cache``: show or delete what is kept between runs."""
+"""``errata cache``: show or delete the files kept between runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClearOptions(CommandOptions):
 
 @click.group("cache", epilog="Example:  errata cache clear edits sentences")
 def command() -> None:
-    """Show or clear what is kept between runs.
+    """Show or clear the files kept between runs.
 
     Everything is in the folder ERRATA_CACHE, or in Errata's folder among the user's caches, and
     only saves time: scores and edits that models computed, answers of judges, and downloaded data
@@ -36,7 +36,7 @@ def command() -> None:
 @command.command("show", epilog="Example:  errata cache show --json")
 @takes(Display)
 def show(display: Display) -> None:
-    """Show what is kept, where, and how large it is."""
+    """Show the parts of the cache, where they are, and their sizes."""
     from errata.core.cache import cache_folder
     from errata.datasets.fetch import cache_entries
 
@@ -46,7 +46,7 @@ def show(display: Display) -> None:
 @command.command("clear", epilog="Example:  errata cache clear all")
 @takes(ClearOptions)
 def clear(given: ClearOptions) -> None:
-    """Delete what is kept: edits, sentences, answers, checksums, data, or all.
+    """Delete parts of the cache: edits, sentences, answers, checksums, data, or all.
 
     Only files that Errata made are deleted; of downloads, those in the catalogue.
     """

@@ -51,7 +51,7 @@ Examples:
 
 @dataclass(frozen=True)
 class Gate:
-    """Conditions under which a build fails, and what is written about them."""
+    """Conditions under which a build fails, and the files written about them."""
 
     fail_if: tuple[Condition, ...] = fail_if_option()
     bound: Bound = bound_option()

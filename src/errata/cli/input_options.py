@@ -333,7 +333,7 @@ class Inputs:
         several: bool = False,
         threads: int | None = None,
     ) -> list[Hypotheses]:
-        """Read the outputs of systems, or those of the sample."""
+        """Read the outputs of systems, or the sample's."""
         if self.sample:
             from errata.datasets import sample_corpus, sample_systems
             from errata.io.tokenisers import tokenise_output, tokeniser
@@ -376,7 +376,7 @@ class Inputs:
     def read_scored(
         self, outputs: tuple[str, ...], threads: int | None = None
     ) -> tuple[Corpus, list[Hypotheses]]:
-        """Return the corpus and the systems to score on it, of which there must be one."""
+        """Return the corpus and the systems to score on it; there must be one."""
         if not (outputs or self.sample):
             raise InputError(
                 "no output to score", remedy="name one file per system, or use --sample"

@@ -57,7 +57,7 @@ def command(given: JudgeOptions) -> None:
 
     The server is the one in OPENAI_BASE_URL (vLLM, llama.cpp, ollama, OpenAI), its key in
     OPENAI_API_KEY. Answers are kept, so no question is sent twice. Judgments are rankings, like
-    those of people; -m judge in errata score gives the same judge's scores with intervals.
+    people's; -m judge in errata score gives the same judge's scores with intervals.
     """
     from errata.io.judgments import write_judgments
     from errata.metrics.judge.reliability import Session, cost_table, judge_tables, rankings_of

@@ -78,7 +78,7 @@ def ranker_option(help: str, default: str = DEFAULT_RANKER, **more: Any) -> Any:
 
 
 def unit_option(help: str, **more: Any) -> Any:
-    """Declare ``--unit``: what is drawn when human judgments are resampled."""
+    """Declare ``--unit``: the units of a bootstrap of human judgments."""
     return choice_option("--unit", Unit, help, "sentences", **more)
 
 
@@ -199,7 +199,7 @@ class JudgmentInputs:
             if tuple(texts.setdefault(system.system, system.sentences)) != system.sentences:
                 raise InputError(
                     f"the output of {system.system} in --outputs differs from the output scored",
-                    remedy="leave out --outputs: judgments are checked against what is scored",
+                    remedy="leave out --outputs: judgments are checked against the outputs scored",
                 )
         return read_judgment_files(
             files,
@@ -229,7 +229,7 @@ class PeopleOptions:
     )
     ranker: str = ranker_option("How judgments become scores (see errata rank).", needs=JUDGED)
     members: Members = members_option(needs=JUDGED)
-    unit: Unit = unit_option("What is drawn when judgments are resampled.", needs=JUDGED)
+    unit: Unit = unit_option("The units that a bootstrap of judgments draws.", needs=JUDGED)
     without: tuple[str, ...] = without_option()
     hide: tuple[str, ...] = hide_option(needs="outputs or --scores or --sample")
     common: bool = option(
@@ -322,7 +322,7 @@ class ScoreFiles:
     )
 
     def read_scores(self) -> tuple[Scores | None, list[Scores]]:
-        """Return the scores of people, where a file of them is named, and those of metrics."""
+        """Return human scores, if a file of them is named, and the scores of metrics."""
         from errata.io.scores import read_score_files
 
         names = split_names(self.names)
@@ -357,7 +357,7 @@ def read_meta_inputs(
     files: ScoreFiles,
     scored: tuple[Corpus, list[Hypotheses]] | None,
 ) -> MetaInputs:
-    """Read judgments (or those of the sample), checked against the outputs, and scores."""
+    """Read judgments (or the sample's), checked against the outputs, and scores."""
     from errata.meta.inputs import MetaInputs
 
     judgments = None

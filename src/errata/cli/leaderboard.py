@@ -73,7 +73,7 @@ def command(given: LeaderboardOptions) -> None:
 
 
 def _build(board: Board, given: LeaderboardOptions) -> bool:
-    """Score what is new and write the pages; return whether a submission failed."""
+    """Score new submissions and write the pages; return whether a submission failed."""
     from errata.core.cache import BlobCache
     from errata.io.atomic import write_bytes
     from errata.io.checks import summarise

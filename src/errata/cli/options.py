@@ -44,7 +44,7 @@ def is_page(path: str) -> bool:
 def figure_option(kinds: dict[str, str], *, pages: Sequence[str] = (), needs: str = "") -> Any:
     """Declare ``--figure``, whose value is pairs of a kind and a file.
 
-    ``kinds`` says what is drawn under each name; those in ``pages`` can be pages too. KIND may be
+    ``kinds`` says what each name draws; ``pages`` names those that can be pages too. KIND may be
     left out where there is only one.
     """
     forms = ".svg, .png or .pdf" if not pages else ".svg, .png, .pdf or .html"

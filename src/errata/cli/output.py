@@ -116,7 +116,7 @@ def echo_findings(findings: Iterable[Finding]) -> None:
 def emit_texts(views: Sequence[tuple[Table, Sequence[str]]], display: Display) -> None:
     """Print texts between title and signature of their table, or the table that has none.
 
-    For what is easier to read than its table, in a terminal.
+    For views that are easier to read than their table, in a terminal.
     """
     colour = sys.stdout.isatty()
     parts = []

@@ -95,7 +95,7 @@ def option(
     writes: Literal["", "file", "stem"] = "",
     **settings: Any,
 ) -> Any:
-    """Declare an option; ``settings`` are those of click. A default of False makes it a flag."""
+    """Declare an option; ``settings`` go to click. A default of False makes it a flag."""
     if settings.get("multiple") or "nargs" in settings:
         default = () if default is None else default
     elif default is False:

@@ -84,7 +84,7 @@ class RunFolder:
         return open_folder(self.place, self.storage)
 
 
-# ---- What is scored.
+# ---- Inputs of a run.
 
 NAMED = "outputs or --gold or --source or --refs or --parquet or --sets"
 
@@ -135,7 +135,7 @@ class RunInputs:
         return bool(self.outputs or self.inputs.has_files or self.parquet or self.places)
 
     def sets(self, storage: dict[str, Any]) -> list[tuple[str, CorpusFiles]]:
-        """Return the test sets: one of files, or those of folders and lists."""
+        """Return the test sets: one of files, or several of folders and lists."""
         from errata.datasets.evaluation_sets import scored_sets
         from errata.io.outputs import split_name
 
@@ -359,7 +359,7 @@ def _metric_plan(given: PlanOptions | RunOptions) -> MetricPlan:
 @command.command("run", epilog=f"Example:  {EXAMPLE}")
 @takes(RunOptions)
 def run_tasks(given: RunOptions) -> None:
-    """Plan the run if needed, count what is missing, and print the result.
+    """Plan the run if needed, count the missing tasks, and print the result.
 
     Without inputs the stored plan is used. Workers may be killed and machines lost: counts are
     kept, and the same command continues.

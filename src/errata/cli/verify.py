@@ -45,7 +45,7 @@ def command(given: VerifyOptions) -> None:
     CLAIM is 'SIGNATURE = VALUE', the signature whole or short, the value a fraction or per cent
     with as many digits as it was printed with, perhaps with its interval (± 1.2, or [36.1,
     38.5]); or a file (- is standard input) with one a line; or what errata score printed as JSON
-    or TSV, of which every system is looked up among the outputs. Tokeniser, annotators and skipped
+    or TSV: every system in it is looked up among the outputs. Tokeniser, annotators and skipped
     sentences follow the signature unless an option says otherwise; every other fact is compared
     with the files. The exit code is 1 if a claim is not confirmed.
     """

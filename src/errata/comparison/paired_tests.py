@@ -37,7 +37,7 @@ class Difference:
 
     ``difference`` is new minus old with its paired-bootstrap interval; ``p`` is that of approximate
     randomisation, two-sided, ``p_holm`` the same after Holm's correction over the figures it was
-    tested with. ``old_interval`` and ``new_interval`` are those of the same resamples. What was not
+    tested with. ``old_interval`` and ``new_interval`` come from the same resamples. What was not
     drawn is NaN. ``lower_is_better`` says which way is up: of false alarms, fewer are better;
     ``share`` that the figure is between 0 and 1.
     """

@@ -43,7 +43,7 @@ def _centred(values: Floats) -> Floats:
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1 over the last axis, smallest first; ties share their mean rank.
 
-    What differs by rounding only is a tie (`errata.core.stats.merge_ties`); what is no number has
+    What differs by rounding only is a tie (`errata.core.stats.merge_ties`); NaN has
     no rank (NaN).
 
     >>> ranks([10, 30, 30, 20]).tolist()

@@ -118,8 +118,8 @@ def _quick_turns() -> Iterator[None]:
 def circles_left() -> Iterator[None]:
     """Do not look for circles of references meanwhile.
 
-    Among hundreds of thousands of things that are in none this takes as long as all else. Whoever
-    leaves circles behind calls ``gc.collect`` now and then.
+    Among hundreds of thousands of objects that are in none this takes as long as all else. Code
+    that leaves circles behind calls ``gc.collect`` now and then.
     """
     collecting = gc.isenabled()
     gc.disable()

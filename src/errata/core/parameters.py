@@ -250,7 +250,7 @@ def parameters_of(cls: type[Parameterised]) -> tuple[Parameter, ...]:
 
 
 def _type_name(kind: Any) -> str:
-    """A type as it is written, also where annotations are not postponed: int, not <class 'int'>."""
+    """The name of a type in source code, whether or not annotations are postponed."""
     return kind.__name__ if isinstance(kind, type) else str(kind)
 
 

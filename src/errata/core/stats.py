@@ -119,7 +119,7 @@ def merge_ties(values: ArrayLike, *, within: float = ROUNDING) -> Floats:
     ordered = np.take_along_axis(given, place, -1)
     size = np.where(np.isfinite(ordered), np.abs(ordered), 0.0)
     least = np.minimum(size.max(-1, keepdims=True), 1.0)
-    # inf - inf: no gap; NaN: apart from everything, and so is what is further than a double holds.
+    # inf - inf: no gap; NaN: apart from everything, and so is a gap larger than a double holds.
     with np.errstate(invalid="ignore", over="ignore"):
         gap = ordered[..., 1:] - ordered[..., :-1]
     measure = np.maximum(np.maximum(size[..., 1:], size[..., :-1]), least)

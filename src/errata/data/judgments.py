@@ -101,7 +101,7 @@ class Judgment:
 class MemberDraw:
     """Draws the one system that speaks for each output of a judgment.
 
-    What is drawn depends on the seed and on what the judgment says, not on where it stands in a
+    The draw depends on the seed and on what the judgment says, not on its place in a
     file: judgments in another order draw alike. Judgments that say the very same are counted, so
     that each draws for itself.
 

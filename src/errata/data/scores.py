@@ -100,7 +100,7 @@ class Scores:
     def ranks(self) -> tuple[int | None, ...]:
         """The rank of each system; equal scores share one, and the next is counted on from it.
 
-        What is no number has no rank.
+        NaN has no rank.
 
         >>> Scores("m2()", ("A", "B", "C"), np.array([0.3, np.nan, 0.3])).ranks
         (1, None, 1)

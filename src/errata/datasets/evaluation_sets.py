@@ -277,7 +277,7 @@ def _read_skip(reader: RecordReader, given: str, *keys: str) -> SkippedSentences
 def _add_public_data(
     made: CorpusFiles, reader: RecordReader, data: str, *keys: str, progress: Report | None
 ) -> CorpusFiles:
-    """Return the files with those of a collection for what is missing: corpus, outputs or both."""
+    """Return the files, filled up from a collection: corpus, outputs or both."""
     if data not in collections():
         raise reader.error(
             f"no collection of data {data!r}",

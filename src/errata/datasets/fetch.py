@@ -247,7 +247,7 @@ def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
         raise InputError(
             f"the content is not that of {file.name} of {chosen.name} in the catalogue",
             path=str(path),
-            remedy="fetch it again, or set ERRATA_DATA_CHECK=off to use it as it is",
+            remedy="fetch it again, or set ERRATA_DATA_CHECK=off to use it anyway",
         )
 
 

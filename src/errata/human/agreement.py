@@ -90,7 +90,7 @@ def pooled_kappa(pairs: OutputPairs, *, weights: KappaWeights = "none") -> Kappa
     """Return κ over all pairs of decisions on the same outputs, by any two judges.
 
     This is how Sakaguchi et al. (2016, Table 7) pool a group of judges. A pair has no first and
-    second judge, so the margins are those of both ways round.
+    second judge, so the margins count both ways round.
     """
     return kappa(within_table(pairs.tallies()), weights=weights)
 
@@ -168,7 +168,7 @@ def judge_agreement(
     the mean of their shares, which frees κ of the names.
     ``minimum`` is how many pairs of decisions a κ needs to count in the means. A judge is an
     outsider if no κ with another judge is above 0 at the level ``confidence`` (Bonferroni); that
-    is asked of the symmetric κ always, since names should brand nobody. ``pairs`` are those of
+    is asked of the symmetric κ always, since names should brand nobody. ``pairs`` belong to
     `output_pairs` of the judgments, if they are already there.
     """
     require("chance", chance, ChanceModel)
@@ -228,7 +228,7 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
     """For some judges at a time, and all others: tables ``[a, b, 3, 3]``, outcomes ``[a, b, 3]``.
 
     The table has the pairs of decisions on the same outputs, one of a and one of b, the outcomes
-    are those of both on the outputs that they share; neither is filled in where b < a.
+    belong to both on the outputs that they share; neither is filled in where b < a.
     """
     n, number = len(order), np.argsort(order)
     step = max(1, BLOCK // max(1, 9 * n))
@@ -521,7 +521,7 @@ def group_agreement(
     Options as in `errata.human.agreement.judge_agreement` and
     `errata.human.agreement.judge_correlations`; ``origin`` is what a signature says of how
     the judgments were read. All pairs of decisions of a group are pooled into one table, as
-    Sakaguchi et al. (2016) do, but for those of a judge with himself. Judges in no group are left
+    Sakaguchi et al. (2016) do, but for a judge with himself. Judges in no group are left
     out.
 
     >>> names = ("ann", "bob", "cyd")

@@ -142,7 +142,7 @@ def deal_resamples(
     """Deal ``resamples`` copies of a pack out to as many players, each as many as a pack holds.
 
     ``weight[k]`` is how many cards of kind k a pack has. One player after the other draws from
-    what is left (a multivariate hypergeometric distribution), which is the same as shuffling.
+    the rest (a multivariate hypergeometric distribution), which is the same as shuffling.
 
     >>> sum(deal_resamples(np.array([3, 1]), 4, np.random.default_rng(0))).tolist()
     [12, 4]

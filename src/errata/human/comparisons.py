@@ -33,7 +33,7 @@ Mixed = NDArray[np.uint64]
 def stable_ids(unit: Ints, cell: Ints, weight: Floats, *then: Ints) -> Ints:
     """The number of each row's unit, units ordered by what their rows say.
 
-    ``cell`` is what a row says and ``weight`` how much it counts; rows of one unit may stand in any
+    ``cell`` is what a row says and ``weight`` how much it counts; rows of one unit may be in any
     order, and be merged where they say the same. Units that say the same are ordered by the columns
     ``then``, which are the same in all rows of a unit; where these are too, they are exchangeable.
 
@@ -247,7 +247,7 @@ class Comparisons(Rows):
     def units(self, unit: Unit) -> tuple[NDArray[np.int64], int]:
         """The number (from 0) of the ranking, sentence or judge of each row, and how many.
 
-        What is drawn by number must not depend on the order of a file: sentences are numbered as
+        Draws by number must not depend on the order of a file: sentences are numbered as
         they are, judges by name, and rankings by what they say.
         """
         require("unit", unit, Unit)

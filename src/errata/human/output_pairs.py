@@ -129,7 +129,7 @@ class OutputPairs:
     """Decisions about two outputs of a sentence: ``outcome[i]`` is -1, 0 or 1.
 
     ``keys[key[i]]`` is (sentence, output, output), outputs named by their systems; 1 says that
-    the first of them is better. Keys are kept as numbers: row k of ``codes`` has those of key k
+    the first of them is better. Keys are kept as numbers: row k of ``codes`` has key k's numbers
     in ``sentences`` and twice in ``names``.
     """
 

@@ -31,7 +31,7 @@ class Plan:
 
     ``sizes`` are campaigns in rankings, ``power[k]`` the share of simulated campaigns of size k
     that show ``better`` ahead with the confidence asked for. ``rankings`` is the smallest size
-    with enough power and ``more`` what is missing to it; both None where none was large enough.
+    with enough power and ``more`` the number missing to it; both None where none was large enough.
     ``hours`` of annotators' work go with ``more`` (None without recorded times).
     """
 

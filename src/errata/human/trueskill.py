@@ -17,7 +17,7 @@ from errata.human.bootstrap import Draw
 from errata.human.comparisons import Comparisons, Counts
 from errata.human.ranking import Ranker
 
-# By how much the limit is off, measured: about 15 / comparisons, and .001 where it is told no more.
+# By how much the limit is off, measured: about 15 / comparisons, and .001 where it is not given.
 OFF = 15.0
 ENOUGH = 10_000
 LARGEST = 1e6  # of the settings; one over it is the smallest

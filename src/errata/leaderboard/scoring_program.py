@@ -15,7 +15,7 @@ def install_carried_wheel() -> None:
 
 
 def score_mounted(given: str = "/app/input", output: str = "/app/output") -> int:
-    """Write scores.json and return 0; print what is wrong with a submission and return 1."""
+    """Write scores.json and return 0; print the fault of a submission and return 1."""
     if importlib.util.find_spec("errata") is None:
         install_carried_wheel()
     from errata.core.errors import ErrataError

@@ -26,7 +26,7 @@ class Ensemble:
     """One way of combining metrics: ``r`` and ``rho`` over the systems it was made on.
 
     ``held_r`` and ``held_rho`` are with every system scored by what was learned from the others.
-    ``weights`` are those of the metrics, in the order of their names, None where there are none;
+    ``weights`` of the metrics are in the order of their names, None where there are none;
     ``spread`` their smallest and largest with a system left out.
     """
 
@@ -107,7 +107,7 @@ def _learned(
     """Learn weights of standardised scores on all systems, and on all but each.
 
     A system that was left out is scored by the weights of the others on the same standardised
-    scores: what people said of the others, their mean least of all, must not tell where it stands.
+    scores: people's scores of the others, their mean least of all, must not tell where it stands.
     """
     standard = _standard(table)
     everything = learn(people, table)

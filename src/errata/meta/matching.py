@@ -69,7 +69,7 @@ def match(
 
     A system that people alone know (a reference, a control) is left out, and a note says so. One
     that a metric alone knows, or that some metrics do not, is an error; ``common`` leaves those
-    out on purpose. Systems named in ``hide`` are left out on whichever side they are. Whoever is
+    out on purpose. Systems named in ``hide`` are left out on whichever side they are. Systems
     left out had a part in the scores of the others as far as these depend on each other; to rank
     without a system, leave it out of the judgments.
 

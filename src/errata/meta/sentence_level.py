@@ -96,7 +96,7 @@ def calibrated_accuracy(
 
 
 class CalibratedMarks(NamedTuple):
-    """What is right under the thresholds, fold by fold, of `calibrated_accuracy`."""
+    """The pairs right under the thresholds, fold by fold, of `calibrated_accuracy`."""
 
     marks: PairOutcomes
     thresholds: tuple[float, ...]
@@ -245,7 +245,7 @@ def sentence_levels(
 ) -> SentenceLevels:
     """Several metrics under several conventions, and pairs of metrics by what they got right.
 
-    ``"calibrated"`` and SEEDA's two come without an interval. ``folds`` are those of
+    ``"calibrated"`` and SEEDA's two come without an interval. ``folds`` belong to
     `calibrated_accuracy`. A system that no metric scored is left out with a note.
     """
     strangers = only_people(comparisons.systems, results)
@@ -327,7 +327,7 @@ def _level(
     convention: ConventionName,
     marks: PairOutcomes | None,
 ) -> SentenceLevel:
-    # What is no function of the nine counts has chance level and ceiling of the accuracy.
+    # A figure that is no function of the nine counts has chance level and ceiling of the accuracy.
     read = CONVENTIONS.get(convention, equal_signs)
     floor, ceiling = float(read(chance(found.observed))), float(read(found.ceiling))
     low, high = np.nan, np.nan
@@ -421,7 +421,7 @@ class RatingLevel:
 
     ``pooled`` is over all outputs; ``within`` the mean over sentences of the correlation among the
     outputs of the sentence, where there is one. ``accuracy`` is the share of pairs of outputs of
-    one sentence ordered alike, ties included, with what is a metric tie calibrated on other
+    one sentence ordered alike, ties included, with metric ties calibrated on other
     sentences (see `errata.meta.sentence_level.calibrated_accuracy`); ``threshold`` is the mean over
     folds.
     """

@@ -146,7 +146,7 @@ def both_directions(
     """Return one-sided p-values of a difference and of its opposite, from null differences.
 
     Where these were ``drawn`` the observed one counts among them. Equal sums in another order may
-    differ in the last bits: what is so near, ``within``, is a tie and not a win.
+    differ in the last bits: a difference so small, ``within``, is a tie and not a win.
 
     >>> both_directions(np.array([-1.0, 0.0, 0.0, 1.0]), 1.0, drawn=False, within=1e-12)
     (0.25, 1.0)
@@ -218,7 +218,7 @@ def detectable_difference(worse: float, between: float, n: int, *, level: float 
     """The smallest lead over a correlation ``worse`` that Williams' test would call significant.
 
     ``between`` is the correlation of the two metrics with each other. NaN says that not even a
-    perfect metric could be told apart with ``n`` systems.
+    perfect metric could differ significantly with ``n`` systems.
 
     >>> round(detectable_difference(0.6, 0.8, 13), 3)
     0.211

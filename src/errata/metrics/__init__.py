@@ -11,7 +11,7 @@ from errata.metrics.base import Metric
 
 __all__ = ["DEFAULT_METRICS", "METRICS", "Metric", "parse"]
 
-# What is computed where nobody names a metric.
+# The metrics that are computed by default.
 DEFAULT_METRICS = ("m2", "imeasure", "gleu", "bleu")
 
 METRICS: Registry[type[Metric]] = Registry(

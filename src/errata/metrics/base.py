@@ -95,7 +95,7 @@ class Metric(Parameterised, ABC):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Sufficient statistics ``[sentence, reference, k]``; a missing reference is NaN.
 
-        What is no whole number is kept to ``2 ** -60``, so that sums are exact
+        A number that is not whole is kept to ``2 ** -60``, so that sums are exact
         (`errata.core.exact_sums`).
         """
 
@@ -367,7 +367,7 @@ class Unsettled(ABC):
     """How a metric counts parts, and what makes counts of them (see `Metric.unsettled`).
 
     Unsettled counts are ``[sentence, reference, number]``; how many numbers there are may differ
-    from part to part. Those of a reference that is missing are NaN.
+    from part to part. A missing reference has NaN.
     """
 
     @abstractmethod

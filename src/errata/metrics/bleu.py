@@ -165,7 +165,7 @@ class BLEU(Metric):
 
     def _matches(self, totals: Floats) -> tuple[Floats, Floats]:
         """Matches and n-grams by order."""
-        lengths = 2  # those of hypothesis and reference stand first
+        lengths = 2  # of hypothesis and reference, which come first
         return totals[..., lengths : lengths + self.n], totals[..., lengths + self.n :]
 
     def _brevity(self, totals: Floats) -> Floats:

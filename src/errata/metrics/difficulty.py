@@ -441,7 +441,7 @@ def check_one_annotator(path: str, corpus: Corpus) -> None:
     """Refuse a weight file for several annotators."""
     if corpus.most_references > 1:
         raise InputError(
-            f"the weights are those of one annotator, but the corpus has {corpus.most_references}",
+            f"the weights belong to one annotator, but the corpus has {corpus.most_references}",
             path=path,
             remedy="choose the annotator they were made for (--annotator 0)",
         )
@@ -528,7 +528,7 @@ class PlacedChunks(Unsettled):
             numbers = np.concatenate([[last], _numbers(part)])
             if (np.diff(numbers) < 1).any():
                 raise InputError(
-                    "the parts of the corpus do not say where they stand in it",
+                    "the parts of the corpus do not say where in it they begin",
                     remedy="give each the number of sentences before it: replace(part, first=...)",
                 )
             last = int(numbers[-1])
@@ -611,7 +611,7 @@ class Difficulty(Metric):
         if self.leave_out and self.weights != "systems":
             raise InputError(
                 "difficulty: leave_out needs weights from the systems themselves",
-                remedy="leave weights='systems' as it is",
+                remedy="leave weights='systems' unchanged",
             )
         split_extractor(self.extractor)
 

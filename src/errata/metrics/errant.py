@@ -58,7 +58,7 @@ def is_kind(kind: str, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class EditKeys:
-    """What is compared of edits: ``edit[e]``, of sentence or reference ``row[e]``, has ``key[e]``.
+    """The compared parts of edits: ``edit[e]``, of sentence or reference ``row[e]``, has ``key[e]``.
 
     An edit of several tokens may have several entries. The keys ``further``, of the entries
     ``further_of``, are as good as theirs.
@@ -327,13 +327,13 @@ class Edits(Metric):
             alike = (has_comparable_types(facts["gold kinds"], k, self.extractor) for k in kinds)
             if not all(alike):
                 notes.append(
-                    "only= and ignore= go by kinds, and those of the gold file and of the outputs "
+                    "only= and ignore= go by kinds, and the kinds of gold file and outputs "
                     "are of two inventories (gold='reextracted' makes them one)"
                 )
         if self.gold == "reextracted" and any(given.values()):
             notes.append(
-                f"gold edits found anew ({self.extractor}) are compared with edits that came with "
-                "the outputs (outputs='reextracted' or --extract finds those anew too, "
+                f"gold edits found again ({self.extractor}) are compared with edits that came with "
+                "the outputs (outputs='reextracted' or --extract finds those again too, "
                 "gold='as_is' takes both as they are)"
             )
         return Description(context, tuple(notes))
@@ -362,7 +362,7 @@ class Edits(Metric):
     def _require_alike(self, gold: Corpus, hypotheses: Hypotheses) -> None:
         if not self.kinds_alike(gold, hypotheses):
             raise InputError(
-                f"{self.name}: types=True compares kinds, and those of the gold file are not "
+                f"{self.name}: types=True compares kinds, and the kinds of the gold file are not "
                 f"the extractor's ({self.extractor})",
                 remedy="gold='reextracted' finds and names the gold edits alike",
             )

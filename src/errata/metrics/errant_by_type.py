@@ -147,7 +147,7 @@ class TargetedScores:
     """One system's measures by kind, each with both sides restricted to the kind.
 
     ``counts`` are TP, FP and FN; ``success`` is the share of the ``asked`` sentences, in which some
-    annotator asks for edits of the kind, where all those of one such annotator were made (NaN
+    annotator asks for edits of the kind, where all such edits of one annotator were made (NaN
     without any); ``alarms`` are wrong edits of the kind per 1,000 words of the source.
     ``overcorrected`` is the share of the ``clean`` sentences, which no annotator changed, that the
     system changed; ``changed`` that of all sentences; ``all_alarms`` are the false alarms of the

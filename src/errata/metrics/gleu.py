@@ -255,7 +255,7 @@ def expected_gleu(
         E[GLEU^q] = exp(q(l + m) + q²/2 (t² + 2c + s²)) Phi(-(m + q(s² + c))/s)
                   + exp(q l + q²/2 t²) Phi((m + q c)/s)
 
-    Away from the kink this is ``f(mu) + tr(H Sigma)/2``. What is left out is of third order in
+    Away from the kink this is ``f(mu) + tr(H Sigma)/2``. The error is of third order in
     the relative spread of the numerators, and near the kink that sums are not quite normal. The
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).

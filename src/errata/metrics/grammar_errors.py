@@ -61,14 +61,14 @@ class Errors(CheckerMetric):
 
     ``measure="per_token"``: the mean over sentences of ``1 - errors / tokens`` (tokens at least 1),
     which Napoles et al. (2016b) call a grammaticality-based metric. ``"removed"`` is the errors of
-    the source less those of the output, per sentence. A sentence that was emptied keeps its errors
+    the source less the output's, per sentence. A sentence that was emptied keeps its errors
     and its tokens, which the paper does not say: deleting a sentence corrects nothing.
     A checker sees what it has rules for, and neither whether the meaning was kept nor whether
     anything was corrected: interpolate it with a metric that has references (`interpolate`).
 
     ``checker="harper"`` runs in this process (English, ``language`` is a dialect: ``en-US``,
     ``en-GB``, ``en-AU``, ``en-CA``, ``en-IN``); ``"languagetool"`` asks the server at ``url``, with
-    the rules in ``disabled`` off (by default those of the paper). ``tokenized`` takes out the
+    the rules in ``disabled`` off (by default as in the paper). ``tokenized`` takes out the
     blanks that tokenisation puts before punctuation.
     """
 

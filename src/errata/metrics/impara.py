@@ -68,7 +68,7 @@ class IMPARA(ReferenceFreeMetric):
     over all tokens) have a cosine ``>`` ``threshold``, as the reimplementation has it; ``gate`` may
     be ``'>='``, as gec-metrics has it, or ``'none'``, which is IMPARA-GED with the right ``model``.
     An output that is its source is alike by definition.
-    ``output='logit'`` leaves σ out (0 is what a gated sentence gets all the same): the scores that
+    ``output='logit'`` leaves σ out (a gated sentence gets 0 anyway): the scores that
     SEEDA printed must be such. ``gated`` is the share of sentences that the gate gave 0: they are
     ties. ``characters``, the mean length of an output, is what a learned metric must beat.
     """

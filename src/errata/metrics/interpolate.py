@@ -46,7 +46,7 @@ class Interpolate(Metric):
     name = "interpolate"
     about = About(
         paper="Napoles et al. 2016b",
-        range="between those of the two",
+        range="between the ranges of the two",
         needs=("what the two metrics need",),
     )
 

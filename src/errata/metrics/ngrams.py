@@ -42,7 +42,7 @@ def overlaps(
     ``LEFT`` ``|H & (S - R)|`` and ``WANTED`` ``|R - S|``, with differences of multisets.
 
     The references of sentence ``i`` are the rows ``first[i]:first[i + 1]`` of ``references``. The
-    hypotheses may be those of several systems, one system behind the other; so are the rows then.
+    hypotheses may come from several systems, one system behind the other; so are the rows then.
 
     >>> from errata.kernels.ngrams import KEPT, MATCHED
     >>> corpus = Corpus.from_texts(["he go home"], [["he goes home"]])

@@ -241,7 +241,7 @@ def _summed(sides: SideChanges, weights: Weights, *, shared: bool) -> list[float
 class PTErrant(WeightedEdits):
     """F of ERRANT's edits with weights from a pretrained model (Gong et al. 2022).
 
-    The weights are those of `errata.metrics.pt_metrics.PTM2`; the edits are those of
+    The weights are made as in `errata.metrics.pt_metrics.PTM2`, the edits as in
     `errata.metrics.errant.Errant`, found by ERRANT in output and gold alike, and TP, FP and FN are
     sums of weights. A gold edit that was met weighs as the edit that met it.
 
@@ -344,7 +344,7 @@ class PTM2(WeightedEdits):
         w(e) = |F(S with e alone, R) - F(S, R)|        F: BERTScore, without idf
 
     and ``P = w(correct) / w(proposed)``, ``R = w(correct) / w(gold)``, sums of weights in place of
-    numbers of edits. Proposed edits are those of `M2` beside that annotator; a gold edit that was
+    numbers of edits. Proposed edits are found as in `M2` for that annotator; a gold edit that was
     met weighs as the edit that met it, so that a perfect output reaches 1 whichever of several
     corrections it has.
 
@@ -355,7 +355,7 @@ class PTM2(WeightedEdits):
     0 (``"kept"``: P and R are 1); it concerns ``total="mean"`` only. ``model`` and ``layer``: see
     `errata.models.encoder`. ``rescale`` takes off BERTScore's baseline as the authors do: all
     weights grow by one factor, which P, R and F do not show; so models without a baseline do as
-    well. The other fields are those of `M2`. Weights below 0.00001 are 0.
+    well. The other fields mean the same as in `M2`. Weights below 0.00001 are 0.
     """
 
     name = "pt_m2"

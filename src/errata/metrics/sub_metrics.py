@@ -95,7 +95,7 @@ class SOME(ReferenceFreeMetric):
         if len(self.weights) != 3 or len(numbers) != 3 or min(numbers) < 0 or not any(numbers):
             raise InputError(
                 f"some: weights={self.weights} are not three weights",
-                remedy="give those of grammaticality, fluency and meaning, as (0.55, 0.43, 0.02)",
+                remedy="give weights of grammaticality, fluency and meaning, as (0.55, 0.43, 0.02)",
             )
         object.__setattr__(self, "weights", tuple(map(float, numbers)))
 
@@ -120,7 +120,7 @@ class SOME(ReferenceFreeMetric):
             wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._weighted_figures)
             there = {head for head in HEADS.values() if (self._folder / head).is_dir()}
             left = normalised_weights(there, self.weights)
-            without = f", or leave out what is not there: weights={left}" if any(left) else ""
+            without = f", or leave out missing ones: weights={left}" if any(left) else ""
             raise InputError(
                 f"there is no folder {folder.name} with a trained model",
                 path=self.models,

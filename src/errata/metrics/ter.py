@@ -78,7 +78,7 @@ class TER(Metric):
     ``TER = edits / length``: insertions, deletions, substitutions and shifts of blocks that turn
     the output into the reference that needs fewest, summed over sentences, by the mean length of
     a sentence's references. The score is 1 - TER, so that more is better; TER itself, in percent,
-    is a part. The figures are those of sacrebleu's TER (tested), counted by a kernel of our own.
+    is a part. The figures equal sacrebleu's TER (tested), counted by a kernel of our own.
     ``cased=False`` folds the case, as Tercom and sacrebleu do unless told otherwise.
 
     >>> from errata.scoring.evaluate import evaluate

@@ -262,7 +262,7 @@ class TrainingFolder:
         return self.path / UNFINISHED / (part or "model")
 
     def finished(self, part: str, key: str) -> Head | None:
-        """What is known of a part that an earlier run finished in the same way; else None."""
+        """The record of a part that an earlier run finished in the same way, or None."""
         try:
             data = decode_json(decode(read_bytes(self._work(part) / DONE), DONE))
             return RecordReader(DONE).decode(Head, data["head"]) if data["key"] == key else None

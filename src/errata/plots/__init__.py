@@ -9,7 +9,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from errata.core.stats import Estimate, Floats, Interval
 
-# What is measured, what stands out, and what only guides the eye.
+# Colours of measurements, of what stands out, and of what only guides the eye.
 INK, ACCENT, FAINT = "#1f5a94", "#b3431f", "#999999"
 # Dark to light: distinguishable in print and by people who see few colours.
 SHADES = ("#14406b", "#3f7fbf", "#9cc3e6", "#d9a441")

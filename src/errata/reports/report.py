@@ -162,7 +162,7 @@ def report(
 ) -> ReportPage:
     """Build one page on systems from whatever is given.
 
-    ``metrics`` are those of `errata score` where there are references, unless named. ``scores``
+    ``metrics`` are as in `errata score` where there are references, unless named. ``scores``
     were computed elsewhere; ``judgments`` are people's rankings, ``human`` their scores. Systems
     are compared with ``base``, the name of one of them, and held to the conditions ``fail_if``
     (`errata.comparison.gate`); ``slices`` say of every sentence what it belongs to, by column

@@ -20,7 +20,7 @@ tolerance, and cells that are known to come out otherwise are pinned with the re
 
 Cells are apart by blanks; ``-`` is no cell, ``?`` one that the paper shows without digits, ``~7``
 one that it gives in words ("about seven"), ``=0.015`` one that is known from elsewhere and checked
-all the same (the paper shows it in colours). Whatever differs needs evidence: figures that the run
+anyway (the paper shows it in colours). Whatever differs needs evidence: figures that the run
 computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. Where figures
 depend on ``software`` (an ``extractor``, a language ``model``), known cells name the ``version``
 that they were found with; with another they are called unpinned. A key of several parts is written

@@ -258,7 +258,7 @@ def same_places(material: ExperimentData, metric: str, without: str, column: str
 def released_places(
     material: ExperimentData, file: str, experiment: str, table: str, column: str
 ) -> int:
-    """How many systems stand in a printed ranking where scores that others released have them."""
+    """How many systems have the same place in a printed ranking and in released scores."""
     printed = [t for (_, name), t in material.printed(experiment, table).items() if name == column]
     released = best_first(grundkiewicz_scores(material, file))
     return sum(a == b for a, b in zip(printed, released, strict=True))

@@ -268,7 +268,7 @@ def label_fit(material: ExperimentData, judgments: str, offset: int) -> int:
 
     def compute() -> object:
         if judgments == "ctrl":
-            # All assignments, the rejected too: the labels are those of the task.
+            # All assignments, the rejected too: the labels belong to the task.
             rows = list(
                 read_judgments(
                     path("sakaguchi16", "Ctrl_merged.csv"),

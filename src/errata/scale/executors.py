@@ -506,7 +506,7 @@ def _without_killers(
     numbers = ", ".join(f"{task.shard.first + place + 1:,}" for place in found)
     if gone + len(found) > allowed:
         raise InputError(
-            f"{task.set.name}: whoever counts sentence {numbers} (from 1) is ended by it",
+            f"{task.set.name}: a process that counts sentence {numbers} (from 1) is ended by it",
             remedy="look at the sentence and at the metrics, or leave it out with --allow-failed "
             f"{gone + len(found)}",
         )
@@ -540,7 +540,7 @@ def isolate_crash(
     """
     if not survives(0, 0):
         raise InputError(
-            "whoever reads this shard is ended by it, whatever is counted",
+            "a process that reads this shard is ended by it, whatever is counted",
             remedy="make shards smaller (--shard-size), or give workers more memory",
         )
     found: list[int] = []
@@ -678,7 +678,7 @@ def _own_cluster(workers: int) -> Iterator[Any]:
                     threads_per_worker=1,  # kernels let the GIL go, reading does not
                     processes=True,
                     host=LOOPBACK,
-                    # No dashboard; what is served for want of one has a free port.
+                    # No dashboard; the server that Dask starts instead has a free port.
                     dashboard_address=f"{LOOPBACK}:0",
                     scheduler_kwargs={"dashboard": False},
                     silence_logs=50,
@@ -697,7 +697,7 @@ def _own_cluster(workers: int) -> Iterator[Any]:
 def _import_once() -> None:
     """Start the process that workers are forked from: what they need is imported there, once.
 
-    It has one thread and none of our locks. By itself Dask would have it import all packages that
+    It has one thread and none of our locks. By default Dask would have it import all packages that
     Dask knows, and this process too: pandas alone takes as long as all else.
     """
     from multiprocessing import forkserver
@@ -777,8 +777,8 @@ def run_dask(
 ) -> Iterator[ShardRecord]:
     """The records of these tasks as they come.
 
-    A worker that is killed costs its task, which another one gets; ``lost`` is told of a task that
-    killed `RETRIES` workers, which is then left to be examined.
+    A worker that is killed costs its task, which another one gets; ``lost`` is called for a task
+    that killed `RETRIES` workers, which is then left to be examined.
     """
     from distributed.scheduler import KilledWorker
 
@@ -820,7 +820,7 @@ def _record(promise: Any) -> ShardRecord:
 
 
 def _next(ready: SimpleQueue[Any], client: Any) -> Any:
-    """What is done next; an error where the scheduler is gone meanwhile."""
+    """The next finished task; an error where the scheduler is gone meanwhile."""
     while True:
         try:
             return ready.get(timeout=LOOK_SECONDS)

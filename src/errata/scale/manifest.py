@@ -23,7 +23,7 @@ from errata.scoring.resampling import BootstrapKind
 
 MANIFEST = "manifest.json"
 FORMAT = "errata run 1"
-_REMEDY = "plan the run anew (errata scale plan), or give the folder of a run"
+_REMEDY = "plan the run again (errata scale plan), or give the folder of a run"
 
 
 def canonical_json(data: Any) -> str:
@@ -49,7 +49,7 @@ def unseal(data: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class MetricPlan:
-    """What is to come out: the metrics by their signatures, and how intervals are made."""
+    """The results wanted: the metrics by their signatures, and how intervals are made."""
 
     metrics: tuple[str, ...]
     resamples: int = 1000
@@ -81,7 +81,7 @@ class MetricPlan:
                 raise InputError(
                     f"this file of a metric has changed since the run was planned: {what}",
                     path=name,
-                    remedy="plan the run anew, or bring back the file",
+                    remedy="plan the run again, or bring back the file",
                 )
 
 
@@ -229,7 +229,7 @@ def _manifest(text: str, name: str) -> Manifest:
         raise InputError(
             f"the run was planned by Errata {str(data.get('errata'))[:20]}, this is {__version__}",
             path=name,
-            remedy="finish it with the version it was planned by, or plan it anew",
+            remedy="finish it with the version it was planned by, or plan it again",
         )
     try:
         made = Manifest(_read_metric_plan(data["wanted"]), tuple(map(_planned, data["sets"])))

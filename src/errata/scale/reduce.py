@@ -259,7 +259,7 @@ def write_sentences(
 ) -> dict[str, int]:
     """Write ``sentences/SET/METRIC/SYSTEM.parquet`` in the folder of a run that was counted.
 
-    The columns are those of ``errata score --by-sentence``. Gives the files with how many sentences
+    The columns are as in ``errata score --by-sentence``. Gives the files with how many sentences
     they have.
     """
     manifest.wanted.check_files()

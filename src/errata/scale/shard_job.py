@@ -145,7 +145,7 @@ def count_range(
     left_out: Sequence[int] = (),
     storage: Mapping[str, Any] | None = None,
 ) -> Iterator[CountedPart]:
-    """What is counted of each batch, of the sentences ``start:stop`` of a shard.
+    """The counts of each batch, of the sentences ``start:stop`` of a shard.
 
     ``left_out`` are places in the shard of sentences that are not counted.
     """
@@ -366,7 +366,7 @@ def run_status(folder: Folder, manifest: Manifest) -> RunStatus:
         if record is not None and all(
             sizes.get(name) == file.bytes for name, file in record.files.items()
         ):
-            # What is long with many systems is read again where it is needed.
+            # Parts that are long with many systems are read again where it is needed.
             done[task.number] = replace(record, files={}, facts=None)
         else:
             damaged.append(task.number)

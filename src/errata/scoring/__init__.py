@@ -1,6 +1,6 @@
 """Counts that come part by part, in the order of the sentences, to the scores of the whole.
 
-What is decided, summed and drawn does not depend on where the parts were cut: choices by running
+Choices, sums and draws do not depend on where the parts were cut: choices by running
 totals go on from exact sums (`running`), resamples are drawn from what sentences took or by their
 numbers (`errata.scoring.resampling`), and what a signature says follows from facts that add up
 (`facts`). `count_part` gives counts and facts of a part, `score_parts` the same `Scores` as

@@ -19,7 +19,7 @@ from errata.io.checks import raise_first_error
 from errata.io.checks.alignment import check_alignment_once, unlike_lines
 from errata.metrics.base import Metric
 
-# ---- What is to be scored as people have it, and what no score can be made of.
+# ---- Outputs in the forms that callers have, and inputs that cannot be scored.
 
 
 def as_systems(given: object) -> list[Hypotheses]:

@@ -215,11 +215,11 @@ def score_parts(
 ) -> Scores:
     """The scores of a corpus whose counts come part by part, as `errata.evaluate` gives them.
 
-    ``facts`` are those of all parts added up, ``parts`` the counts of every system, which may be
+    ``facts`` of all parts are added up, ``parts`` the counts of every system, which may be
     gone through several times: once where a histogram of them is enough (not at all if
     ``standing`` has read them all), again for Poisson weights, a choice made in rounds, or weights
     that the whole corpus decides.
-    ``context`` is what else belongs in the signature; ``blocks`` are those of the sentences where
+    ``context`` is what else belongs in the signature; ``blocks`` number the sentences' blocks where
     their documents are known (`errata.scoring.resampling.document_blocks`). Corpora of at most
     ``limits.held`` sentences are put together, system by system.
 
@@ -381,7 +381,7 @@ def evaluate_batches(
     """What each metric says of a corpus that comes in batches, as `errata.evaluate` says it.
 
     Batches (see `errata.io.shards.stream_batches`) are counted and forgotten; counts are put
-    aside, in a temporary file where they are many. Scores are without those of single sentences.
+    aside, in a temporary file where they are many. Single sentences get no scores.
     ``read`` is called with the number of sentences read.
 
     >>> from errata.metrics import parse

@@ -187,8 +187,8 @@ def resample(
 ) -> Floats:
     """Scores ``[resample, system]``; ``parts`` are the counts taken, ``[sentence, system * k]``.
 
-    Parts may be gone through several times. ``weights`` are those of the sentences where they are
-    known already; ``blocks`` are those of the sentences where their documents are known, in the
+    Parts may be gone through several times. ``weights`` of the sentences may be
+    known already; ``blocks`` number the sentences' blocks where documents are known, in the
     same parts or others (`document_blocks`).
     """
     if kind == "histogram":
@@ -208,7 +208,7 @@ def resample(
 def bootstrap(score: ScoreOfTotals, picked: Sequence[Floats], weights: Iterable[Floats]) -> Floats:
     """Overall scores in bootstrap resamples of the sentences: ``[resample, system]``.
 
-    The choice of reference stays as it is; sums over resampled sentences are one matrix product
+    The choice of reference stays; sums over resampled sentences are one matrix product
     of multinomial ``weights`` (in blocks of resamples) and counts.
     """
     return _scored(score, weights, np.concatenate(picked, axis=1), len(picked))

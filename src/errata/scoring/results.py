@@ -143,12 +143,12 @@ def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
     return columns
 
 
-# ---- What is known of a corpus that comes in parts.
+# ---- Facts of a corpus that comes in parts.
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a part of a corpus; ``+`` gives the facts of a part and the one after it.
+    """Facts of a part of a corpus; ``+`` gives the facts of a part and the one after it.
 
     ``fewest`` and ``most`` are numbers of references, ``parts`` counts those that have sentences.
     Sentences that were ``skipped`` are numbered in the text of the part with them. ``by_metric``

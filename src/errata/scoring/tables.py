@@ -104,7 +104,7 @@ def targeted_table(scores: TargetedScores, headline: str, *, signature: str = ""
         ("kind", "TP", "FP", "FN", *figures, "of sentences", "alarms per 1,000 words"),
         tuple(rows),
         signature=signature,
-        title=f"{scores.system}, each kind by itself, percent",
+        title=f"{scores.system}, each kind alone, percent",
         name=f"{scores.system}_aimed",
         rules=frozenset({last}),
         formats=dict.fromkeys(figures, SHARE) | {"alarms per 1,000 words": ".2f"},

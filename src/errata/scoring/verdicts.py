@@ -93,7 +93,6 @@ def verdict_sentence(scores: Scores, confidence: float = 0.95, *, digits: int = 
     if lead.by.value == 0:
         return f"{scores.label}: {lead.better} and {lead.worse} have the same score{sure}"
     if lead.p is not None and lead.p > 1 - confidence:
-        pair = f"{lead.better} and {lead.worse}"
-        return f"{scores.label}: no significant difference between {pair}: {by}{sure}"
+        return f"{scores.label}: {lead.better} is tied with {lead.worse}: {by}{sure}"
     ahead = "is better than" if lead.p is not None else "is ahead of"
     return f"{scores.label}: {lead.better} {ahead} {lead.worse} by {by}{sure}"

@@ -287,7 +287,7 @@ def fit(
 ) -> list[FitResult]:
     """Train until the validation part gets no better; the best of every output.
 
-    ``loss`` of the rows of a batch is what is made small, ``judge`` says how good each output is,
+    ``loss`` of the rows of a batch is minimised, ``judge`` says how good each output is,
     higher being better. ``progress`` counts steps, and jumps to the end where training stops early.
     """
     torch = load_extra("torch", "training", INSTALL)

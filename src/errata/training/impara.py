@@ -52,7 +52,7 @@ from errata.training.fine_tune import (
 
 Embedding = Callable[[Sequence[str]], Floats]
 TRIES = 10
-# Cosines of the same tokens in another batch differ by this much: what is nearer weighs the same,
+# Cosines of the same tokens in another batch differ by this much: nearer ones weigh the same,
 # as do edits that the encoder cannot see (of case, where it is uncased).
 NOISE = 1e-6
 

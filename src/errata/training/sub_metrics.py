@@ -1,11 +1,11 @@
 """SOME's regressors: what people would give an output, learnt from their ratings.
 
-Yoshimura et al. 2020: grammaticality (``grammer``, as the data spell it) and fluency are told from
+Yoshimura et al. 2020: grammaticality (``grammer``, as the data spell it) and fluency are read from
 the output, meaning from source and output. Heads that read the same text learn in one network with
-an output for each, and are taken apart when each is at its best: what is rated badly for the one is
+an output for each, and are taken apart when each is at its best: a text rated badly for the one is
 often so for the other, and two ratings teach more than one. The model learns the mean rating of
 every output, on a scale of mean 0 and standard deviation 1; the last layer is rescaled at the end,
-so that what is saved answers on the scale of the ratings, 1 to 4, as the official models do.
+so that the saved model answers on the scale of the ratings, 1 to 4, as the official models do.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def plan_some(
 ) -> SomePlan:
     """Return the plan of a training; refuse data whose parts would be too small.
 
-    ``heads`` are all criteria that were rated unless some are named; ``rows`` limits what is
+    ``heads`` are all criteria that were rated unless some are named; ``rows`` limits the rows
     learnt from to so many rows, whole sources at a time, while the other parts stay whole: so
     models that learnt from more and from less can be compared.
     """

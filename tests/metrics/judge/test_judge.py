@@ -519,7 +519,7 @@ def test_which_model_answers(fake: FakeChat) -> None:
     assert "model:two" in evaluate("judge(model=two)", CORPUS, A, resamples=0).signature
     # A name may stand for a model that is dated; where it changes under way, that is said.
     fake.reports = "two-0613"
-    with pytest.warns(DataWarning, match=r"those of several models \(two, two-0613\)"):
+    with pytest.warns(DataWarning, match=r"come from several models \(two, two-0613\)"):
         scores = evaluate("judge(model=two)", Corpus.from_texts(["a b", "a b c", "b"]), A)
     assert "model:two+two-0613" in scores.signature
     fake.models = ["/models/one.gguf"]

@@ -57,7 +57,7 @@ ONE = Fraction(1)
 
 
 def ranking_key(weight: float) -> RunningRule:
-    """By WAcc, I and Acc of correction, then those of detection; then the first."""
+    """By WAcc, I and Acc of correction, then of detection; then the first."""
     w = Fraction(repr(float(weight)))
     base = _share({"base_unchanged": ONE}, {"base_unchanged": ONE, "base_missed": ONE})
     waccs = _wacc(w, "correction"), _wacc(w, "detection")
@@ -129,7 +129,7 @@ class IMeasure(Metric):
     -1 to 1; published tables print I·100. Each sentence takes the reference with the best
     (WAcc, I, Acc) for correction, then for detection.
 
-    ``references="nomix"`` takes each annotator's correction as it is (the official ``-nomix``,
+    ``references="nomix"`` takes each annotator's whole correction (the official ``-nomix``,
     what published figures use); ``"mix"``, the official default, also lets corrections of
     several annotators be combined, cluster by cluster. ``tokenise="official"`` splits the
     corrections of an M2 file as the official converter does, which published figures need; those

@@ -87,10 +87,10 @@ def _quotients(weight: float) -> list[tuple[tuple[Vector, Vector], tuple[Vector,
 def possible_mixtures(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vector]:
     """The sums of one vector per stage that can be best once running totals are added to them.
 
-    Stage by stage, what is behind for any totals is left out. For quotients compared one after
+    Stage by stage, a mixture behind for any totals is left out. For quotients compared one after
     the other, v is behind u if the first quotient in which they differ has for u no smaller
     numerator and no larger denominator: whatever is added to both, u's is then the larger. That
-    needs care only where a sum may be 0, and there all are kept. I stands in this as the share
+    needs care only where a sum may be 0, and there all are kept. I counts as the share
     of missed columns of the source; where WAcc is 1, so is all else.
     """
     correction, detection = _quotients(weight)

@@ -98,7 +98,7 @@ class Change(NamedTuple):
 class Cluster(NamedTuple):
     """Edits of all annotators that overlap: one alternative per annotator that has any.
 
-    ``optional`` says that leaving the source as it is is right too, because some annotator who
+    ``optional`` says that leaving the source unchanged is right too, because some annotator who
     looked at the sentence left it.
     """
 

@@ -135,7 +135,7 @@ class Reliability:
 
     @property
     def remark(self) -> str:
-        """What is wrong with the judge, in a few words; empty where nothing is."""
+        """The faults of the judge, in a few words; empty if there are none."""
         return "goes by the position" if self.biased else "sees no difference" if self.blind else ""
 
     @property
@@ -204,7 +204,7 @@ def assign_answers(
     _check_read(found)
     if len(found.models) > 1:
         warnings.warn(
-            f"the answers are those of several models ({', '.join(found.models)}), as what a name "
+            f"the answers come from several models ({', '.join(found.models)}), as what a name "
             "stands for has changed; name one of them with model=",
             DataWarning,
             stacklevel=2,
@@ -287,7 +287,7 @@ def _chance_of_positions(showings: Sequence[Showing]) -> float:
     return float(chdtrc(freedom, statistic)) if freedom else 1.0
 
 
-# ---- What a judge said as rankings, which are ranked, compared and planned like those of
+# ---- A judge's answers as rankings, which are ranked, compared and planned like the rankings of
 # people.
 
 
@@ -457,7 +457,7 @@ def _usage_table(sessions: Sequence[Session], signature: str) -> Table:
         name="judge_usage",
         widths=NARROW,
         caption="injections: outputs that tell the judge to ignore its instructions; requests with "
-        f"those made again, and those of earlier runs\nsignature: {signature}",
+        f"repeated ones and earlier runs'\nsignature: {signature}",
         signature=signature,
     )
 
@@ -490,7 +490,7 @@ def cost_table(costs: Sequence[tuple[Metric, Forecast]]) -> Table:
     return Table(
         ("judge", "requests", "kept", "tokens in", "tokens out"),
         tuple((judge.label, *cost) for judge, cost in costs),
-        title="What is to be asked",
+        title="Questions to be asked",
         name="judge_costs",
         caption="tokens in: about, from the length of the prompts; tokens out: at most\n"
         f"signature: {signature}",

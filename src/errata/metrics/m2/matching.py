@@ -198,7 +198,7 @@ def match_edits(
 ) -> MatchedEdits:
     """Find the proposed edits against every reference and count the gold ones among them.
 
-    ``release`` finds those of m2scorer 3.2.
+    ``release`` finds the edits of m2scorer 3.2.
     """
     if len(hypotheses) != len(corpus):
         raise InputError(

@@ -3,7 +3,7 @@
 The release numbers an insertion of the j-th hypothesis token before the first source token as
 standing at j - 1, not at 0. So an insertion of two words or more at the start of a sentence never
 meets its gold edit. Nothing else differs, and few sentences begin so: for these the official
-procedure is carried out step by step, for all others the kernel's edits are those of the release.
+procedure is carried out step by step, for all others the kernel's edits equal the release's.
 """
 
 from __future__ import annotations

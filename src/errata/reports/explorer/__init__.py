@@ -70,7 +70,7 @@ def explorer_section(
     errors, ``base`` is the system that others are compared with at first, ``slices`` are columns
     (a name, one value per sentence) to filter by.
 
-    The texts stand in the section in compressed blocks; a browser unpacks what it shows. It works
+    The section holds the texts in compressed blocks; a browser unpacks what it shows. It works
     with gold edits, with references, and without any.
     """
     names = [h.system for h in systems]
@@ -126,9 +126,9 @@ def explorer_section(
 
 
 def _shades() -> str:
-    """The shades of the difficulty map: those of the heat map, on dark paper the other way round.
+    """The shades of the difficulty map: as in the heat map, on dark paper the other way round.
 
-    There what is to be seen has to be light; a printer's paper is white.
+    There marks have to be light; a printer's paper is white.
     """
 
     def ramp(turned: bool) -> str:

@@ -353,7 +353,7 @@ class MetricDisagreement:
     """How often two metrics order two systems' outputs of a sentence in opposite ways.
 
     ``pairs`` numbers the metrics that are compared; ``compared[p, i]`` counts the pairs of systems
-    that both metrics of pair ``p`` tell apart on sentence ``i``, ``discordant[p, i]`` those of them
+    that both metrics of pair ``p`` tell apart on sentence ``i``, ``discordant[p, i]`` the pairs
     that they order in opposite ways.
     """
 
