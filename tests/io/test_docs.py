@@ -24,6 +24,8 @@ def codes_in_source() -> set[str]:
             elif isinstance(node, ast.Tuple) and path.parts[-2:] == ("checks", "text.py"):
                 found |= {e.value for e in node.elts[-1:] if is_code(e)}
                 found |= {e.value for e in node.elts if is_code(e) and "-" in e.value}
+            elif isinstance(node, ast.Tuple) and path.parts[-2:] == ("checks", "damage.py"):
+                found |= {e.value for e in node.elts[:1] if is_code(e)}
     return found
 
 

@@ -142,7 +142,7 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
         from errata.io.tokenisers import tokeniser
 
         refuse_beside_sample(given.places)
-        cut = tokeniser(inputs.tokens)
+        cut = tokeniser(inputs.tokenised_by)
         halves = [
             EvaluationSet(each.name, inputs.keep_annotators(each.corpus), each.systems).tokenised(
                 cut

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from errata.cli.output import ProgressBar
-from errata.cli.params import option
+from errata.cli.params import choice_of, option
 from errata.core.errors import InputError
 from errata.core.registry import origin
 
@@ -253,7 +253,17 @@ class Inputs:
     sample: bool = sample_option()
     skipped: SkippedSentences | None = skip_option()
     tokens: str = tokens_option()
+    normalise: str | None = option(
+        "--normalise",
+        type=choice_of(Literal["NFC", "NFD"]),
+        help="Put all characters into this Unicode form first: accents composed or apart.",
+    )
     no_guard: bool = option("--no-guard", default=False, help="Skip the alignment check.")
+
+    @property
+    def tokenised_by(self) -> str:
+        """The tokeniser, with the Unicode form of its texts."""
+        return self.tokens if self.normalise is None else f"{self.tokens},{self.normalise}"
 
     @property
     def has_files(self) -> bool:
@@ -290,7 +300,7 @@ class Inputs:
             from errata.io.tokenisers import tokenise_corpus, tokeniser
 
             refuse_beside_sample(self.has_files)
-            cut = tokenise_corpus(sample_corpus(), tokeniser(self.tokens))
+            cut = tokenise_corpus(sample_corpus(), tokeniser(self.tokenised_by))
             corpus = self.keep_annotators(cut)
         else:
             self.require_source()
@@ -319,7 +329,7 @@ class Inputs:
             missing=self.missing,
             compatible=self.compatible,
             annotators=self.annotator_numbers,
-            tokens=self.tokens,
+            tokens=self.tokenised_by,
             guard=not self.no_guard,
             skipped=self.skipped,
         )
@@ -357,7 +367,7 @@ class Inputs:
 
     def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
         """Return the systems with the texts that people saw, before any tokenisation."""
-        if self.tokens == "as_is":
+        if self.tokenised_by == "as_is":
             return systems
         if self.sample:
             from errata.datasets import sample_systems

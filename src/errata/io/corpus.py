@@ -23,6 +23,7 @@ from errata.io.checks import (
     warn_of_sum,
 )
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
+from errata.io.checks.damage import check_edit_offsets
 from errata.io.checks.text import (
     check_characters,
     check_edits,
@@ -278,6 +279,7 @@ def read_corpus(
 def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
     """What is odd about a gold file, or a part of it, that will be cut like this."""
     found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
+    found += check_edit_offsets(file.corpus, file.path)
     if cut.name == AS_IS:
         shown = source_letters(file.corpus)
         found += check_segmentation(file.corpus.sources, file.path, shown=shown)

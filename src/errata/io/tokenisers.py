@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal, cast
 
 from errata.core.errors import InputError, MissingExtraError, install_extra
-from errata.core.parameters import suggest_name
+from errata.core.parameters import require, suggest_name
 from errata.core.stats import plural
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io.checks import warn_of_sum
 
 AS_IS = "as_is"
+UnicodeForm = Literal["NFC", "NFD"]
 INSTALL = install_extra("tokenise")
 KNOWN = (AS_IS, "characters", "spacy:LANGUAGE", "moses:LANGUAGE")
 JOINERS = "\u200d\u200c"  # keep what stands on both sides together
@@ -31,6 +32,8 @@ JOINERS = "\u200d\u200c"  # keep what stands on both sides together
 class Tokeniser:
     """A way to cut texts: the ``name`` that users give, and the ``version`` of the library.
 
+    ``keeps_tokens`` says that tokens are what spaces separate, so that edits stay where they are.
+
     >>> tokeniser("characters")("他昨天 去了")
     '他 昨 天 去 了'
     """
@@ -38,6 +41,7 @@ class Tokeniser:
     name: str
     version: str
     split: Callable[[str], list[str]]
+    keeps_tokens: bool = False
 
     def __call__(self, text: str) -> str:
         """The text with one space between its tokens."""
@@ -46,7 +50,8 @@ class Tokeniser:
     @property
     def signature(self) -> str:
         """What decided the tokens."""
-        return self.name + (f"@{self.version}" if self.version else "")
+        name, comma, form = self.name.partition(",")
+        return name + (f"@{self.version}" if self.version else "") + comma + form
 
 
 @lru_cache
@@ -55,8 +60,13 @@ def tokeniser(name: str) -> Tokeniser:
 
     ``spacy:en`` is the blank pipeline of that language in spaCy: rules, no model. ``moses:de`` is
     Moses' tokeniser as sacremoses has it, without escapes. Languages are ISO 639 codes. A version
-    may follow, as in a signature (``spacy:en@3.8.2``), and must be the one installed.
+    may follow, as in a signature (``spacy:en@3.8.2``), and must be the one installed. ``,NFC`` or
+    ``,NFD`` at the end puts all characters into that Unicode form first.
+
+    >>> tokeniser("as_is,NFC")("Ko\u0308ln") == "K\u00f6ln"
+    True
     """
+    name, comma, form = name.partition(",")
     name, _, wanted = name.partition("@")
     found = _tokeniser(name)
     if wanted not in ("", found.version):
@@ -64,13 +74,24 @@ def tokeniser(name: str) -> Tokeniser:
             f"{name} is there in version {found.version or 'none'}, not in {wanted}",
             remedy=f"install that version, or leave out @{wanted}",
         )
-    return found
+    return _normalising(found, form) if comma else found
+
+
+def _normalising(cut: Tokeniser, form: str) -> Tokeniser:
+    """The same on characters in a Unicode form."""
+    require("Unicode form", form, UnicodeForm)
+    known = cast(UnicodeForm, form)
+    return replace(
+        cut,
+        name=f"{cut.name},{form}",
+        split=lambda text: cut.split(unicodedata.normalize(known, text)),
+    )
 
 
 def _tokeniser(name: str) -> Tokeniser:
     kind, colon, language = name.partition(":")
     if name == AS_IS:
-        return Tokeniser(name, "", str.split)
+        return Tokeniser(name, "", str.split, keeps_tokens=True)
     if name == "characters":
         return Tokeniser(name, "", characters)
     if kind in ("spacy", "moses") and colon:
@@ -198,7 +219,7 @@ def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) 
 
 
 def _require_characters(cut: Tokeniser, why: str) -> None:
-    if cut.name != "characters":
+    if not cut.keeps_tokens and cut.name.partition(",")[0] != "characters":
         raise InputError(
             f"{why}, and cannot be cut by {cut.name}",
             remedy="give texts (--source and --refs, errata convert makes them), or --tokens "
@@ -211,6 +232,15 @@ def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ..
 
     An edit of spaces alone is none on characters, and is left out.
     """
+    if cut.keeps_tokens:
+        return tuple(
+            replace(
+                edit,
+                replacement=cut(edit.replacement),
+                alternatives=tuple(map(cut, edit.alternatives)),
+            )
+            for edit in edits
+        )
     starts = (0, *accumulate(len(cut.split(token)) for token in source.split()))
     letters = cut.split(source)
     found = []

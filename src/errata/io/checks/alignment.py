@@ -18,6 +18,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Bools, Floats, plural, ratio
 from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
 from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
+from errata.io.checks.damage import check_damage, check_source_case
 from errata.io.checks.text import (
     LineShapes,
     check_characters,
@@ -306,6 +307,7 @@ def check_alignment(
     texts, look = (corpus.sources, hypotheses.sentences), source_shapes(corpus)
     findings = check_lines(*texts, path, before=before, look=look, threads=threads)
     if len(corpus) == len(hypotheses):
+        findings += check_source_case(corpus, hypotheses.sentences, path)
         findings += check_identical(corpus, hypotheses, path) or check_worse(
             corpus, hypotheses, path
         )
@@ -386,6 +388,7 @@ def check_lines(
         remedy = "is this the right file?"
         findings.append(Finding("warning", path, None, problem, remedy, "reference-is-source"))
     findings += check_conventions(sources, lines, path, look=look, beside=beside)
+    findings += check_damage(sources, lines, likeness, path)
     findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
         return findings

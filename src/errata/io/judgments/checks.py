@@ -263,7 +263,7 @@ _BROKEN = re.compile(r"[\t\r\n]")
 
 
 def similar_names(names: Iterable[str]) -> list[str]:
-    """What is odd about some names: those that differ only in what nobody sees.
+    """What is odd about some names: those that differ in case, or only in what nobody sees.
 
     Blanks, marks without width and Unicode's two ways to write an accent make two of one system.
 
@@ -272,20 +272,28 @@ def similar_names(names: Iterable[str]) -> list[str]:
 "'Rene\u0301' and 'Ren\u00e9' differ in blanks or Unicode form only"]
     """
     found: dict[str, list[str]] = {}
+    cased: dict[str, list[str]] = {}
     for name in sorted(set(names)):
         plain = unicodedata.normalize("NFC", " ".join(_UNSEEN.sub("", name).split()))
+        if plain not in found:
+            cased.setdefault(plain.casefold(), []).append(name)
         found.setdefault(plain, []).append(name)
-    problems = []
+    problems = [
+        f"{_list_names(same)} differ in case only" for same in cased.values() if len(same) > 1
+    ]
     for same in found.values():
         name = same[0]
         if len(same) > 1:
-            names = " and ".join(repr(name[:60]) for name in same[:3])
-            problems.append(f"{names} differ in blanks or Unicode form only")
+            problems.append(f"{_list_names(same)} differ in blanks or Unicode form only")
         elif name != name.strip():
             problems.append(f"{name[:60]!r} has blanks around it")
         elif _BROKEN.search(name):
             problems.append(f"{name[:60]!r} has a line end or a tab in it")
     return problems
+
+
+def _list_names(names: list[str]) -> str:
+    return " and ".join(repr(name[:60]) for name in names[:3])
 
 
 def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:

@@ -1,0 +1,143 @@
+"""Damage to whole files is named; sound outputs and gold sets stay without a finding."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from command import errata
+from errata.data import Corpus, Hypotheses
+from errata.datasets import sample_corpus, sample_systems
+from errata.io import read_corpus, read_hypotheses
+from errata.io.checks.alignment import check_alignment, check_lines
+from errata.io.checks.damage import check_edit_offsets
+from errata.io.judgments.checks import similar_names
+
+OURS = ("quoted-lines", "prefix", "columns", "case", "cut-lines", "normalisation", "refusal")
+SORRY = "I'm sorry, but I can't help with that ."
+
+
+def codes(corpus: Corpus, lines: list[str]) -> set[str]:
+    found = check_alignment(corpus, Hypotheses("ours", tuple(lines)))
+    return {each.code for each in found if each.severity != "note"}
+
+
+DAMAGE: dict[str, tuple[str, Callable[[int, str, str], str]]] = {
+    "upper case": ("case", lambda i, s, line: line.upper()),
+    "first letters only": ("case", lambda i, s, line: line.capitalize()),
+    "a prefix": ("prefix", lambda i, s, line: f"Corrected: {line}"),
+    "a prefix of tokens": ("prefix", lambda i, s, line: f"Corrected sentence : {line}"),
+    "numbers": ("prefix", lambda i, s, line: f"{i + 1}. {line}"),
+    "quotation marks": ("quoted-lines", lambda i, s, line: f'"{line}"'),
+    "typographic quotation marks": ("quoted-lines", lambda i, s, line: f"“{line}”"),
+    "the source beside": ("columns", lambda i, s, line: f"{s}\t{line}"),
+    "refusals": ("refusal", lambda i, s, line: SORRY if i % 5 == 4 else line),
+    "one text": ("refusal", lambda i, s, line: "Sin cambios ." * 4 if i % 9 == 4 else line),
+    "cut lines": ("cut-lines", lambda i, s, line: " ".join(line.split()[:8])),
+    "cut letters": ("cut-lines", lambda i, s, line: line[:30]),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_damage_is_named(what: str) -> None:
+    code, harm = DAMAGE[what]
+    corpus = sample_corpus()
+    eager = next(each for each in sample_systems() if each.system == "eager")
+    lines = [
+        harm(i, source, line)
+        for i, (source, line) in enumerate(zip(corpus.sources, eager.sentences, strict=True))
+    ]
+    assert code in codes(corpus, lines)
+    few = [*eager.sentences]
+    few[4] = lines[4]  # one such line may be what somebody wrote
+    assert not codes(corpus, few) & {*OURS}
+
+
+def test_lower_case_of_the_gold_is_named() -> None:
+    corpus = sample_corpus()
+    eager = next(each for each in sample_systems() if each.system == "eager")
+    lowered = replace(corpus, sources=tuple(map(str.lower, corpus.sources)))
+    assert "case" in codes(lowered, list(eager.sentences))
+    # But not where the references bring in capital letters too, as for texts written without them.
+    texts = [" ".join(s.lower().split()) for s in corpus.sources]
+    chat = Corpus.from_texts(texts, [[s.capitalize() for s in texts]])
+    assert "case" not in codes(chat, [s.capitalize() for s in texts])
+
+
+def test_unicode_forms_are_named_and_normalised(tmp_path: Path) -> None:
+    texts = [f"Er gehen nach Köln und kauft schönes Gemüse am Tag {i} ." for i in range(40)]
+    right = [text.replace("gehen", "geht") for text in texts]
+    (tmp_path / "src").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    (tmp_path / "ref").write_text("\n".join(right) + "\n", encoding="utf-8")
+    apart = unicodedata.normalize("NFD", "\n".join(right))
+    (tmp_path / "out").write_text(f"{apart}\n", encoding="utf-8")
+    assert "normalisation" in codes(Corpus.from_texts(texts, [right]), apart.split("\n"))
+    files = ["--source", tmp_path / "src", "--refs", tmp_path / "ref", tmp_path / "out"]
+    done = errata("score", *files, "-m", "gleu", "--json", "--resamples", "0")
+    assert "Unicode form" in done.stderr
+    done = errata("score", *files, "-m", "gleu", "--json", "--resamples", "0", "--normalise", "NFC")
+    assert "Unicode form" not in done.stderr
+    assert "1.0" in done.stdout
+    assert "NFC" in done.stdout  # in the signature
+
+
+def test_gold_offsets_counted_from_1_are_named() -> None:
+    corpus = sample_corpus()
+    assert not check_edit_offsets(corpus, "gold.m2")
+    moved = tuple(
+        tuple(
+            replace(
+                reference,
+                edits=tuple(
+                    replace(edit, start=edit.start + 1, end=edit.end + 1)
+                    for edit in reference.edits or ()
+                    if edit.end < len(source.split())
+                ),
+            )
+            for reference in references
+        )
+        for source, references in zip(corpus.sources, corpus.references, strict=True)
+    )
+    (found,) = check_edit_offsets(replace(corpus, references=moved), "gold.m2")
+    assert (found.code, found.path) == ("shifted-edits", "gold.m2")
+
+
+def test_names_that_differ_in_case_are_named() -> None:
+    assert similar_names(["cautious", "Cautious", "bold"]) == [
+        "'Cautious' and 'cautious' differ in case only"
+    ]
+
+
+def test_sound_samples_have_no_finding() -> None:
+    corpus = sample_corpus()
+    for system in sample_systems():
+        assert not codes(corpus, list(system.sentences)) & {*OURS}, system
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::errata.core.errors.DataWarning")
+def test_sound_public_outputs_have_no_finding(conll14: Path) -> None:
+    corpus = read_corpus(gold=conll14 / "conll14st-test.m2")
+    assert not check_edit_offsets(corpus, "gold")
+    data = next(place for place in conll14.parents if (place / "nusnlp").is_dir())
+    found = {}
+    several = [
+        *data.glob("grammatical/evaluation/*/data/original/official_submissions/*"),
+        *data.glob("tmu-nlp/SEEDA/*/outputs/all/*.txt"),
+        *data.glob("getao/human-performance-gec/*/system_outputs/conll/*.txt"),
+    ]
+    for path in several:
+        output = read_hypotheses(path)
+        if len(output) != len(corpus):
+            continue
+        found[path.name] = {
+            each.code
+            for each in check_lines(corpus.sources, output.sentences, path.name)
+            if each.code in OURS
+        }
+    assert len(found) >= 13
+    assert not any(found.values()), found
