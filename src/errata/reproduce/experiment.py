@@ -98,6 +98,9 @@ class KnownDifference:
     finding: str = ""
 
 
+KnownCells = dict[Key, KnownDifference]
+
+
 @dataclass(frozen=True)
 class PublishedTable:
     """The printed cells of one table and how to recompute them.
@@ -151,10 +154,8 @@ class OwnFiles:
 
     def __post_init__(self) -> None:
         if self.name in collections() or "/" in self.name or "+" in self.name:
-            raise InputError(
-                f"files cannot be called {self.name!r}",
-                remedy="take a name that no public data set has, without / and +",
-            )
+            remedy = "take a name that no public data set has, without / and +"
+            raise InputError(f"files cannot be called {self.name!r}", remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -251,13 +252,8 @@ def experiment_names() -> tuple[str, ...]:
     ('chollampatt18', 'gotou20', 'grundkiewicz15', 'islam21', 'napoles15', 'sakaguchi16')
     """
     folder = files("errata.reproduce") / "experiments"
-    return tuple(
-        sorted(
-            entry.name.removesuffix(".toml")
-            for entry in folder.iterdir()
-            if entry.name.endswith(".toml")
-        )
-    )
+    names = [entry.name for entry in folder.iterdir()]
+    return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
 
 
 def load_experiment(name: str) -> Experiment:
@@ -265,11 +261,9 @@ def load_experiment(name: str) -> Experiment:
     if name.endswith(".toml"):
         return read_experiment(name)
     if name not in experiment_names():
-        raise InputError(
-            f"there is no experiment {name!r}",
-            remedy=f"{suggest_name(name, experiment_names())}known: "
-            f"{', '.join(experiment_names())}, all, or a .toml file",
-        )
+        known = ", ".join(experiment_names())
+        remedy = f"{suggest_name(name, experiment_names())}known: {known}, all, or a .toml file"
+        raise InputError(f"there is no experiment {name!r}", remedy=remedy)
     source = files("errata.reproduce") / "experiments" / f"{name}.toml"
     return parse_experiment(source.read_text(encoding="utf-8"), f"{name}.toml")
 
@@ -286,9 +280,7 @@ def parse_experiment(text: str, where: str) -> Experiment:
     for name, recipe in file.recipes.items():
         reader.decode(_Recipe, recipe, "recipes", name)
     own = {
-        name: _own_files(
-            reader.decode(OwnFiles, entry, "files", name, name=name), Path(where).parent
-        )
+        name: _own_files(reader.decode(OwnFiles, entry, "files", name, name=name), where)
         for name, entry in file.files.items()
     }
     reasons: list[Claim] = []
@@ -303,34 +295,22 @@ def parse_experiment(text: str, where: str) -> Experiment:
         _check_findings(tables, [claim.name for claim in findings])
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
-    return Experiment(
-        file.name,
-        file.title,
-        file.citation,
-        file.data,
-        tuple(tables),
-        findings,
-        file.recipes,
-        file.group,
-        file.published,
-        own,
-    )
+    same = ("name", "title", "citation", "data", "recipes", "group", "published")
+    known = {key: getattr(file, key) for key in same}
+    return Experiment(**known, tables=tuple(tables), findings=findings, files=own)
 
 
-def _own_files(given: OwnFiles, folder: Path) -> OwnFiles:
-    """Return the files with paths below a folder."""
+def _own_files(given: OwnFiles, where: str) -> OwnFiles:
+    """Return the files with paths below the folder of the experiment."""
+    folder = Path(where).parent
 
-    def below(paths: Sequence[str]) -> tuple[str, ...]:
-        return tuple(str(folder / path) for path in paths)
+    def below(paths: Any) -> Any:
+        if isinstance(paths, str):
+            return paths and str(folder / paths)
+        return tuple(map(below, paths))
 
-    return replace(
-        given,
-        gold="".join(below([given.gold] if given.gold else [])),
-        source="".join(below([given.source] if given.source else [])),
-        references=below(given.references),
-        outputs=below(given.outputs),
-        judgments=below(given.judgments),
-    )
+    roles = ("gold", "source", "references", "outputs", "judgments")
+    return replace(given, **{role: below(getattr(given, role)) for role in roles})
 
 
 def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
@@ -344,10 +324,9 @@ def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -
         named += [one.finding for cells in shown for one in cells.values()]
         for name in named:
             if name and name not in findings:
-                raise InputError(
-                    f"table {table.name}: there is no finding {name!r}",
-                    remedy=f"the findings are {', '.join(findings) or 'none'}",
-                )
+                problem = f"table {table.name}: there is no finding {name!r}"
+                remedy = f"the findings are {', '.join(findings) or 'none'}"
+                raise InputError(problem, remedy=remedy)
 
 
 def _check_digits(text: str, what: str) -> None:
@@ -357,10 +336,8 @@ def _check_digits(text: str, what: str) -> None:
     except InvalidOperation:
         return
     if len(text) > MOST_DIGITS or (number.is_finite() and abs(number.adjusted()) > MOST_DIGITS):
-        raise InputError(
-            f"{what}: {text!r} has too many digits for a printed figure",
-            remedy=f"give a number of at most {MOST_DIGITS} digits",
-        )
+        problem = f"{what}: {text!r} has too many digits for a printed figure"
+        raise InputError(problem, remedy=f"give a number of at most {MOST_DIGITS} digits")
 
 
 def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
@@ -374,25 +351,18 @@ def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
         )
         for way in entry.way
     )
-    cells = {
-        key: None if text == UNPRINTED else text
-        for key, text in _matrix(entry.matrix, entry.by).items()
-    }
+    printed = _matrix(entry.matrix, entry.by)
+    cells = {key: None if text == UNPRINTED else text for key, text in printed.items()}
     if len({way.origin for way in ways}) < max(1, len(ways)):
         raise InputError("a table needs ways of different origins")
     known, pinned = _known_cells(entry, ways, cells, reasons)
+    same = ("name", "title", "origin", "measure", "by", "rounding", "repeats")
     return PublishedTable(
-        entry.name,
-        entry.title,
-        entry.origin,
-        entry.measure,
-        entry.by,
-        cells,
-        ways,
-        known,
-        entry.rounding,
-        pinned,
-        entry.repeats,
+        **{key: getattr(entry, key) for key in same},
+        cells=cells,
+        ways=ways,
+        known=known,
+        pinned=pinned,
     )
 
 
@@ -401,22 +371,19 @@ def _known_cells(
     ways: Sequence[Method],
     cells: Mapping[Key, str | None],
     reasons: list[Claim],
-) -> tuple[
-    dict[str, dict[Key, KnownDifference]], dict[tuple[str, str], dict[Key, KnownDifference]]
-]:
+) -> tuple[dict[str, KnownCells], dict[tuple[str, str], KnownCells]]:
     """Return the cells known to differ by way, and by way and version of its software."""
-    known: dict[str, dict[Key, KnownDifference]] = {way.origin: {} for way in ways}
-    pinned: dict[tuple[str, str], dict[Key, KnownDifference]] = {}
+    known: dict[str, KnownCells] = {way.origin: {} for way in ways}
+    pinned: dict[tuple[str, str], KnownCells] = {}
     software = {way.origin: way.software for way in ways}
     for entry in table.known:
         origin, version = entry.origin, entry.version
         if origin not in software:
             raise InputError(f"known cells of an unknown way {origin!r}")
         if bool(version) != bool(software[origin]):
-            raise InputError(
-                f"known cells of {origin!r} {'need' if software[origin] else 'have'} a version",
-                remedy="a version belongs to a way that names its software, and only there",
-            )
+            verb = "need" if software[origin] else "have"
+            remedy = "a version belongs to a way that names its software, and only there"
+            raise InputError(f"known cells of {origin!r} {verb} a version", remedy=remedy)
         finding = _finding_of(entry, table.name, f"Why {table.name} differs", reasons)
         mine = pinned.setdefault((origin, version), {}) if version else known[origin]
         for key, text in _matrix(entry.matrix, table.by).items():
@@ -446,17 +413,16 @@ def _matrix(text: str, by: tuple[str, ...]) -> dict[Key, str]:
     cells: dict[Key, str] = {}
     for row, *found in lines[1:]:
         if len(found) != len(columns):
-            raise InputError(
-                f"row {row} has {len(found)} cells under {len(columns)} columns",
-                remedy="write - where there is no cell",
-            )
+            problem = f"row {row} has {len(found)} cells under {len(columns)} columns"
+            raise InputError(problem, remedy="write - where there is no cell")
         for column, cell in zip(columns, found, strict=True):
             key = (*row.split("/"), *column)
             if len(key) != len(by):
-                raise InputError(
-                    f"the key {'/'.join(key)} has {len(key)} parts and not "
-                    f"{len(by)} ({', '.join(by)})"
+                names = ", ".join(by)
+                problem = (
+                    f"the key {'/'.join(key)} has {len(key)} parts and not {len(by)} ({names})"
                 )
+                raise InputError(problem)
             if key in cells:
                 raise InputError(f"the cell {'/'.join(key)} is given twice")
             if cell != "-":

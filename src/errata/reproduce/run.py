@@ -275,11 +275,8 @@ def check_measures(experiment: Experiment) -> None:
     """Refuse an experiment that asks for measures or arguments that do not exist."""
     for table in experiment.tables:
         for way in table.ways:
-            _check(
-                f"{experiment.name}, {table.name}",
-                table.measure,
-                {**way.arguments, **dict.fromkeys(table.by, "")},
-            )
+            arguments = {**way.arguments, **dict.fromkeys(table.by, "")}
+            _check(f"{experiment.name}, {table.name}", table.measure, arguments)
     for finding in experiment.findings:
         for one in finding.evidence:
             _check(f"{experiment.name}, {finding.name}", one.measure, one.arguments)
@@ -287,18 +284,14 @@ def check_measures(experiment: Experiment) -> None:
 
 def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
     if measure not in all_measures():
-        raise InputError(
-            f"{where}: there is no measure {measure!r}",
-            remedy=f"known: {', '.join(sorted(all_measures()))}",
-        )
+        remedy = f"known: {', '.join(sorted(all_measures()))}"
+        raise InputError(f"{where}: there is no measure {measure!r}", remedy=remedy)
     wanted = inspect.signature(all_measures()[measure])
     try:
         wanted.bind(None, **arguments)
     except TypeError as error:
-        raise InputError(
-            f"{where}: {measure}: {error}",
-            remedy="its arguments are " + ", ".join(list(wanted.parameters)[1:]),
-        ) from None
+        remedy = "its arguments are " + ", ".join(list(wanted.parameters)[1:])
+        raise InputError(f"{where}: {measure}: {error}", remedy=remedy) from None
     for name, value in arguments.items():
         kind = _kind(str(wanted.parameters[name].annotation))
         if not isinstance(value, kind) or isinstance(value, bool):
@@ -319,29 +312,23 @@ def _run(
     experiment: Experiment, material: ExperimentData, step: Callable[[], None]
 ) -> Reproduction:
     material.recipes, material.files = experiment.recipes, experiment.files
-    tables = tuple(
-        TableResult(
-            table,
-            tuple(
-                _unpublished_as_different(
-                    _cell(table, way, key, material, step), experiment.published
-                )
-                for way in table.ways
-                for key in table.cells
-            ),
-        )
-        for table in experiment.tables
-    )
+    tables = []
+    for table in experiment.tables:
+        pairs = [(way, key) for way in table.ways for key in table.cells]
+        cells = [_cell(table, way, key, material, step) for way, key in pairs]
+        if not experiment.published:
+            cells = [_as_different(cell) for cell in cells]
+        tables.append(TableResult(table, tuple(cells)))
     findings = tuple(
         ClaimResult(finding, tuple(_evidence(one, material, step) for one in finding.evidence))
         for finding in experiment.findings
     )
-    return Reproduction(experiment, tables, findings)
+    return Reproduction(experiment, tuple(tables), findings)
 
 
-def _unpublished_as_different(cell: CellResult, published: bool) -> CellResult:
-    """If nothing was published, call a mismatch different."""
-    if published or cell.verdict.name != "MISMATCH":
+def _as_different(cell: CellResult) -> CellResult:
+    """The cell, called different if it is a mismatch with what nobody published."""
+    if cell.verdict.name != "MISMATCH":
         return cell
     return replace(cell, verdict=replace(cell.verdict, name="different"))
 
@@ -352,10 +339,8 @@ def _compute(
     try:
         value: Value = all_measures()[measure](material, **arguments)
     except UnknownName as unknown:
-        raise InputError(
-            f"{what}: {measure}: {unknown}",
-            remedy="check the names of the row, the column and the arguments",
-        ) from None
+        remedy = "check the names of the row, the column and the arguments"
+        raise InputError(f"{what}: {measure}: {unknown}", remedy=remedy) from None
     return value
 
 
@@ -389,14 +374,9 @@ def _judged(
     """
     cells: Mapping[tuple[str, ...], KnownDifference] | None = table.known[way.origin]
     if version:
-        cells = next(
-            (
-                pinned
-                for (origin, known), pinned in table.pinned.items()
-                if origin == way.origin and version.startswith(known)
-            ),
-            None,
-        )
+        origins = [known for origin, known in table.pinned if origin == way.origin]
+        known = next((known for known in origins if version.startswith(known)), None)
+        cells = None if known is None else table.pinned[way.origin, known]
     verdict = compare_with_print(
         value, table.cells[key], way, (cells or {}).get(key), table.rounding
     )
@@ -484,23 +464,24 @@ CONFIRMED = {None: "not run", True: "confirmed", False: "NOT CONFIRMED"}
 
 def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
     """One table per finding: printed and recomputed figures."""
-    return [
-        Table.of(
-            [
-                Column("evidence", [one.evidence.what for one in result.evidence]),
-                Column("printed", [one.evidence.printed or None for one in result.evidence]),
-                Column("recomputed", [one.recomputed for one in result.evidence], ".6g"),
-                Column("verdict", [CONFIRMED[one.confirmed] for one in result.evidence]),
-            ],
+    tables = []
+    for result in results:
+        evidence = [one.evidence for one in result.evidence]
+        columns = [
+            Column("evidence", [one.what for one in evidence]),
+            Column("printed", [one.printed or None for one in evidence]),
+            Column("recomputed", [one.recomputed for one in result.evidence], ".6g"),
+            Column("verdict", [CONFIRMED[one.confirmed] for one in result.evidence]),
+        ]
+        table = Table.of(
+            columns,
             title=f"Finding, {name}: {result.finding.title}",
             name=f"{name}_finding_{result.finding.name}",
             caption=result.finding.text,
-            signature=joined_signatures(
-                _measured(one.evidence.measure, one.evidence.arguments) for one in result.evidence
-            ),
+            signature=joined_signatures(_measured(one.measure, one.arguments) for one in evidence),
         )
-        for result in results
-    ]
+        tables.append(table)
+    return tables
 
 
 def verdict_table(results: Sequence[Reproduction]) -> Table:
@@ -526,6 +507,7 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         rows.append(("all" if group is None else group or "others", None, None, *total))
     findings = [one for result in results for f in result.findings for one in f.evidence]
     confirmed = sum(one.confirmed is True for one in findings)
+    evidence = f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed"
     return Table(
         ("experiment", "table", "from", "cells", *VERDICTS),
         tuple(rows),
@@ -533,21 +515,15 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         name="summary",
         rules=frozenset(rules),
         signature=signed(*(result.experiment.name for result in results)),
-        caption="\n".join(
-            (
-                *(_distinct(results, group) for group in groups),
-                f"findings: {confirmed} of {len(findings)} pieces of evidence confirmed",
-            )
-        ),
+        caption="\n".join([*(_distinct(results, group) for group in groups), evidence]),
     )
 
 
 def _distinct(results: Sequence[Reproduction], group: str) -> str:
     counts = [result.distinct() for result in results if result.experiment.group == group]
     printed, exact = (sum(column) for column in zip(*counts, strict=True))
-    return (
-        f"{group or 'figures'}: {printed} printed, each counted once; {exact} exact from raw data"
-    )
+    name = group or "figures"
+    return f"{name}: {printed} printed, each counted once; {exact} exact from raw data"
 
 
 def reproduction_tables(results: Sequence[Reproduction], *, summary: bool = False) -> list[Table]:
