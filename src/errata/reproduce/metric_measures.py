@@ -46,12 +46,11 @@ def human_scores(material: ExperimentData, human: str, people: str) -> Scores:
     if people == "released":
         from errata.io import read_published_scores
 
-        return material.keep(
-            ("human", human),
-            lambda: read_published_scores(
-                path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
-            ),
-        )
+        def read() -> Scores:
+            file = f"system_scores_humans/{human}.txt.gz"
+            return read_published_scores(path("gecmetrics-scores", file))
+
+        return material.keep(("human", human), read)
     if people == "printed":
         table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return material.printed_scores("grundkiewicz15", table)
@@ -87,11 +86,12 @@ def metric_scores(
     )
 
 
-def _correlation(human: Scores, metric: Scores, kind: Correlation, without: str = "") -> float:
+def correlate_systems(one: Scores, other: Scores, kind: Correlation, without: str = "") -> float:
+    """The correlation of two scores of the same systems, perhaps without one of these."""
     if without:
-        human, metric = human.without(without), metric.without(without)
-    h, m = match_systems(human, metric)
-    return float(correlate(kind, h.values, m.values))
+        one, other = one.without(without), other.without(without)
+    a, b = match_systems(one, other)
+    return float(correlate(kind, a.values, b.values))
 
 
 @measure
@@ -105,12 +105,8 @@ def correlation(
     without: str = "",
 ) -> float:
     """A metric's scores of the systems against people's."""
-    return _correlation(
-        human_scores(material, human, people),
-        metric_scores(material, metric, scores),
-        kind,
-        without,
-    )
+    people_scores = human_scores(material, human, people)
+    return correlate_systems(people_scores, metric_scores(material, metric, scores), kind, without)
 
 
 @measure
@@ -198,7 +194,7 @@ def agreement(
 ) -> float:
     """A metric's scores of systems against those that a ranker makes of judgments of them."""
     human = material.ranked(judgments, ranker)
-    return _correlation(human, metric_scores(material, metric, "computed"), kind)
+    return correlate_systems(human, metric_scores(material, metric, "computed"), kind)
 
 
 @measure
@@ -297,7 +293,7 @@ def reference_correlation(
         found = _sakaguchi_released(material, metric, references)
     else:
         found = metric_scores(material, metric, scores, references=references)
-    return _correlation(human_scores(material, "trueskill", "printed"), found, kind)
+    return correlate_systems(human_scores(material, "trueskill", "printed"), found, kind)
 
 
 @measure
@@ -333,8 +329,7 @@ def score_with_references(
         each = [
             material.scores(metric, "+".join(chosen)) for chosen in combinations(texts, int(number))
         ]
-        rows = [i for i, name in enumerate(each[0].systems) if name != "INPUT"]
-        return np.mean([scores.values[rows] for scores in each], axis=0)
+        return np.mean([scores.without("INPUT").values for scores in each], axis=0)
 
     values = material.keep(("curve", number, metric, tuple(texts)), compute)
     return _over_systems(values, what)
@@ -352,12 +347,10 @@ def score_with_rewrites(material: ExperimentData, number: str, what: str, metric
             for s in material.systems()
             if s.system != "INPUT"
         ]
-        each = [
-            evaluate(
-                metric, Corpus.from_texts(sources, chosen), systems, resamples=0, guard=False
-            ).values
-            for chosen in combinations(texts, int(number))
-        ]
+        each = []
+        for chosen in combinations(texts, int(number)):
+            corpus = Corpus.from_texts(sources, chosen)
+            each.append(evaluate(metric, corpus, systems, resamples=0, guard=False).values)
         return np.mean(each, axis=0)
 
     values = material.keep(("ten", number, metric), compute)
@@ -371,19 +364,18 @@ def grundkiewicz_correlation(
     """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
     human = human_scores(material, "expected_wins", people)
     beta = float(metric.removeprefix("F")) if metric.startswith("F") else None
+    if metric == "METEOR" and scores != "released":
+        raise NotRun("METEOR 1.5 is a Java program with a paraphrase table, in no Python package")
     if scores == "released":
         file = "m2" if beta is not None else metric.lower().replace("-", "")
         found = grundkiewicz_scores(material, file)
-        values = found.values if beta is None else f_beta(found.parts["P"], found.parts["R"], beta)
-        return _correlation(human, replace(found, values=values), kind)
-    if metric == "METEOR":
-        raise NotRun("METEOR 1.5 is a Java program with a paraphrase table, in no Python package")
-    if beta is not None:
-        # The annotators are chosen for F0.5, as in the released scores.
+    elif beta is None:
+        found = metric_scores(material, metric, "computed")
+    else:  # the annotators are chosen for F0.5, as in the released scores
         found = material.scores("m2", "conll14")
-        values = f_beta(found.parts["P"], found.parts["R"], beta)
-        return _correlation(human, replace(found, values=values), kind)
-    return _correlation(human, metric_scores(material, metric, "computed"), kind)
+    if beta is not None:
+        found = replace(found, values=f_beta(found.parts["P"], found.parts["R"], beta))
+    return correlate_systems(human, found, kind)
 
 
 def grundkiewicz_scores(material: ExperimentData, file: str) -> Scores:
@@ -394,15 +386,12 @@ def grundkiewicz_scores(material: ExperimentData, file: str) -> Scores:
 def _score_file(name: str) -> Scores:
     """System, then F0.5, P and R for M2, or one score."""
     rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{name}"))[0]]
-    if name == "m2":
-        return Scores(
-            name,
-            tuple(row[0] for row in rows),
-            np.array([float(r[1]) for r in rows]),
-            parts={
-                part: np.array([float(row[k]) for row in rows]) for part, k in (("P", 2), ("R", 3))
-            },
-        )
-    if any(len(row) != 2 for row in rows):
+    parts = {"P": 2, "R": 3} if name == "m2" else {}
+    if any(len(row) != 2 + len(parts) for row in rows):
         raise InputError("not a file of system and score", path=f"scores.{name}")
-    return Scores(name, tuple(row[0] for row in rows), np.array([float(r[1]) for r in rows]))
+
+    def column(k: int) -> Floats:
+        return np.array([float(row[k]) for row in rows])
+
+    named = {part: column(k) for part, k in parts.items()}
+    return Scores(name, tuple(row[0] for row in rows), column(1), parts=named)

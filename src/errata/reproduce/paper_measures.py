@@ -14,11 +14,10 @@ import numpy as np
 from errata.core.correlation import Correlation, correlate
 from errata.data import Hypotheses, Scores
 from errata.human import compare, parse_ranker, rank
-from errata.meta.matching import match_systems
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
 from errata.reproduce.data import ExperimentData, NotRun, at_position, best_first, place, select
-from errata.reproduce.metric_measures import human_scores, system_at
+from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
@@ -32,15 +31,10 @@ def napoles_people(material: ExperimentData, judge: str = "", members: str = "ex
     def make() -> Scores:
         mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]
         chosen = select(members, {"expected": "expected", "all": "all"})
-        found = rank(
-            parse_ranker("trueskill_meanfield"),
-            compare(mine, members=chosen),  # type: ignore[arg-type]
-            resamples=0,
-        )
-        named = Scores(
-            "people", tuple(NAMES.get(name, name) for name in found.systems), found.values
-        )
-        return named.without(REFERENCE)
+        ranker = parse_ranker("trueskill_meanfield")
+        found = rank(ranker, compare(mine, members=chosen), resamples=0)  # type: ignore[arg-type]
+        names = tuple(NAMES.get(name, name) for name in found.systems)
+        return Scores("people", names, found.values).without(REFERENCE)
 
     return material.keep(("napoles", judge, members), make)
 
@@ -69,8 +63,7 @@ def judges_correlation(
 ) -> float:
     """Table 1: the scores of the systems by two judges, ``"1-2"``."""
     first, second = (napoles_people(material, f"annot{k}", members) for k in judges.split("-"))
-    a, b = match_systems(first, second)
-    return float(correlate(kind, a.values, b.values))
+    return correlate_systems(first, second, kind)
 
 
 @measure
@@ -78,8 +71,8 @@ def people_correlation(
     material: ExperimentData, metric: str, kind: Correlation, members: str = "expected"
 ) -> float:
     """Table 3: a metric against people, both computed."""
-    a, b = match_systems(napoles_people(material, "", members), material.scores_by(metric))
-    return float(correlate(kind, a.values, b.values))
+    people = napoles_people(material, "", members)
+    return correlate_systems(people, material.scores_by(metric), kind)
 
 
 @measure
@@ -87,9 +80,8 @@ def metrics_correlation(
     material: ExperimentData, first: str, second: str, kind: Correlation
 ) -> float:
     """Figure 1: two metrics against each other on the 12 systems."""
-    a, b = (material.scores_by(metric).without("INPUT") for metric in (first, second))
-    a, b = match_systems(a, b)
-    return float(correlate(kind, a.values, b.values))
+    a, b = (material.scores_by(metric) for metric in (first, second))
+    return correlate_systems(a, b, kind, "INPUT")
 
 
 @measure
@@ -193,8 +185,7 @@ def scribendi_correlation(
         if people == "napoles15"
         else human_scores(material, select(people, {"grundkiewicz15": "trueskill"}), "computed")
     )
-    a, b = match_systems(human, _scribendi(material, model))
-    return float(correlate(kind, a.values, b.values))
+    return correlate_systems(human, _scribendi(material, model), kind)
 
 
 @measure

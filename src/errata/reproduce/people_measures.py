@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import csv
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from errata.core.correlation import Correlation, correlate
+from errata.core.correlation import Correlation
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
 from errata.human.agreement import (
@@ -28,7 +29,12 @@ from errata.io.judgments import read_judgments
 from errata.io.judgments.checks import fit_labels, same_text
 from errata.meta.matching import match_systems
 from errata.reproduce.data import ExperimentData, at_position, best_first, place, select
-from errata.reproduce.metric_measures import grundkiewicz_scores, human_scores, metric_scores
+from errata.reproduce.metric_measures import (
+    correlate_systems,
+    grundkiewicz_scores,
+    human_scores,
+    metric_scores,
+)
 from errata.reproduce.run import measure
 
 # ---- Measures of noise: how far figures of random runs, of resamples and of released files
@@ -99,11 +105,9 @@ def pairs(
 ) -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = material.comparisons(judgments, members)
-    rows = select(
-        ties,
-        {"all": np.ones(len(found), bool), "only": found.outcome == 0, "none": found.outcome != 0},
-    )
-    return round(float(found.weight[rows].sum()))
+    rows = {"all": found.outcome == found.outcome, "only": found.outcome == 0}
+    chosen = select(ties, {**rows, "none": ~rows["only"]})
+    return round(float(found.weight[chosen].sum()))
 
 
 @measure
@@ -210,8 +214,7 @@ def ranking_correlation(
             return material.printed_scores("grundkiewicz15", "table3c")
         return material.ranked(judgments, ranker)
 
-    a, b = match_systems(scores(first), scores(second))
-    return float(correlate(kind, a.values, b.values))
+    return correlate_systems(scores(first), scores(second), kind)
 
 
 @measure
@@ -229,13 +232,10 @@ def head_to_head_cell(material: ExperimentData, row: str, column: str, what: str
 def _judges(material: ExperimentData, denominator: str) -> JudgeCorrelations:
     from errata.human import parse_ranker
 
+    ranker = parse_ranker(f"expected_wins(denominator={denominator})")
     return material.keep(
         ("judges", denominator),
-        lambda: judge_correlations(
-            material.comparisons("grundkiewicz15"),
-            parse_ranker(f"expected_wins(denominator={denominator})"),
-            digits=4,
-        ),
+        lambda: judge_correlations(material.comparisons("grundkiewicz15"), ranker, digits=4),
     )
 
 
@@ -267,17 +267,7 @@ def label_fit(material: ExperimentData, judgments: str, offset: int) -> int:
     """In how many rankings the labels fit the outputs of the sentence so far further on."""
 
     def compute() -> object:
-        if judgments == "ctrl":
-            # All assignments, the rejected too: the labels belong to the task.
-            rows = list(
-                read_judgments(
-                    path("sakaguchi16", "Ctrl_merged.csv"),
-                    labels="given",
-                    statuses=("Approved", "Rejected"),
-                )
-            )
-        else:
-            rows = material.judgments(judgments)
+        rows = list(_all_assignments()) if judgments == "ctrl" else material.judgments(judgments)
         return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
 
     fit = material.keep(("fit", judgments), compute)
@@ -306,6 +296,12 @@ def assignments(material: ExperimentData, file: str = "Ctrl_merged.csv", status:
 # Sakaguchi et al., Table 7
 
 
+def _all_assignments() -> Iterator[Judgment]:
+    """The judgments of all tasks, the rejected too, with the labels of the task."""
+    file, statuses = path("sakaguchi16", "Ctrl_merged.csv"), ("Approved", "Rejected")
+    return read_judgments(file, labels="given", statuses=statuses)
+
+
 def _published_experts() -> list[Judgment]:
     """Expert rankings as computeIAA.py reads them: the first of each line, its number less one."""
     found = []
@@ -326,11 +322,7 @@ def _decisions(material: ExperimentData, match: str) -> OutputPairs:
     """
     if match == "published":
         experts = _published_experts()
-        others = read_judgments(
-            path("sakaguchi16", "Ctrl_merged.csv"),
-            labels="given",
-            statuses=("Approved", "Rejected"),
-        )
+        others = _all_assignments()
         orientation: Orientation = "presented"
     else:
         experts = material.judgments("grundkiewicz15")
