@@ -74,14 +74,11 @@ class DataSet:
         >>> data_set("sakaguchi16").file("expert_fluencyA").size
         158938
         """
-        found = [f for f in self.files if f.name == name] or [
-            f for f in self.files if f.name.endswith("/" + name)
-        ]
+        found = [f for f in self.files if f.name == name]
+        found = found or [f for f in self.files if f.name.endswith("/" + name)]
         if len(found) != 1:
-            raise InputError(
-                f"data set {self.name} has {len(found) or 'no'} files {name!r}",
-                remedy=f"it has: {', '.join(f.name for f in self.files)}",
-            )
+            problem = f"data set {self.name} has {len(found) or 'no'} files {name!r}"
+            raise InputError(problem, remedy=f"it has: {', '.join(f.name for f in self.files)}")
         return found[0]
 
     def address(self, file: DataFile) -> str:
@@ -109,10 +106,8 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
     """A data set by name; an unknown name is an error that lists the known ones."""
     sets = catalogue() if sets is None else sets
     if name not in sets:
-        raise InputError(
-            f"no data set {name!r}",
-            remedy=f"{suggest_name(name, sets)}known are: {', '.join(sorted(sets))}",
-        )
+        remedy = f"{suggest_name(name, sets)}known are: {', '.join(sorted(sets))}"
+        raise InputError(f"no data set {name!r}", remedy=remedy)
     return sets[name]
 
 

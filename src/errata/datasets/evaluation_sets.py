@@ -52,20 +52,14 @@ class EvaluationSet:
 
     def without_sentences(self, *sentences: int) -> EvaluationSet:
         """The same without these sentences, counted from 0."""
-        return EvaluationSet(
-            self.name,
-            self.corpus.without_sentences(*sentences),
-            tuple(system.without_sentences(*sentences) for system in self.systems),
-        )
+        systems = tuple(system.without_sentences(*sentences) for system in self.systems)
+        return EvaluationSet(self.name, self.corpus.without_sentences(*sentences), systems)
 
     def tokenised(self, cut: Tokeniser) -> EvaluationSet:
         """The same with its texts cut into tokens."""
         sources = self.corpus.sources
-        return EvaluationSet(
-            self.name,
-            tokenise_corpus(self.corpus, cut),
-            tuple(tokenise_output(system, sources, cut) for system in self.systems),
-        )
+        systems = tuple(tokenise_output(system, sources, cut) for system in self.systems)
+        return EvaluationSet(self.name, tokenise_corpus(self.corpus, cut), systems)
 
     def __repr__(self) -> str:
         sizes = f"{len(self.corpus)} sentences, {len(self.systems)} systems"
@@ -79,12 +73,8 @@ def read_evaluation_set(files: CorpusFiles) -> EvaluationSet:
     except InputError as error:
         if error.path not in (None, files.skipped and files.skipped.path):
             raise
-        raise InputError(
-            f"{files.title}: {error.problem}",
-            path=error.path or files.place,
-            line=error.line,
-            remedy=error.remedy,
-        ) from None
+        problem, path = f"{files.title}: {error.problem}", error.path or files.place
+        raise InputError(problem, path=path, line=error.line, remedy=error.remedy) from None
     systems = read_systems(files.output_paths, corpus=corpus, guard=files.guard)
     return EvaluationSet(files.title, corpus, tuple(systems))
 
@@ -101,12 +91,9 @@ def read_evaluation_sets(
     found = []
     for files in files_of_sets(places, progress):
         names = "gold", "source", "references", "outputs", "name", "place"
-        files = replace(
-            how,
-            **{name: getattr(files, name) for name in names},
-            skipped=join_skipped(files.skipped, how.skipped),
-        )
-        found.append(read_evaluation_set(files))
+        chosen = {name: getattr(files, name) for name in names}
+        skipped = join_skipped(files.skipped, how.skipped)
+        found.append(read_evaluation_set(replace(how, **chosen, skipped=skipped)))
     return found
 
 
@@ -115,11 +102,8 @@ def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list
     found = [files for place in places for files in evaluation_files(place, progress)]
     for k, files in enumerate(found):
         if any(files.name == other.name for other in found[:k]):
-            raise InputError(
-                f"two corpora are called {files.name!r}",
-                path=files.place,
-                remedy="name them apart with NAME=FOLDER",
-            )
+            problem = f"two corpora are called {files.name!r}"
+            raise InputError(problem, path=files.place, remedy="name them apart with NAME=FOLDER")
     return found
 
 
@@ -138,33 +122,27 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusF
         return _read_entry(where, name, progress)
     known = collections()
     if where not in known:
-        raise InputError(
-            f"{where!r} is no folder, no .toml file and no name of public data",
-            remedy=f"{suggest_name(where, known)}give a folder with gold.m2 and outputs/, or a "
-            "name of errata data list",
-        )
+        remedy = "give a folder with gold.m2 and outputs/, or a name of errata data list"
+        remedy = suggest_name(where, known) + remedy
+        problem = f"{where!r} is no folder, no .toml file and no name of public data"
+        raise InputError(problem, remedy=remedy)
     return [_collected(known[where], name or where, progress)]
 
 
 def _collected(chosen: Collection, name: str, progress: Report | None) -> CorpusFiles:
     found = {role: role_files(chosen, role, progress) for role in get_args(CorpusRole)}
     if not (found["gold"] or found["source"]):
-        raise InputError(
-            f"{chosen.name} has no corpus: it has {', '.join(chosen.roles)}",
-            remedy="choose one with gold, or with source and references (errata data list)",
-        )
+        problem = f"{chosen.name} has no corpus: it has {', '.join(chosen.roles)}"
+        remedy = "choose one with gold, or with source and references (errata data list)"
+        raise InputError(problem, remedy=remedy)
     return _files(name, found, chosen.name)
 
 
 def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusFiles:
-    return CorpusFiles(
-        next(iter(found.get("gold", ())), None),
-        next(iter(found.get("source", ())), None),
-        tuple(found.get("references", ())),
-        tuple((name or "", path) for name, path in map(split_name, found.get("outputs", ()))),
-        name=name,
-        place=place,
-    )
+    gold, source = (next(iter(found.get(role, ())), None) for role in ("gold", "source"))
+    outputs = tuple((name or "", path) for name, path in map(split_name, found.get("outputs", ())))
+    references = tuple(found.get("references", ()))
+    return CorpusFiles(gold, source, references, outputs, name=name, place=place)
 
 
 def _in_order(folder: Path) -> list[Path]:
@@ -177,44 +155,35 @@ def _folder(folder: Path, name: str | None) -> CorpusFiles:
     plain = {Path(plain_name(path)).name: path for path in inside if path.is_file()}
     gold, source = plain.get("gold.m2"), plain.get("source.txt")
     refs = folder / "refs"
-    references = [
-        path
-        for path in (_in_order(refs) if refs.is_dir() else plain.values())
-        if path.is_file()
-        and not path.name.startswith(".")
-        and (refs.is_dir() or re.fullmatch(r"ref.*\.txt", Path(plain_name(path)).name))
-    ]
+    if refs.is_dir():
+        references = [path for path in _in_order(refs) if path.is_file() and path.name[0] != "."]
+    else:
+        references = [path for name, path in plain.items() if re.fullmatch(r"ref.*\.txt", name)]
     if gold is None and (source is None or not references):
         there = ", ".join(path.name for path in inside[:8]) or "nothing"
-        raise InputError(
-            f"no corpus in the folder, which has {there}",
-            path=str(folder),
-            remedy="put gold.m2 there, or source.txt and refs/*.txt; outputs go into outputs/",
-        )
+        remedy = "put gold.m2 there, or source.txt and refs/*.txt; outputs go into outputs/"
+        problem = f"no corpus in the folder, which has {there}"
+        raise InputError(problem, path=str(folder), remedy=remedy)
     if gold is not None and references:
         warn_of_data(f"{folder}: gold.m2 is read, and the reference texts beside it are not")
         references = []
-    outputs = folder / "outputs"
-    return CorpusFiles(
-        None if gold is None else str(gold),
-        None if source is None else str(source),
-        tuple(map(str, references)),
-        (("", str(outputs)),) if outputs.is_dir() else (),
-        name=name or folder.resolve().name,
-        place=str(folder),
-    )
+    found = {"references": list(map(str, references))}
+    found |= {"gold": [str(gold)]} if gold else {}
+    found |= {"source": [str(source)]} if source else {}
+    if (outputs := folder / "outputs").is_dir():
+        found["outputs"] = [str(outputs)]
+    return _files(name or folder.resolve().name, found, str(folder))
 
 
 def _read_entry(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
     tables, text = read_toml(where)
-    if not tables or name is not None:
-        raise InputError(
-            "no corpus in the file" if not tables else f"{name!r} would name every corpus of it",
-            path=where,
-            remedy='write a table for each: [name], gold = "gold.m2", outputs = ["outputs/*"]'
-            if not tables
-            else "the corpora have the names of their tables",
-        )
+    if not tables:
+        remedy = 'write a table for each: [name], gold = "gold.m2", outputs = ["outputs/*"]'
+        raise InputError("no corpus in the file", path=where, remedy=remedy)
+    if name is not None:
+        problem = f"{name!r} would name every corpus of it"
+        remedy = "the corpora have the names of their tables"
+        raise InputError(problem, path=where, remedy=remedy)
     reader = RecordReader(where, text)
     return [listed_files(reader, entry, each, progress=progress) for each, entry in tables.items()]
 
@@ -247,11 +216,8 @@ def listed_files(
             for path in paths:
                 files = _expand(path, folder)
                 if not files:
-                    raise reader.error(
-                        f"no file matches {path}",
-                        *(*keys, role),
-                        remedy="paths are relative to the folder of this file",
-                    )
+                    remedy = "paths are relative to the folder of this file"
+                    raise reader.error(f"no file matches {path}", *keys, role, remedy=remedy)
                 found[role] += [f"{label}={file}" if label else file for file in files]
         if role in ("gold", "source") and given and len(found[role]) != 1:
             raise reader.error(f"{len(found[role])} files", *keys, role, remedy="name one")
@@ -279,11 +245,8 @@ def _add_public_data(
 ) -> CorpusFiles:
     """Return the files, filled up from a collection: corpus, outputs or both."""
     if data not in collections():
-        raise reader.error(
-            f"no collection of data {data!r}",
-            *(*keys, "data"),
-            remedy=f"{suggest_name(data, collections())}see errata data list",
-        )
+        remedy = f"{suggest_name(data, collections())}see errata data list"
+        raise reader.error(f"no collection of data {data!r}", *keys, "data", remedy=remedy)
     known = _collected(collections()[data], made.title, progress)
     if made.gold is None and made.source is None and not made.references:
         made = replace(made, gold=known.gold, source=known.source, references=known.references)
@@ -307,16 +270,13 @@ def scored_sets(places: Sequence[str]) -> Iterator[CorpusFiles]:
     """Yield the files of whole test sets with outputs, every output on its own."""
     for each in files_of_sets(places):
         if each.skipped is not None:
-            raise InputError(
-                f"{each.title}: sentences are left out, which a run cannot do",
-                path=each.place,
-                remedy="leave them out of the files, or score this set with errata corpora",
-            )
+            problem = f"{each.title}: sentences are left out, which a run cannot do"
+            remedy = "leave them out of the files, or score this set with errata corpora"
+            raise InputError(problem, path=each.place, remedy=remedy)
         outputs = tuple(
             (name or "", path) for name, path in map(split_name, files_in(each.output_paths))
         )
         if not outputs:
-            raise InputError(
-                f"{each.title} has no outputs to score", path=each.place, remedy="give some"
-            )
+            problem = f"{each.title} has no outputs to score"
+            raise InputError(problem, path=each.place, remedy="give some")
         yield replace(each, outputs=outputs)

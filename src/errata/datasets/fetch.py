@@ -50,9 +50,8 @@ def most_seconds(size: int) -> float:
     if not text:
         return PATIENCE + size / SLOWEST
     if not (text.isascii() and text.isdecimal() and 0 < len(text) < 9 and int(text)):
-        raise InputError(
-            f"ERRATA_DATA_SECONDS={text[:40]!r} is not a number of seconds", remedy="write 600, say"
-        )
+        problem = f"ERRATA_DATA_SECONDS={text[:40]!r} is not a number of seconds"
+        raise InputError(problem, remedy="write 600, say")
     return float(text)
 
 
@@ -200,10 +199,9 @@ def find(chosen: DataSet, file: DataFile) -> LocatedFile | None:
     own = os.environ.get("ERRATA_DATA")
     if own:
         if not Path(own).is_dir():
-            raise InputError(
-                f"ERRATA_DATA names {own!r}, which is not a folder",
-                remedy="unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH",
-            )
+            problem = f"ERRATA_DATA names {own!r}, which is not a folder"
+            remedy = "unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH"
+            raise InputError(problem, remedy=remedy)
         candidate = Path(own, chosen.address(file))
         if candidate.is_file():
             return LocatedFile(candidate, "data")
@@ -233,9 +231,8 @@ def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
         return
     try:
         status = path.stat()
-        known = "\0".join(
-            (str(path.resolve()), str(status.st_size), str(status.st_mtime_ns), str(status.st_ino))
-        )
+        about = path.resolve(), status.st_size, status.st_mtime_ns, status.st_ino
+        known = "\0".join(map(str, about))
         memory = BlobCache(cache_folder() / "checksums.sqlite3")
         digest = memory.get("sha256", [known]).get(known, b"").hex()
         if not digest:
@@ -244,11 +241,9 @@ def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
     except OSError as error:
         raise file_error("read", error, str(path)) from None
     if digest != file.sha256:
-        raise InputError(
-            f"the content is not that of {file.name} of {chosen.name} in the catalogue",
-            path=str(path),
-            remedy="fetch it again, or set ERRATA_DATA_CHECK=off to use it anyway",
-        )
+        problem = f"the content is not that of {file.name} of {chosen.name} in the catalogue"
+        remedy = "fetch it again, or set ERRATA_DATA_CHECK=off to use it anyway"
+        raise InputError(problem, path=str(path), remedy=remedy)
 
 
 def _scheme(address: str) -> str:
@@ -263,10 +258,8 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
     # An address that cannot be is refused even where nothing needs to be fetched from it.
     base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
     if _scheme(base) not in {"http", "https"}:
-        raise InputError(
-            f"base address {base!r} is not http:// or https://",
-            remedy="for a folder on disk set ERRATA_DATA",
-        )
+        problem = f"base address {base!r} is not http:// or https://"
+        raise InputError(problem, remedy="for a folder on disk set ERRATA_DATA")
     found = find(chosen, file)
     if found is not None and found.origin == "data":
         _verify(chosen, file, found.path)
@@ -280,16 +273,13 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
         with _one_process(download_folder() / chosen.repository / chosen.commit / ".lock"):
             _download(f"{base}/{quote(chosen.address(file))}", target, file, chosen, progress)
     except OSError as error:
+        what = f"{file.name} of {chosen.name}"
         if type(error).__module__.startswith("requests"):
-            raise InputError(
-                f"cannot fetch {file.name} of {chosen.name} from {base}: {_reason(error)}",
-                remedy=_REMEDY,
-            ) from None
-        raise InputError(
-            f"cannot keep {file.name} of {chosen.name} in the cache: {error.strerror or error}",
-            path=str(target),
-            remedy="set ERRATA_CACHE to a folder that can be written",
-        ) from None
+            problem = f"cannot fetch {what} from {base}: {_reason(error)}"
+            raise InputError(problem, remedy=_REMEDY) from None
+        problem = f"cannot keep {what} in the cache: {error.strerror or error}"
+        remedy = "set ERRATA_CACHE to a folder that can be written"
+        raise InputError(problem, path=str(target), remedy=remedy) from None
     return target
 
 
@@ -321,25 +311,20 @@ def _download(
     for last in (False, True):
         resumed = part.exists()
         try:
-            pooch.retrieve(
-                url,
-                known_hash=f"sha256:{file.sha256}",
-                fname=target.name,
-                path=target.parent,
-                downloader=downloader,
-            )
+            place = {"fname": target.name, "path": target.parent}
+            pooch.retrieve(url, f"sha256:{file.sha256}", downloader=downloader, **place)
             return
         except requests.RequestException:
             raise
         except ValueError:
             # An old piece may be at fault; a whole download with a wrong sum is not tried again.
             if last or not resumed:
-                raise InputError(
-                    f"checksum of {file.name} of {chosen.name} is wrong: the content of {url} is "
-                    "not what the catalogue records",
-                    remedy="nothing was kept; check the base "
-                    "address (--base-url, ERRATA_DATA_URL), or " + _REMEDY,
-                ) from None
+                problem = (
+                    f"checksum of {file.name} of {chosen.name} is wrong: the content of {url} "
+                )
+                problem += "is not what the catalogue records"
+                remedy = "nothing was kept; check the base address (--base-url, ERRATA_DATA_URL), "
+                raise InputError(problem, remedy=f"{remedy}or {_REMEDY}") from None
 
 
 def _reason(error: OSError) -> str:
@@ -347,18 +332,15 @@ def _reason(error: OSError) -> str:
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return f"HTTP {error.response.status_code} {error.response.reason}"
+    kept = "what came is kept, and the next try goes on from there"
     if isinstance(error, requests.Timeout):
-        slow = str(error).startswith("too slow")
-        return (
-            "the server is too slow; what came is kept, and the next try goes on from there; "
-            "ERRATA_DATA_SECONDS gives it more time"
-            if slow
-            else "no answer in time"
-        )
+        if not str(error).startswith("too slow"):
+            return "no answer in time"
+        return f"the server is too slow; {kept}; ERRATA_DATA_SECONDS gives it more time"
     if isinstance(error, requests.exceptions.SSLError):
         return "the secure connection failed"
     if isinstance(error, requests.exceptions.ChunkedEncodingError) or "ended after" in str(error):
-        return "the connection broke off; what came is kept, and the next try goes on from there"
+        return f"the connection broke off; {kept}"
     return "no connection" if isinstance(error, requests.ConnectionError) else str(error)
 
 
@@ -443,10 +425,8 @@ def collection(name: str) -> Collection:
     """A collection by name; an unknown name is an error that lists the known ones."""
     known = collections()
     if name not in known:
-        raise InputError(
-            f"no collection of data {name!r}",
-            remedy=f"{suggest_name(name, known)}known are: {', '.join(known)}",
-        )
+        remedy = f"{suggest_name(name, known)}known are: {', '.join(known)}"
+        raise InputError(f"no collection of data {name!r}", remedy=remedy)
     return known[name]
 
 
@@ -529,11 +509,9 @@ def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
             try:
                 path.unlink(missing_ok=True)
             except OSError as error:
-                raise InputError(
-                    f"cannot delete the file: {error.strerror}",
-                    path=str(path),
-                    remedy="check its permissions",
-                ) from None
+                problem = f"cannot delete the file: {error.strerror}"
+                remedy = "check its permissions"
+                raise InputError(problem, path=str(path), remedy=remedy) from None
         folders = {above for path in part.files for above in path.parents}
         for folder in sorted(folders, reverse=True):
             if part.name == "data" and folder.is_relative_to(part.path):

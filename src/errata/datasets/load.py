@@ -143,11 +143,10 @@ def sample_corpora() -> list[EvaluationSet]:
 
     corpus, systems = sample_corpus(), sample_systems()
     middle = len(corpus) // 2
+    halves = {"first": slice(0, middle), "second": slice(middle, None)}
     return [
-        EvaluationSet(
-            name, replace(corpus[part], name=name), tuple(system[part] for system in systems)
-        )
-        for name, part in (("first", slice(0, middle)), ("second", slice(middle, None)))
+        EvaluationSet(name, replace(corpus[half], name=name), tuple(each[half] for each in systems))
+        for name, half in halves.items()
     ]
 
 

@@ -99,20 +99,13 @@ def glossary() -> Mapping[str, Term]:
     >>> glossary()["cluster"].says
     'Systems that the data cannot tell apart; between clusters no rank ranges overlap.'
     """
-    read = tomllib.loads(package_text("errata.tables", "glossary.toml"))
-    return MappingProxyType(
-        {
-            name: Term(
-                row.get("title", name),
-                _address(row.get("title", "")) or _address(name),
-                row["says"],
-                tuple(row.get("also", ())),
-                tuple(row.get("begins", ())),
-                tuple(row.get("ends", ())),
-            )
-            for name, row in read.items()
-        }
-    )
+    found = {}
+    for name, row in tomllib.loads(package_text("errata.tables", "glossary.toml")).items():
+        title = row.get("title", name)
+        texts = {key: tuple(row.get(key, ())) for key in ("also", "begins", "ends")}
+        key = _address(row.get("title", "")) or _address(name)
+        found[name] = Term(title, key, row["says"], **texts)
+    return MappingProxyType(found)
 
 
 def _address(name: str) -> str:
@@ -226,14 +219,10 @@ def plain_table_html(table: Table) -> str:
 
     lines = (escape_controls(table.title), *table.remarks(), *table.signature_lines())
     caption = "<br>".join(html.escape(_dotted(line)) for line in lines if line)
-    return "\n".join(
-        [
-            f'<table><caption style="caption-side:bottom">{caption}</caption>',
-            f"<thead>{row('th', table.heads())}</thead>",
-            "<tbody>",
-            *(row("td", cells) for cells in table.texts()),
-            "</tbody></table>",
-        ]
+    rows = "\n".join(row("td", cells) for cells in table.texts())
+    return (
+        f'<table><caption style="caption-side:bottom">{caption}</caption>\n'
+        f"<thead>{row('th', table.heads())}</thead>\n<tbody>\n{rows}\n</tbody></table>"
     )
 
 
@@ -285,16 +274,12 @@ def _is_endless(text: str) -> bool:
 
 
 def _heads(table: Table) -> list[dict[str, Any]]:
-    terms = [term_of(name) for name in table.heads()]
-    return [
-        {
-            "name": name,
-            "right": right,
-            "term": term.key if term is not None else "",
-            "endless": _is_endless(name),
-        }
-        for name, right, term in zip(table.heads(), table.numeric(), terms, strict=True)
-    ]
+    heads = []
+    for name, right in zip(table.heads(), table.numeric(), strict=True):
+        term = term_of(name)
+        key = "" if term is None else term.key
+        heads.append({"name": name, "right": right, "term": key, "endless": _is_endless(name)})
+    return heads
 
 
 def _rows(

@@ -67,17 +67,18 @@ def parameter_table(registry: Registry[Any], name: str) -> Table:
         ("From", name if ":" in name else registry.package(name)),
     )
     lines = "\n".join(f"{what}: {text}" for what, text in facts if text)
+    rows = [
+        (
+            parameter.name,
+            _default(parameter.default),
+            ", ".join(map(str, parameter.words)) or parameter.kind,
+            "yes" if parameter.signed else "no",
+        )
+        for parameter in parameters_of(cls)
+    ]
     return Table(
         ("parameter", "default", "takes", "in the signature"),
-        tuple(
-            (
-                parameter.name,
-                _default(parameter.default),
-                ", ".join(map(str, parameter.words)) or parameter.kind,
-                "yes" if parameter.signed else "no",
-            )
-            for parameter in parameters_of(cls)
-        ),
+        tuple(rows),
         title=cls.name,
         formats={"default": "g"},
         name=cls.name,

@@ -117,11 +117,7 @@ class Table:
         ((1,), (2,))
         """
         filled = [column._replace(cells=tuple(column.cells)) for column in columns]
-        shown = [
-            column
-            for column in filled
-            if not (column.optional and all(map(is_empty, column.cells)))
-        ]
+        shown = [c for c in filled if not (c.optional and all(map(is_empty, c.cells)))]
         return cls(
             tuple(column.name for column in shown),
             tuple(zip(*(column.cells for column in shown), strict=True)),
@@ -322,12 +318,8 @@ def unique_labels(names: Iterable[str]) -> Iterator[str]:
 
 
 def _as_data(table: Table, name: str) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "name": name,
-        "title": table.title,
-        "caption": table.caption,
-        "signature": table.signature,
-    }
+    data: dict[str, Any] = {"name": name}
+    data |= {key: getattr(table, key) for key in ("title", "caption", "signature")}
     columns = list(unique_labels(table.columns))
     return {key: value for key, value in data.items() if value} | {
         "columns": columns,
