@@ -167,7 +167,7 @@ def parquets() -> list[bytes]:
 def parquet_in(path: Path) -> object:
     """All batches of a table."""
     from errata.io.corpus import CorpusFiles
-    from errata.io.shards.read import stream_batches
+    from errata.io.shards.batches import stream_batches
 
     return [*stream_batches(CorpusFiles(parquet=str(path), guard=False), batch=1)]
 
@@ -176,7 +176,7 @@ def read_shards(path: Path) -> object:
     """M2 as gold, cut into small shards and as one stream: the same sentences."""
     from errata.io.corpus import CorpusFiles
     from errata.io.shards.plan import plan_shards
-    from errata.io.shards.read import read_shard, stream_batches
+    from errata.io.shards.batches import read_shard, stream_batches
 
     inputs = CorpusFiles(gold=str(path), guard=False)
     whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]

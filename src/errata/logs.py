@@ -18,7 +18,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Estimate, Interval, wilson
 from errata.edits import extract_all
 from errata.io.corpus import CorpusFiles
-from errata.io.shards.read import stream_batches
+from errata.io.shards.batches import stream_batches
 from errata.io.slices import MOST_VALUES, LogColumns
 from errata.tables.cells import Cell
 from errata.tables.table import Table

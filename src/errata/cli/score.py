@@ -148,7 +148,7 @@ def _streams(metrics: list[Metric], given: ScoreOptions) -> bool:
 def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
     """Return the scores of files that are read batch by batch."""
     from errata.io.outputs import files_in, split_name, system_name
-    from errata.io.shards.read import stream_batches
+    from errata.io.shards.batches import stream_batches
     from errata.scoring.evaluate import evaluate_batches
 
     files = map(split_name, files_in(given.outputs))

@@ -319,10 +319,8 @@ def _download(
         except ValueError:
             # An old piece may be at fault; a whole download with a wrong sum is not tried again.
             if last or not resumed:
-                problem = (
-                    f"checksum of {file.name} of {chosen.name} is wrong: the content of {url} "
-                )
-                problem += "is not what the catalogue records"
+                problem = f"checksum of {file.name} of {chosen.name} is wrong: the content of "
+                problem += f"{url} is not what the catalogue records"
                 remedy = "nothing was kept; check the base address (--base-url, ERRATA_DATA_URL), "
                 raise InputError(problem, remedy=f"{remedy}or {_REMEDY}") from None
 

@@ -15,8 +15,8 @@ from errata.core.errors import InputError
 from errata.core.parameters import require
 from errata.io.corpus import CorpusFiles
 from errata.io.records import decode_json, file_digests
+from errata.io.shards.batches import BATCH
 from errata.io.shards.inputs import Shard
-from errata.io.shards.read import BATCH
 from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.scoring.resampling import BootstrapKind

@@ -15,9 +15,9 @@ from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.corpora import AcrossCorpora, across_table, stability_table
 from errata.io.corpus import CorpusFiles
+from errata.io.shards.batches import read_shard
 from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import plan_shards
-from errata.io.shards.read import read_shard
 from errata.io.storage import WAITING, Folder
 from errata.io.stored_scores import RunScores
 from errata.metrics import parse

@@ -20,8 +20,8 @@ from errata.core.parallel import circles_left
 from errata.core.stats import Floats
 from errata.data import Corpus, Hypotheses
 from errata.io.files import file_error
+from errata.io.shards.batches import read_shard
 from errata.io.shards.counts import pack_counts, unpack_counts
-from errata.io.shards.read import read_shard
 from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal

@@ -18,7 +18,7 @@ from errata.io import write_text
 from errata.io.corpus import CorpusFiles, read_corpus
 from errata.io.shards.parquet import parquet_rows
 from errata.io.shards.plan import plan_shards
-from errata.io.shards.read import read_shard, stream_batches
+from errata.io.shards.batches import read_shard, stream_batches
 from run_folders import joined
 
 pa = pytest.importorskip("pyarrow")

@@ -14,7 +14,7 @@ from errata.io import read_text
 from errata.io.corpus import CorpusFiles
 from errata.io.files import is_url
 from errata.io.shards.plan import plan_shards
-from errata.io.shards.read import read_shard, stream_batches
+from errata.io.shards.batches import read_shard, stream_batches
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -5,9 +5,9 @@ in any order, each by `read_shard`; `stream_batches` reads them in order without
 """
 
 from errata.io.corpus import CorpusFiles
+from errata.io.shards.batches import BATCH, CorpusBatch, read_shard, stream_batches
 from errata.io.shards.inputs import Piece, Shard
 from errata.io.shards.plan import cut_shards, plan_shards
-from errata.io.shards.read import BATCH, CorpusBatch, read_shard, stream_batches
 
 __all__ = [
     "BATCH",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -114,11 +115,7 @@ def files_of(
             raise InputError(problem, path=pattern, remedy=remedy)
         found += sorted(here, key=lambda file: natural_order(file.uri))
     names = [file.uri for file in found]
-    twice = (
-        next((name for name in names if names.count(name) > 1), None)
-        if len({*names}) < len(names)
-        else None
-    )
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError("the file is named twice", path=twice, remedy="name it once")
     return found
@@ -156,11 +153,11 @@ def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
             + (f" to {shorten(files[role][-1].uri)})" if count > 1 else ")")
             for role, count in sizes.items()
         )
-        raise InputError(
-            f"the inputs have different numbers of files: {said}",
-            remedy="the first files belong together, the second files, and so on; give as many "
-            "of each",
+        problem = f"the inputs have different numbers of files: {said}"
+        remedy = (
+            "the first files belong together, the second files, and so on; give as many of each"
         )
+        raise InputError(problem, remedy=remedy)
     stdin = [role for role, several in files.items() if any(f.uri == "-" for f in several)]
     if len(stdin) > 1:
         raise InputError(
@@ -177,11 +174,9 @@ def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
     found = list_url(piece.uri, storage) if is_url(piece.uri) else [file_status(piece.uri)]
     now = found[0] if len(found) == 1 else RemoteFile(piece.uri, -1, "")
     if now.size != piece.size or now.mark != piece.mark:
-        what = (
-            f"it had {piece.size:,} bytes and has {now.size:,}"
-            if now.size != piece.size
-            else "it was written again"
-        )
+        what = "it was written again"
+        if now.size != piece.size:
+            what = f"it had {piece.size:,} bytes and has {now.size:,}"
         problem = f"the file has changed since the run was planned: {what}"
         remedy = "plan the run again, or bring back the file"
         raise InputError(problem, path=piece.uri, remedy=remedy)

@@ -22,9 +22,9 @@ from errata.data import Corpus
 from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
 from errata.io.m2 import M2File, scan_m2_text
+from errata.io.shards.batches import BATCH, BatchBuilder, CorpusBatch, PartReading
 from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import check_equal_counts
-from errata.io.shards.read import BATCH, BatchBuilder, CorpusBatch, PartReading
 from errata.io.slices import NO_VALUE
 
 # ---- Errors of all readers of Parquet: pyarrow is missing, a file is not Parquet.
@@ -123,17 +123,21 @@ class ParquetColumns:
                 self._refuse_null(name, before + values.index(None) + 1)
             return values
 
-        edits = column("edits")
-        lines = column("m2")
         a_lines = None
-        if edits is not None:
+        if (edits := column("edits")) is not None:
             a_lines = tuple(
-                self._a_lines(several or (), before + row + 1) for row, several in enumerate(edits)
+                self._a_lines(several or (), row) for row, several in enumerate(edits, before + 1)
             )
-        elif lines is not None:
-            a_lines = tuple(tuple((text or "").split("\n")) if text else () for text in lines)
-            a_lines = tuple(tuple(line for line in each if line.strip()) for each in a_lines)
+        elif (lines := column("m2")) is not None:
+            texts = ((text or "").split("\n") for text in lines)
+            a_lines = tuple(tuple(line for line in each if line.strip()) for each in texts)
         references = column("references")
+        by_slice = {
+            name: (parts[name],) * len(table)
+            if name in parts
+            else tuple(NO_VALUE if v is None or v == "" else str(v) for v in column(name) or ())
+            for name in slices
+        }
         return {
             "sources": filled("source") if self.source else (),
             "outputs": {system: filled(name) for system, name in self.systems.items()},
@@ -142,12 +146,7 @@ class ParquetColumns:
             "ids": filled("id") if "id" in table.column_names else None,
             "weight": filled("weight") if "weight" in table.column_names else None,
             **{name: column(name) for name in ("document", "accepted", "clean")},
-            "slices": {
-                name: (parts[name],) * len(table)
-                if name in parts
-                else tuple(NO_VALUE if v is None or v == "" else str(v) for v in column(name) or ())
-                for name in slices
-            },
+            "slices": by_slice,
         }
 
     def _refuse_null(self, name: str, row: int) -> None:
@@ -190,11 +189,7 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
     if twice is not None:
         raise InputError(f"two columns are called {twice!r}", path=path, remedy="rename one")
     for name in names:
-        expected = (
-            _TYPES[HYPOTHESIS if name.startswith(BY_NAME) else name]
-            if (name in _TYPES or name.startswith(BY_NAME))
-            else None
-        )
+        expected = _TYPES.get(HYPOTHESIS if name.startswith(BY_NAME) else name)
         kind = schema.field(name).type
         if expected is not None and str(kind) != "null" and not _has_type(kind, expected):
             problem = f"the column {name!r} is of type {kind} and not {expected}"
@@ -208,9 +203,8 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
         raise InputError(problem, path=path, remedy=remedy)
     gold = [name for name in ("references", "edits", "m2") if name in names]
     if lead and len(gold) > 1:
-        raise InputError(
-            f"both columns {gold[0]!r} and {gold[1]!r} are given", path=path, remedy="keep one"
-        )
+        problem = f"both columns {gold[0]!r} and {gold[1]!r} are given"
+        raise InputError(problem, path=path, remedy="keep one")
     systems = {HYPOTHESIS: HYPOTHESIS} if HYPOTHESIS in names else {}
     if lead:
         systems |= {name.removeprefix(BY_NAME): name for name in names if name.startswith(BY_NAME)}
@@ -336,11 +330,8 @@ class _Table:
 
     def piece(self, start: int, stop: int) -> Piece:
         """The row groups that hold the rows ``start:stop``."""
-        held = [
-            k
-            for k in range(len(self.bytes))
-            if self.starts[k] < stop and self.starts[k + 1] > start
-        ]
+        starts = self.starts
+        held = [k for k in range(len(starts) - 1) if starts[k] < stop and starts[k + 1] > start]
         return Piece(*self.file, 0, self.file.size, 1, groups=tuple(held), before=start)
 
     def take(self, piece: Piece | None, wanted: Sequence[str], batch: int) -> Callable[[int], Any]:
@@ -409,31 +400,26 @@ def parquet_batches(
         corpus = _documented(_corpus(rows, maker), rows)
         # Nothing is left aside without a word.
         reading.warnings.add("weights", len(rows.weight or ()), unweighed)
-        yield (
-            corpus,
-            [
-                maker.output(name, lines, rows.paths[name], corpus)
-                for name, lines in rows.outputs.items()
-            ],
-        )
+        systems = [
+            maker.output(name, lines, rows.paths[name], corpus)
+            for name, lines in rows.outputs.items()
+        ]
+        yield corpus, systems
 
 
 def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
     """The corpus with its documents; a sentence without one is its own document."""
     if rows.document is None:
         return corpus
+    rows_and_names = enumerate(rows.document, rows.first + 1)
     return corpus.in_documents(
-        [
-            f"row {rows.first + row + 1}" if name is None else f"document {name}"
-            for row, name in enumerate(rows.document)
-        ]
+        [f"row {row}" if name is None else f"document {name}" for row, name in rows_and_names]
     )
 
 
 def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
     if rows.a_lines is not None:
-        file = _gold(rows, maker.reading.inputs)
-        return maker.gold(file)
+        return maker.gold(_gold(rows, maker.reading.inputs))
     sets: list[list[str | None]] = []
     if rows.references is not None:
         most = max((len(texts or ()) for texts in rows.references), default=0)
@@ -450,12 +436,12 @@ def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
     starts, text, line = [], [], 1
     for row, (source, lines) in enumerate(zip(rows.sources, rows.a_lines, strict=True)):
         if "\n" in source or any(not each.startswith("A ") for each in lines):
-            raise InputError(
-                "the source holds a line end" if "\n" in source else "a line is not an 'A ' line",
-                path=rows.path,
-                line=rows.before + row + 1,
-                remedy="a sentence with gold edits is one line, its m2 the 'A ' lines below it",
+            problem = (
+                "the source holds a line end" if "\n" in source else "a line is not an 'A ' line"
             )
+            remedy = "a sentence with gold edits is one line, its m2 the 'A ' lines below it"
+            place = rows.before + row + 1
+            raise InputError(problem, path=rows.path, line=place, remedy=remedy)
         starts.append(line)
         text.append("\n".join([f"S {source}", *lines, "", ""]))
         line += len(lines) + 2
@@ -468,14 +454,11 @@ def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
             "".join(text), rows.path, name=inputs.title, compatible=inputs.compatible, threads=1
         )
     except InputError as error:
-        raise InputError(
-            error.problem, path=error.path, line=row_of(error.line), remedy=error.remedy
-        ) from None
-    return replace(
-        file,
-        lines=tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1)),
-        findings=tuple(replace(found, line=row_of(found.line)) for found in file.findings),
-    )
+        line = row_of(error.line)
+        raise InputError(error.problem, path=error.path, line=line, remedy=error.remedy) from None
+    lines = tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1))
+    findings = tuple(replace(found, line=row_of(found.line)) for found in file.findings)
+    return replace(file, lines=lines, findings=findings)
 
 
 @dataclass(frozen=True)
@@ -561,10 +544,10 @@ def _rows(
         while before < stop:
             n = min(batch, stop - before)
             given = {role: take(n) for role, take in takers.items()}
+            outputs = [role for role in given if role != "parquet"]
             beside = {
                 role.removeprefix("output:"): (tables[role].columns, given[role])
-                for role in given
-                if role != "parquet"
+                for role in outputs
             }
             texts = lead.columns.read(given["parquet"], before, slices, parts)
             yield _together(texts, beside, lead, before, first, before == begun)
@@ -597,14 +580,5 @@ def _together(
             raise InputError(problem, path=columns.path, remedy=remedy)
         outputs[name] = found["outputs"][HYPOTHESIS]
         paths[name] = columns.path
-    return ParquetRows(
-        first,
-        before,
-        start,
-        lead.file.uri,
-        paths,
-        texts["sources"],
-        outputs,
-        *(texts[key] for key in ("references", "a_lines", "ids", "document", "weight")),
-        *(texts[key] for key in ("accepted", "clean", "slices")),
-    )
+    known = {**texts, "outputs": outputs}
+    return ParquetRows(first, before, start, lead.file.uri, paths, **known)

@@ -327,10 +327,10 @@ def _plan(
 def _refuse_streams(group: Mapping[str, RemoteFile]) -> None:
     for role, file in group.items():
         if file.uri == "-":
-            raise InputError(
-                f"standard input ({role}) can be read once only, and a plan reads it before a run",
-                remedy="save it in a file, or score it as a stream",
+            problem = (
+                f"standard input ({role}) can be read once only, and a plan reads it before a run"
             )
+            raise InputError(problem, remedy="save it in a file, or score it as a stream")
 
 
 def _scan_group(
@@ -411,13 +411,12 @@ def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -
     """Refuse two files that belong together, each given as role, name and number of sentences."""
     if one[2] != other[2]:
         what = "sentence" if role_is_m2(one[0], one[1]) else "line"
-        raise InputError(
-            f"{one[2]:,} {plural(what, one[2])}, but {shown_name(other[1])} ({other[0]}) has "
-            f"{other[2]:,}",
-            path=shown_name(one[1]),
-            remedy="files that belong together have one line, or M2 paragraph, per sentence, "
-            "empty ones included",
+        expected = f"{shown_name(other[1])} ({other[0]}) has {other[2]:,}"
+        problem = f"{one[2]:,} {plural(what, one[2])}, but {expected}"
+        remedy = (
+            "files that belong together have one line, or M2 paragraph, per sentence, empty ones "
         )
+        raise InputError(problem, path=shown_name(one[1]), remedy=remedy + "included")
 
 
 def _shards_of(

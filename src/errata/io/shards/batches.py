@@ -256,11 +256,8 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
             yield corpus, systems
             first += len(corpus)
     if not first:
-        raise InputError(
-            "the inputs hold no sentence",
-            path=shown_name(next(iter(groups[0].values())).uri),
-            remedy="give at least one sentence",
-        )
+        path, remedy = next(iter(groups[0].values())).uri, "give at least one sentence"
+        raise InputError("the inputs hold no sentence", path=shown_name(path), remedy=remedy)
     reading.finish(everything=True)
 
 
@@ -330,11 +327,8 @@ class _BatchReader:
         """The batch that begins with these sentences of its first file."""
         lead = next(iter(self.sides.values()))
         corpus = self._gold(lead, taken) if lead.role == "gold" else self._parallel(lead, taken)
-        return corpus, [
-            self._output(side, corpus)
-            for role, side in self.sides.items()
-            if role.startswith("output:")
-        ]
+        outputs = [side for role, side in self.sides.items() if role.startswith("output:")]
+        return corpus, [self._output(side, corpus) for side in outputs]
 
     def _gold(self, side: _OpenFile, taken: SentenceBlock) -> Corpus:
         inputs = self.maker.reading.inputs
