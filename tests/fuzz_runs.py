@@ -175,8 +175,8 @@ def parquet_in(path: Path) -> object:
 def read_shards(path: Path) -> object:
     """M2 as gold, cut into small shards and as one stream: the same sentences."""
     from errata.io.corpus import CorpusFiles
-    from errata.io.shards.plan import plan_shards
     from errata.io.shards.batches import read_shard, stream_batches
+    from errata.io.shards.plan import plan_shards
 
     inputs = CorpusFiles(gold=str(path), guard=False)
     whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]

@@ -309,7 +309,7 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
     first, again = (run_job(run.folder, run.manifest, 1) for _ in range(2))
     assert first.files == again.files
     assert not list(run.place.glob(".waiting/*"))
-    record = json.loads(run.folder.read(record_name(1)))["record"]
+    record = json.loads(run.folder.read_file(record_name(1)))["record"]
     assert record["sentences"] == 20
     assert record["peak_bytes"] > 2**20
     assert {*record["files"]} == {

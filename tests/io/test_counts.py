@@ -88,12 +88,12 @@ def test_only_counts_are_packed() -> None:
 def test_what_is_put_aside_can_be_read_again(memory: int) -> None:
     parts = [np.full((n, 1, 3), float(n)) for n in (2, 0, 5)]
     with CountSpool(memory) as spool:
-        rows = spool.parts("a")
+        rows = spool.parts_of("a")
         for part in parts:
             spool.add("a", part)
             spool.add(("b", 1), 2 * part)
         for _ in range(2):
-            both = zip(rows, spool.parts(("b", 1)), strict=True)
+            both = zip(rows, spool.parts_of(("b", 1)), strict=True)
             assert [(a.tolist(), b.tolist()) for a, b in both] == [
                 (part.tolist(), (2 * part).tolist()) for part in parts
             ]

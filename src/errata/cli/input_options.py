@@ -304,7 +304,7 @@ class Inputs:
             corpus = self.keep_annotators(cut)
         else:
             self.require_source()
-            corpus = replace(self.files(), skipped=None).read(threads=threads)
+            corpus = replace(self.files(), skipped=None).read_corpus(threads=threads)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))

@@ -69,7 +69,7 @@ class EvaluationSet:
 def read_evaluation_set(files: CorpusFiles) -> EvaluationSet:
     """Read the corpus and the outputs of files; the error of no one file names the corpus."""
     try:
-        corpus = files.read()
+        corpus = files.read_corpus()
     except InputError as error:
         if error.path not in (None, files.skipped and files.skipped.path):
             raise

@@ -115,7 +115,7 @@ class CorpusFiles:
             for path in patterns_of(pattern)
         )
 
-    def read(self, *, threads: int | None = None) -> Corpus:
+    def read_corpus(self, *, threads: int | None = None) -> Corpus:
         """Read the corpus; errors are raised, the rest are warnings (see `read_corpus`)."""
         self.check()
         cut = tokeniser(self.tokens)
@@ -273,7 +273,7 @@ def read_corpus(
         tokens=tokens,
         guard=guard,
         name=name,
-    ).read(threads=threads)
+    ).read_corpus(threads=threads)
 
 
 def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:

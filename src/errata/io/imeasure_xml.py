@@ -51,7 +51,7 @@ _ATTRIBUTES = {
 def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> M2File:
     """Read the lines of an XML gold file; ``path`` is what messages call it."""
     reader = _Reader(path)
-    reader.read("\n".join(lines))
+    reader.parse("\n".join(lines))
     if not reader.sources:
         raise InputError("the file holds no <sentence>", path=path, remedy="fetch it again")
     corpus = Corpus(tuple(reader.sources), tuple(reader.references), name, tokenised_edits=True)
@@ -80,7 +80,7 @@ class _Reader:
         self._edits: dict[int, list[Edit]] = {}
         self._xml = XmlParser(path, start=self._start, end=self._end, characters=self._characters)
 
-    def read(self, text: str) -> None:
+    def parse(self, text: str) -> None:
         self._xml.feed(text, last=True)
         self._unknown.warn()
 

@@ -330,16 +330,16 @@ def read_m2_bytes(
     text = data.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in data else data
     whole = np.frombuffer(text, np.uint8)
 
-    def read(part: TextPart) -> _PartRead | None:
+    def scan_text_part(part: TextPart) -> _PartRead | None:
         scanned = scan_part(whole, part)
         if scanned is None:
             return None
-        return _read_part(
+        return _sentences_of_part(
             scanned, first_line + part.line, EditLineReader(path, compatible), collect
         )
 
     with circles_left():
-        found = parallel_map(read, text_parts(text), threads=threads)
+        found = parallel_map(scan_text_part, text_parts(text), threads=threads)
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
             return _by_lines(
@@ -371,7 +371,7 @@ class _PartRead(NamedTuple):
     odd_breaks: bool
 
 
-def _read_part(
+def _sentences_of_part(
     scanned: Scanned, first_line: int, reading: EditLineReader, collect: bool
 ) -> _PartRead:
     """All sentences of a part: what is not sound is read line by line."""

@@ -423,9 +423,9 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
     name, text = split_name(argument)
     first, comma, second = text.partition(",")
     if comma and not os.path.exists(text):
-        found = [_joined(_read(first, names), _read(second, names), shown_name(second))]
+        found = [_joined(_read_form(first, names), _read_form(second, names), shown_name(second))]
     else:
-        found = _read(text, names)
+        found = _read_form(text, names)
     if name is not None:
         if len(found) == 1:
             found = [replace(found[0], scorer=name, name=name, label=name)]
@@ -434,7 +434,7 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
     return [_checked(_with_means(scores), shown_name(text)) for scores in found]
 
 
-def _read(path: str, names: Sequence[str]) -> list[Scores]:
+def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
     shown = shown_name(path)
     if path.endswith(SENTENCE_TABLE) or os.path.isdir(path):
         return from_tables([read_sentence_tables(path)], shown)

@@ -30,11 +30,11 @@ class Folder(ABC):
     place: str
 
     @abstractmethod
-    def read(self, name: str) -> bytes:
+    def read_file(self, name: str) -> bytes:
         """The content of a file; FileNotFoundError where there is none."""
 
     @abstractmethod
-    def opened(self, name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
+    def open_file(self, name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
         """A file to be read piece by piece; FileNotFoundError where there is none."""
 
     @abstractmethod
@@ -46,7 +46,7 @@ class Folder(ABC):
         """Take a file away, or all below a name; it need not be there."""
 
     @abstractmethod
-    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+    def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Let a file that was written in `waiting` appear under its name.
 
         With ``lasting`` it outlasts a power cut; other files are checked when they are read.
@@ -61,7 +61,7 @@ class Folder(ABC):
         with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
             written = beside / "content"
             written.write_bytes(data)
-            self.put(written, name, lasting=lasting)
+            self.put_file(written, name, lasting=lasting)
 
 
 @contextmanager
@@ -83,13 +83,13 @@ class LocalFolder(Folder):
     def _path(self, name: str) -> Path:
         return Path(self.place, *name.split("/"))
 
-    def read(self, name: str) -> bytes:
+    def read_file(self, name: str) -> bytes:
         """The content of a file."""
         with _io_errors("read", f"{self.place}/{name}"):
             return self._path(name).read_bytes()
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[IO[bytes]]:
+    def open_file(self, name: str) -> Iterator[IO[bytes]]:
         """A file to be read piece by piece."""
         with _io_errors("read", f"{self.place}/{name}"), self._path(name).open("rb") as file:
             yield file
@@ -118,7 +118,7 @@ class LocalFolder(Folder):
             else:
                 path.unlink()
 
-    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+    def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Rename a file into its place."""
         path = self._path(name)
         with _io_errors("write", str(path)):
@@ -186,7 +186,7 @@ class StoreFolder(Folder):
         system.invalidate_cache()
         return system, root.rstrip("/")
 
-    def read(self, name: str) -> bytes:
+    def read_file(self, name: str) -> bytes:
         """The content of a file."""
         system, root = self._system()
         with _io_errors("read", f"{self.place}/{name}"):
@@ -194,7 +194,7 @@ class StoreFolder(Folder):
             return data
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[IO[bytes]]:
+    def open_file(self, name: str) -> Iterator[IO[bytes]]:
         """A file to be read piece by piece."""
         system, root = self._system()
         with _io_errors("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
@@ -218,7 +218,7 @@ class StoreFolder(Folder):
         with _io_errors("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
             system.rm(f"{root}/{name}", recursive=True)
 
-    def put(self, written: Path, name: str, *, lasting: bool = False) -> None:
+    def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
         """Send a file in one piece; the store keeps it."""
         system, root = self._system()
         with _io_errors("write", f"{self.place}/{name}"):

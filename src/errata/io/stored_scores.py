@@ -307,8 +307,11 @@ def from_stored_json(data: Any, name: str) -> Scores:
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise reader.error(str(error)[:100], key) from None
 
-    def parts(given: Mapping[str, Any], *shape: int) -> dict[str, Floats | Ints]:
-        return {key: _part(values, array(key, values, *shape)) for key, values in given.items()}
+    def part_arrays(given: Mapping[str, Any], *shape: int) -> dict[str, Floats | Ints]:
+        return {
+            key: _with_whole_numbers(values, array(key, values, *shape))
+            for key, values in given.items()
+        }
 
     plain = ("scorer", "systems", "headline", "context", "notes", "name", "label", "shares")
     sentences, resampled = stored.sentences, stored.resampled
@@ -316,9 +319,9 @@ def from_stored_json(data: Any, name: str) -> Scores:
         return Scores(
             values=array("values", stored.values, n),
             sentences=None if sentences is None else array("sentences", sentences, n, -1),
-            parts=parts(stored.parts, n),
+            parts=part_arrays(stored.parts, n),
             resampled=None if resampled is None else array("resampled", resampled, -1, n),
-            sentence_parts=parts(stored.sentence_parts, n, -1),
+            sentence_parts=part_arrays(stored.sentence_parts, n, -1),
             skipped=tuple(sorted({*stored.skipped})),
             **{key: getattr(stored, key) for key in plain},
         )
@@ -349,7 +352,7 @@ def _array(values: Any, shape: tuple[int, ...]) -> Floats:
     return array
 
 
-def _part(values: Any, array: Floats) -> Floats | Ints:
+def _with_whole_numbers(values: Any, array: Floats) -> Floats | Ints:
     """Return an array of whole numbers where all were written as such."""
     flat = values if array.ndim == 1 else [value for row in values for value in row]
     whole = bool(flat) and all(type(value) is int for value in flat)

@@ -137,10 +137,10 @@ def _spacy(name: str, language: str) -> Tokeniser:
             "characters need nothing",
         ) from None
 
-    def split(text: str) -> list[str]:
+    def split_text(text: str) -> list[str]:
         return [token.text for token in pipeline.make_doc(text) if not token.is_space]
 
-    return Tokeniser(name, version("spacy"), split)
+    return Tokeniser(name, version("spacy"), split_text)
 
 
 def _moses(name: str, language: str) -> Tokeniser:
@@ -158,10 +158,10 @@ def _moses(name: str, language: str) -> Tokeniser:
         )
     moses: Any = MosesTokenizer(lang=language)
 
-    def split(text: str) -> list[str]:
+    def split_text(text: str) -> list[str]:
         return [str(token) for token in moses.tokenize(text, escape=False)]
 
-    return Tokeniser(name, version("sacremoses"), split)
+    return Tokeniser(name, version("sacremoses"), split_text)
 
 
 def tokenise_corpus(

@@ -315,7 +315,9 @@ class ExperimentTexts:
 
 
 def _read_own_files(own: OwnFiles) -> Corpus:
-    return CorpusFiles(own.gold or None, own.source or None, own.references, name=own.name).read()
+    return CorpusFiles(
+        own.gold or None, own.source or None, own.references, name=own.name
+    ).read_corpus()
 
 
 # ---- What experiments work on: texts, scores made from them, and judgments, each made once.

@@ -207,7 +207,7 @@ def write_manifest(folder: Folder, manifest: Manifest) -> None:
 def read_manifest(folder: Folder) -> Manifest | None:
     """The plan of a run; None where there is none yet."""
     try:
-        text = folder.read(MANIFEST).decode("utf-8")
+        text = folder.read_file(MANIFEST).decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:

@@ -300,7 +300,7 @@ def _write_tables(
             with folder.waiting() as place:
                 file, system = place / "table", tested.systems[s]
                 sentences = write_sentence_table(file, system, metric.headline, signature, rows)
-                folder.put(file, name)
+                folder.put_file(file, name)
             yield name, sentences
 
 

@@ -227,12 +227,12 @@ def run_job(
             for s, writer in enumerate(row):
                 name = count_file(task, m, s, manifest)
                 files[name] = writer.close()
-                folder.put(writer.path, name)
+                folder.put_file(writer.path, name)
         for what, writer in known.items():
             if writer.held:
                 name = fact_file(task, what, manifest)
                 files[name] = writer.close()
-                folder.put(writer.path, name)
+                folder.put_file(writer.path, name)
     record = ShardRecord(
         manifest=manifest.digest,
         task=number,
@@ -291,7 +291,7 @@ def _peak() -> int:
 def read_record(folder: Folder, manifest: Manifest, number: int) -> ShardRecord | None:
     """The record of a task, if there is one of this plan that can be read."""
     try:
-        record = ShardRecord.from_json(unseal(folder.read(record_name(number))))
+        record = ShardRecord.from_json(unseal(folder.read_file(record_name(number))))
     except (FileNotFoundError, KeyError, TypeError, ValueError, InputError):
         return None
     good = record.manifest == manifest.digest and record.task == number
@@ -302,7 +302,7 @@ def read_count_file(folder: Folder, name: str, known: CountFile, task: int) -> I
     """The counts of a file, batch by batch, if it is the one that the record names."""
     place = f"{folder.place}/{name}"
     try:
-        with folder.opened(name) as file:
+        with folder.open_file(name) as file:
             digest, size = hashlib.sha256(), 0
             while piece := file.read(PIECE):
                 digest.update(piece)

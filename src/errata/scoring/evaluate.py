@@ -466,7 +466,7 @@ class _Rows:
 
     def counts_by_system(self, m: int, systems: int) -> list[SpooledParts]:
         """The counts of each system by one metric."""
-        return [self.spool.parts((m, s)) for s in range(systems)]
+        return [self.spool.parts_of((m, s)) for s in range(systems)]
 
     def add(self, counted: Sequence[Sequence[Floats]], sentences: int) -> None:
         """Put the counts of the next part aside, after which there are so many sentences."""
@@ -500,7 +500,7 @@ class _Rows:
     @property
     def blocks(self) -> FlatParts | None:
         """The blocks of all sentences, where documents are known."""
-        return FlatParts(self.spool.parts("blocks")) if self.documented else None
+        return FlatParts(self.spool.parts_of("blocks")) if self.documented else None
 
     def _take(self, m: int, counts: Sequence[Floats]) -> Accumulator:
         with plugin_errors(self.metrics[m]):

@@ -16,9 +16,9 @@ from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Corpus, Hypotheses
 from errata.io import write_text
 from errata.io.corpus import CorpusFiles, read_corpus
+from errata.io.shards.batches import read_shard, stream_batches
 from errata.io.shards.parquet import parquet_rows
 from errata.io.shards.plan import plan_shards
-from errata.io.shards.batches import read_shard, stream_batches
 from run_folders import joined
 
 pa = pytest.importorskip("pyarrow")

@@ -20,9 +20,9 @@ from errata.io import read_corpus
 from errata.io.corpus import CorpusFiles
 from errata.io.outputs import read_systems
 from errata.io.shards import plan as shards_plan
+from errata.io.shards.batches import read_shard, stream_batches
 from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import cut_shards, plan_shards
-from errata.io.shards.batches import read_shard, stream_batches
 from run_folders import joined
 
 WORDS = st.sampled_from(["a", "bé", "c", "dog", "don't", "。", "ß"])

@@ -13,8 +13,8 @@ from errata.core.errors import InputError, MissingExtraError
 from errata.io import read_text
 from errata.io.corpus import CorpusFiles
 from errata.io.files import is_url
-from errata.io.shards.plan import plan_shards
 from errata.io.shards.batches import read_shard, stream_batches
+from errata.io.shards.plan import plan_shards
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -115,7 +115,7 @@ class PartReading:
     systems: dict[str, set[int]] = field(default_factory=dict)
 
     @property
-    def cut(self) -> Tokeniser:
+    def tokeniser(self) -> Tokeniser:
         """What cuts the texts."""
         return tokeniser(self.inputs.tokens)
 
@@ -146,7 +146,7 @@ class BatchBuilder:
 
     def gold(self, file: M2File, beside: tuple[str, Sequence[str]] | None = None) -> Corpus:
         """The corpus of M2; ``beside`` is the path of a second copy of its sources, and these."""
-        self.note(file.path, gold_findings(file, self.reading.cut))
+        self.note(file.path, gold_findings(file, self.reading.tokeniser))
         if beside is not None:
             path, others = beside
             found = check_sources(
@@ -154,7 +154,7 @@ class BatchBuilder:
             )
             self.note(path, found)
         warn = self.reading.warnings.add
-        return self._finished(tokenise_corpus(file.corpus, self.reading.cut, warn))
+        return self._finished(tokenise_corpus(file.corpus, self.reading.tokeniser, warn))
 
     def parallel(
         self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
@@ -173,7 +173,7 @@ class BatchBuilder:
             paths,
             missing=mark,
             name=inputs.title,
-            cut=self.reading.cut,
+            cut=self.reading.tokeniser,
             before=self.before,
         )
         for path, findings in zip(paths, found, strict=True):
@@ -189,7 +189,7 @@ class BatchBuilder:
 
     def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
         """The output of a system as text."""
-        cut = self.reading.cut
+        cut = self.reading.tokeniser
         system = Hypotheses(name, tuple(lines if cut.name == AS_IS else map(cut, lines)))
         called = name == system_name(path)
         named = is_named_source(corpus, system, name, path) if called else []
@@ -201,7 +201,7 @@ class BatchBuilder:
         numbers = self.reading.systems.setdefault(role, set())
         numbers |= {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
         check_single_annotator(file.path, len(numbers))
-        sources, cut = file.corpus.sources, self.reading.cut
+        sources, cut = file.corpus.sources, self.reading.tokeniser
         if cut.name != AS_IS:
             systems = [tokenise_output(system, sources, cut) for system in systems]
             sources = tuple(map(cut, sources))
@@ -291,7 +291,7 @@ def _batches(
             # What is left at the end may be too little to refuse a file for.
             guard = reading.inputs.guard and (before == start or 2 * size >= batch)
             maker = BatchBuilder(reading, size, before, first + before - start, guard)
-            yield _BatchReader(sides, maker).read(taken)
+            yield _BatchReader(sides, maker).read_batch(taken)
             before += size
         for side in sides.values():
             if left := side.stream.count_rest():
@@ -308,7 +308,7 @@ def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) 
     storage = reading.inputs.storage
     file = stack.enter_context(
         open_bytes(piece.uri, bounded=False, storage=storage)
-        if piece.whole
+        if piece.is_whole
         else open_range(piece.uri, piece.start, piece.stop, storage=storage)
     )
     m2 = role_is_m2(role, piece.uri)
@@ -323,7 +323,7 @@ class _BatchReader:
     sides: Mapping[str, _OpenFile]
     maker: BatchBuilder
 
-    def read(self, taken: SentenceBlock) -> CorpusBatch:
+    def read_batch(self, taken: SentenceBlock) -> CorpusBatch:
         """The batch that begins with these sentences of its first file."""
         lead = next(iter(self.sides.values()))
         corpus = self._gold(lead, taken) if lead.role == "gold" else self._parallel(lead, taken)

@@ -102,7 +102,7 @@ class CountSpool:
     >>> with CountSpool() as spool:
     ...     spool.add("m2", np.ones((2, 1, 3)))
     ...     spool.add("m2", np.zeros((1, 1, 3)))
-    ...     [len(part) for part in spool.parts("m2")]
+    ...     [len(part) for part in spool.parts_of("m2")]
     [2, 1]
     """
 
@@ -121,7 +121,7 @@ class CountSpool:
         start = self._file.seek(0, os.SEEK_END)
         self._places[name].append((start, self._file.write(pack_counts(counts))))
 
-    def parts(self, name: Hashable) -> SpooledParts:
+    def parts_of(self, name: Hashable) -> SpooledParts:
         """The parts of one row, in order."""
         return SpooledParts(self._file, self._places[name])
 

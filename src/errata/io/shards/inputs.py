@@ -36,7 +36,7 @@ class Piece:
     before: int = 0
 
     @property
-    def whole(self) -> bool:
+    def is_whole(self) -> bool:
         """Whether this is all of the file."""
         return self.start == 0 and self.stop == self.size
 

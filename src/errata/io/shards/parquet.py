@@ -109,7 +109,7 @@ class ParquetColumns:
             found += [name] if name not in found else []
         return found
 
-    def read(
+    def read_rows(
         self, table: Any, before: int, slices: Sequence[str], parts: Mapping[str, str]
     ) -> dict[str, Any]:
         """The values of a table of these columns, by what they are for."""
@@ -117,7 +117,7 @@ class ParquetColumns:
         def column(name: str) -> tuple[Any, ...] | None:
             return tuple(table[name].to_pylist()) if name in table.column_names else None
 
-        def filled(name: str) -> tuple[Any, ...]:
+        def required(name: str) -> tuple[Any, ...]:
             values = column(name) or ()
             if table[name].null_count:
                 self._refuse_null(name, before + values.index(None) + 1)
@@ -139,12 +139,12 @@ class ParquetColumns:
             for name in slices
         }
         return {
-            "sources": filled("source") if self.source else (),
-            "outputs": {system: filled(name) for system, name in self.systems.items()},
+            "sources": required("source") if self.source else (),
+            "outputs": {system: required(name) for system, name in self.systems.items()},
             "references": None if references is None else tuple(map(_tuple, references)),
             "a_lines": a_lines,
-            "ids": filled("id") if "id" in table.column_names else None,
-            "weight": filled("weight") if "weight" in table.column_names else None,
+            "ids": required("id") if "id" in table.column_names else None,
+            "weight": required("weight") if "weight" in table.column_names else None,
             **{name: column(name) for name in ("document", "accepted", "clean")},
             "slices": by_slice,
         }
@@ -454,11 +454,11 @@ def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
             "".join(text), rows.path, name=inputs.title, compatible=inputs.compatible, threads=1
         )
     except InputError as error:
-        line = row_of(error.line)
-        raise InputError(error.problem, path=error.path, line=line, remedy=error.remedy) from None
-    lines = tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1))
+        at = row_of(error.line)
+        raise InputError(error.problem, path=error.path, line=at, remedy=error.remedy) from None
+    numbers = tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1))
     findings = tuple(replace(found, line=row_of(found.line)) for found in file.findings)
-    return replace(file, lines=lines, findings=findings)
+    return replace(file, lines=numbers, findings=findings)
 
 
 @dataclass(frozen=True)
@@ -549,7 +549,7 @@ def _rows(
                 role.removeprefix("output:"): (tables[role].columns, given[role])
                 for role in outputs
             }
-            texts = lead.columns.read(given["parquet"], before, slices, parts)
+            texts = lead.columns.read_rows(given["parquet"], before, slices, parts)
             yield _together(texts, beside, lead, before, first, before == begun)
             before += n
             first += n
@@ -567,7 +567,7 @@ def _together(
     outputs = dict(texts["outputs"])
     paths = dict.fromkeys(outputs, lead.file.uri)
     for name, (columns, table) in beside.items():
-        found = columns.read(table, before, (), {})
+        found = columns.read_rows(table, before, (), {})
         theirs, ours = found["ids"], texts["ids"]
         if theirs is not None and ours is not None and theirs != ours:
             row = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
