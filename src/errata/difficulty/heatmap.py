@@ -121,7 +121,7 @@ def marked_sentences(
             if plain:
                 pieces.append(Segment("plain", escape_controls(" ".join(plain))))
                 plain = []
-            pieces.append(_marked_segment(found, u, spots[c], tokens, *marks[c]))
+            pieces.append(_marked_segment(found, u, c, tokens, *marks[c]))
         if plain:
             pieces.append(Segment("plain", escape_controls(" ".join(plain))))
         reference = found.corpus.references[i][int(chunks.references[u])]
@@ -153,20 +153,20 @@ def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool],
 def _marked_segment(
     found: DifficultyMap,
     unit: int,
-    spot: list[int],
+    chunk: int,
     tokens: list[str],
     weight: float,
     right: list[bool],
     wrong: list[bool],
 ) -> Segment:
-    start, end, _, number = spot
+    start, end = found.chunks.rows[chunk, :2].tolist()
     sentence = int(found.chunks.sentences[unit])
     proposals: dict[str, list[int]] = {}
     for s, is_wrong in enumerate(wrong):
         if is_wrong:
             text = system_text_at(found.edits[s][sentence], start, end)
             proposals.setdefault(text, []).append(s)
-    edit = found.chunks.edits[unit][number] if number >= 0 else None
+    edit = found.edit(chunk)
     text = escape_controls(" ".join(tokens[start:end]))
     return Segment(
         "alarm" if edit is None else "error",

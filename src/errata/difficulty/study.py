@@ -65,20 +65,18 @@ def errors(found: DifficultyMap) -> list[Error]:
     unit = chunks.unit_of[at]
     columns = (
         at,
-        unit,
         chunks.sentences[unit],
-        chunks.references[unit],
-        chunks.rows[at, 3],
+        corpus.edits.annotators[unit],
+        chunks.edits[at],
         found.weights[at],
     )
     corrected = [tuple(compress(found.systems, right)) for right in found.right[:, at].T.tolist()]
     result = []
-    for c, u, i, r, number, weighs, by in zip(
+    for c, i, annotator, number, weighs, by in zip(
         *(column.tolist() for column in columns), corrected, strict=True
     ):
-        edit = chunks.edits[u][number]
+        edit = corpus.edits.every_edit[number]
         tokens = " ".join(corpus.sources[i].split()[edit.start : edit.end])
-        annotator = corpus.references[i][r].annotator
         result.append(Error(i, annotator, edit, tokens, weighs, by, c))
     return result
 

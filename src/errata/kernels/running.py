@@ -64,7 +64,7 @@ def decide(
     number after it was multiplied. ``ties`` are pairs of a statistic and a sign, which decide
     between equal scores; then the first. Scores are equal where they were rounded, where all
     statistics are equal, and, if the score is all there is (``all_is_said``), where those that it
-    is made of are equal, or all its numerators 0. ``totals`` are ``[statistic, (sum, rest)]``
+    is made of are equal, or all its quotients exactly 0, 1 or ``empty``. ``totals`` are ``[statistic, (sum, rest)]``
     before ``start``; the choices are written into ``choice``.
     """
     k: cython.Py_ssize_t = counts.shape[2]
@@ -96,8 +96,10 @@ def decide(
     part: cython.double
     whole: cython.double
     best_score: cython.double = 0.0
-    nothing: cython.bint
-    best_nothing: cython.bint = False
+    zero: cython.bint
+    one: cython.bint
+    exact: cython.bint
+    best_exact: cython.bint = False
     better: cython.int
     open_: cython.bint
     at: cython.Py_ssize_t = counts.shape[0]
@@ -122,23 +124,28 @@ def decide(
                     if open_:
                         break
                 score = 0.0
-                nothing = True
+                exact = True
                 for j in range(shares):
                     above = 0.0
                     below = 0.0
+                    zero = True
+                    one = True
                     for s in range(k):
                         value = counts[i, r, s]
                         if not alone:
                             value = (sums[s, 0] + value) + sums[s, 1]
                         above += numerators[j, s] * value
                         below += denominators[j, s] * value
-                        if numerators[j, s] != 0.0 and value != 0.0:
-                            nothing = False
+                        if value != 0.0 and numerators[j, s] != 0.0:
+                            zero = False
+                        if value != 0.0 and numerators[j, s] != denominators[j, s]:
+                            one = False
                     if below == 0.0:
                         score += empty[j]
-                        nothing = False
                     else:
                         score += above / below
+                        if not (zero or one):
+                            exact = False
                 if scale != 0.0:
                     part = score * scale
                     whole = _floor(part)
@@ -151,11 +158,11 @@ def decide(
                 if best < 0:
                     best = r
                     best_score = score
-                    best_nothing = nothing
+                    best_exact = exact
                     continue
                 better = 1 if score > best_score else (-1 if score < best_score else 0)
                 if scale == 0.0 and score - best_score < APART and best_score - score < APART:
-                    if not (all_is_said and nothing and best_nothing):
+                    if not (all_is_said and exact and best_exact):
                         open_ = True
                         break
                     better = 0
@@ -164,7 +171,7 @@ def decide(
                 if better > 0:
                     best = r
                     best_score = score
-                    best_nothing = nothing
+                    best_exact = exact
             else:
                 open_ = False  # nothing else was there to be compared
             if open_:

@@ -556,6 +556,12 @@ DIGITS = 4  # to which the program rounds P, R, F and accuracy
 NOISE = 12  # digits beyond which two scores differ by rounding only
 
 
+def _rounded(values: Floats, digits: int) -> Floats:
+    """Round as Python does, which NumPy does not always."""
+    rounded = [round(value, digits) for value in values.ravel().tolist()]
+    return np.array(rounded, np.float64).reshape(values.shape)
+
+
 @metric
 class CLEME(ChunkMetric):
     """F over chunks that are the same for output and references (Ye et al. 2023).
@@ -646,7 +652,8 @@ class CLEME(ChunkMetric):
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference of each sentence (see the class)."""
         if self.scope == "sentence":
-            return best_alone(counts, self._alone, TIES)
+            p, r, f, accuracy = self._figures(counts)
+            return best_alone(counts, [_rounded(x, DIGITS) for x in (f, p, r, accuracy)], TIES)
         share = f_ratio(self.beta, len(self.statistics), empty=1)
 
         def ranked(totals: Sequence[Fraction]) -> int:
@@ -678,15 +685,8 @@ class CLEME(ChunkMetric):
         p, r = precision_recall(tp, fp, fn, 1.0)
         return p, r, f_beta(p, r, self.beta), ratio(tp + tn, tp + fp + fn + tn, 0.0)
 
-    def _rounded(self, totals: Sequence[float]) -> list[float]:
-        return [round(float(each), DIGITS) for each in self._figures(np.array(totals, np.float64))]
-
     def _so_far(self, totals: Sequence[Fraction]) -> float:
         return float(self._figures(np.array(totals, np.float64))[2])
-
-    def _alone(self, totals: Sequence[float]) -> tuple[float, ...]:
-        p, r, f, accuracy = self._rounded(totals)
-        return f, p, r, accuracy
 
 
 @metric
@@ -772,13 +772,9 @@ class CLEME2(ChunkMetric):
         """The reference of each sentence (see the class)."""
         factors = self.sentence_factors if self.total == "mean" else self.factors
 
-        def by_itself(totals: Sequence[float]) -> tuple[float, float]:
-            own = np.array(totals, np.float64)
-            score, over = self._weighed(own, factors), _shares(own)[3]
-            return round(float(score), NOISE), round(float(over), NOISE)
-
         if self.scope == "sentence":
-            return best_alone(counts, by_itself)
+            keys = (self._weighed(counts, factors), _shares(counts)[3])
+            return best_alone(counts, [_rounded(x, NOISE) for x in keys])
         shares = self._exact_shares()
 
         def ranked(totals: Sequence[Fraction]) -> Fraction:

@@ -17,7 +17,8 @@ from errata.core.errors import InputError
 from errata.core.parallel import parallel_map
 from errata.core.parameters import About, require
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, ReferenceTable
+from errata.data.edits import offsets
 from errata.edits import (
     GoldEditing,
     OutputEditing,
@@ -113,17 +114,18 @@ LONGEST = 5000  # tokens of a sentence; elastic matching of twice as many chunks
 
 @dataclass(frozen=True, eq=False)
 class Chunks:
-    """The gold chunks of a corpus: unit u is one reference of sentence ``sentences[u]``.
+    """The gold chunks of a corpus: unit u is reference u, one of sentence ``sentences[u]``.
 
     Rows ``bounds[u]:bounds[u + 1]`` of ``rows`` are its chunks: start, end, text, and the number
-    of the edit among the unit's sorted edits (-1 for an unchanged token or a dummy).
+    of the edit among the unit's sorted edits (-1 for an unchanged token or a dummy). ``edits`` are
+    the places of these edits among all gold edits.
     """
 
     sentences: NDArray[np.intc]
     references: NDArray[np.intc]
     rows: NDArray[np.intc]
     bounds: NDArray[np.int64]
-    edits: tuple[tuple[Edit, ...], ...]
+    edits: Ints
 
     @property
     def erroneous(self) -> NDArray[np.bool_]:
@@ -149,22 +151,17 @@ def chunk_references(corpus: Corpus, ignore: Sequence[str] = IGNORED) -> Chunks:
 
 
 def _chunk_references(corpus: Corpus, ignore: Sequence[str]) -> Chunks:
-    units = [
-        (i, r, reference)
-        for i, refs in enumerate(corpus.references)
-        for r, reference in enumerate(refs)
-    ]
-    edits = [
-        _sorted(reference.edits or (), ignore, i, reference.annotator) for i, _, reference in units
-    ]
-    sentences = np.array([i for i, _, _ in units], np.intc)
-    tokens = corpus.source_tokens
+    table, tokens = corpus.edits, corpus.source_tokens
+    sentences = table.sentence_of_reference
+    kept = _kept_edits(corpus, table, ignore, "annotator {}")
     rows, bounds = kernel.chunk(
-        sentences, tokens.ids, tokens.offsets, *_flat(corpus, edits), _empty(corpus)
+        sentences.astype(np.intc), tokens.ids, tokens.offsets, *kept.columns, _empty(corpus)
     )
-    return Chunks(
-        sentences, np.array([r for _, r, _ in units], np.intc), rows, bounds, tuple(edits)
-    )
+    number = rows[:, 3].astype(np.int64)
+    before = np.repeat(kept.columns[0][:-1], np.diff(bounds))
+    edits = np.append(kept.places, -1)[np.where(number >= 0, before + number, -1)]
+    references = np.arange(len(sentences)) - table.reference_offsets[sentences]
+    return Chunks(sentences.astype(np.intc), references.astype(np.intc), rows, bounds, edits)
 
 
 def compare_chunks(
@@ -186,7 +183,7 @@ def compare_chunks(
             f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
             remedy="give the edits of every sentence, () where there are none",
         )
-    mine = [_sorted(several, ignore, i) for i, several in enumerate(edits)]
+    kept = _kept_edits(corpus, ReferenceTable.of_output(edits), ignore, "the system")
     tokens = corpus.source_tokens
     n = int(tokens.lengths.max(initial=0))
     if matching == "elastic" and n > longest:
@@ -195,61 +192,64 @@ def compare_chunks(
             f"matching='elastic' asks for about {4 * n * n * 8 / 1e9:.1f} GB",
             remedy=f"give one sentence a line, or lift the limit: longest={n} (--longest {n})",
         )
-    for i, (several, length) in enumerate(zip(mine, tokens.lengths.tolist(), strict=True)):
-        if several and several[-1].end > length:  # sorted and apart, so the last reaches furthest
-            raise InputError(
-                f"sentence {i + 1}: an edit of the system ends at token "
-                f"{several[-1].end}, but the sentence has {length}",
-                remedy="edits must have been made for this corpus",
-            )
+    at, _, ends, _ = kept.columns
+    row = np.repeat(np.arange(len(corpus)), np.diff(at))
+    outside = row[ends > tokens.lengths[row]]
+    if len(outside):
+        i = int(outside[0])  # its edits are sorted and apart, so the last reaches furthest
+        raise InputError(
+            f"sentence {i + 1}: an edit of the system ends at token "
+            f"{ends[at[i + 1] - 1]}, but the sentence has {tokens.lengths[i]}",
+            remedy="edits must have been made for this corpus",
+        )
     flags: Flags = kernel.compare(
         chunks.sentences,
         tokens.ids,
         tokens.offsets,
         chunks.rows,
         chunks.bounds,
-        *_flat(corpus, mine),
+        *kept.columns,
         _empty(corpus),
         matching == "elastic",
     )
     return flags
 
 
-def _sorted(
-    edits: Sequence[Edit], ignore: Sequence[str], sentence: int, annotator: int | None = None
-) -> tuple[Edit, ...]:
-    if not edits:
-        return ()
-    kept = tuple(sorted([e for e in edits if e.kind not in ignore], key=lambda e: (e.start, e.end)))
-    end = 0
-    for edit in kept:
-        if edit.start < end:
-            whose = "the system" if annotator is None else f"annotator {annotator}"
-            raise InputError(
-                f"sentence {sentence + 1}: edit {edit.start}-{edit.end} "
-                f"{edit.replacement!r} of {whose} overlaps another",
-                remedy="chunks need edits that do not overlap; gold='reextracted' finds such",
-            )
-        end = edit.end
-    return kept
+class _KeptEdits(NamedTuple):
+    """The edits that count, in order: their places in a table, and what the kernel takes."""
+
+    places: Ints
+    columns: tuple[Ints, NDArray[np.intc], NDArray[np.intc], NDArray[np.intc]]
 
 
-def _flat(
-    corpus: Corpus, edits: Sequence[Sequence[Edit]]
-) -> tuple[NDArray[np.int64], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc]]:
-    """Offsets by unit, starts, ends and texts (numbers) of all edits."""
+def _kept_edits(
+    corpus: Corpus, table: ReferenceTable, ignore: Sequence[str], whose: str
+) -> _KeptEdits:
+    """Return the offsets, starts, ends and texts of the edits that are not of ``ignore``."""
+    known = {kind: kind not in ignore for kind in set(table.kinds)}
+    places = np.flatnonzero(np.array(list(map(known.__getitem__, table.kinds)), np.bool_))
+    row = table.reference_of_edit
+    places = places[np.lexsort((table.end[places], table.start[places], row[places]))]
+    row, start, end = row[places], table.start[places], table.end[places]
+    overlap = np.flatnonzero((row[1:] == row[:-1]) & (start[1:] < end[:-1]))
+    if len(overlap):
+        edit = table.every_edit[places[overlap[0] + 1]]
+        reference = int(row[overlap[0]])
+        whose = whose.format(table.annotators[reference])
+        raise InputError(
+            f"sentence {table.sentence_of_reference[reference] + 1}: edit {edit.start}-{edit.end} "
+            f"{edit.replacement!r} of {whose} overlaps another",
+            remedy="chunks need edits that do not overlap; gold='reextracted' finds such",
+        )
+    at = offsets(np.bincount(row, minlength=len(table.annotators)))
     # Alternatives stay one literal text, as in the released scorer.
-    texts = corpus.vocabulary.intern_tokens(
-        ["||".join(e.replacements) if e.alternatives else e.replacement for e in several]
-        for several in edits
-    )
-    starts = np.array([e.start for several in edits for e in several], np.intc)
-    ends = np.array([e.end for several in edits for e in several], np.intc)
-    return texts.offsets, starts, ends, texts.ids
+    texts = corpus.vocabulary.number(table.joined_replacements[e] for e in places.tolist())
+    columns = (at, start.astype(np.intc), end.astype(np.intc), texts.astype(np.intc))
+    return _KeptEdits(places, columns)
 
 
 def _empty(corpus: Corpus) -> int:
-    return int(corpus.vocabulary.intern_tokens([[""]]).ids[0])
+    return int(corpus.vocabulary.number([""])[0])
 
 
 # ---- Every gold chunk with its weight and what each system did to it: what all of difficulty
@@ -351,8 +351,8 @@ class DifficultyMap:
 
     def edit(self, chunk: int) -> Edit | None:
         """The gold edit of a chunk; None where the chunk is no error."""
-        number = int(self.chunks.rows[chunk, 3])
-        return self.chunks.edits[int(self.chunks.unit_of[chunk])][number] if number >= 0 else None
+        place = int(self.chunks.edits[chunk])
+        return self.corpus.edits.every_edit[place] if place >= 0 else None
 
     def counts(self, system: int) -> Floats:
         """The metric's statistics ``[sentence, reference, k]`` of one system."""

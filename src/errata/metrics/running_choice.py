@@ -228,22 +228,17 @@ def _best(options: Floats, totals: Exact, rule: RunningRule) -> int:
 
 
 def best_alone(
-    counts: Floats,
-    score: Callable[[Sequence[float]], tuple[float, ...]],
-    ties: Sequence[tuple[int, int]] = (),
+    counts: Floats, keys: Sequence[Floats], ties: Sequence[tuple[int, int]] = ()
 ) -> Ints:
-    """Return the reference with the best score of each sentence alone; ties as in `RunningRule`."""
-    chosen = np.zeros(len(counts), np.int64)
-    if counts.shape[1] == 1:
-        return chosen[None]
-    for i, options in enumerate(counts.tolist()):
-        there = [r for r, own in enumerate(options) if not math.isnan(own[0])]
-        if len(there) == 1:
-            chosen[i] = there[0]
-            continue
-        ranks = {
-            r: (score(own), *(s * own[k] for k, s in ties))
-            for r, own in ((r, options[r]) for r in there)
-        }
-        chosen[i] = max(there, key=ranks.__getitem__)
-    return chosen[None]
+    """Return the reference with the best keys of each sentence alone; ties as in `RunningRule`.
+
+    Each of the ``keys`` is ``[sentence, reference]``; a later one decides between equals.
+
+    >>> best_alone(np.array([[[1.0], [2.0], [2.0]]]), [np.array([[0.5, 0.4, 0.5]])], [(0, 1)])
+    array([[2]])
+    """
+    best = ~np.isnan(counts[..., 0])
+    for key in (*keys, *(sign * counts[..., k] for k, sign in ties)):
+        known = np.where(best, key, -np.inf)
+        best &= known == known.max(axis=1, keepdims=True)
+    return np.asarray(best.argmax(axis=1))[None]

@@ -320,15 +320,14 @@ def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
     """The weight of every error, by where it stands."""
     if found is None:
         return {}
-    chunks = found.chunks
+    chunks, table = found.chunks, found.corpus.edits
+    at = np.flatnonzero(chunks.erroneous)
+    unit = chunks.unit_of[at]
+    columns = (chunks.sentences[unit], table.annotators[unit], chunks.edits[at], found.weights[at])
     weights: dict[EditPlace, float] = {}
-    rows, unit_of, values = chunks.rows.tolist(), chunks.unit_of.tolist(), found.weights.tolist()
-    for (_, _, _, number), unit, value in zip(rows, unit_of, values, strict=True):
-        if number >= 0:
-            edit = chunks.edits[unit][number]
-            i, r = int(chunks.sentences[unit]), int(chunks.references[unit])
-            annotator = found.corpus.references[i][r].annotator
-            weights[i, annotator, edit.start, edit.end, edit.replacement] = value
+    for i, annotator, number, value in zip(*(each.tolist() for each in columns), strict=True):
+        edit = table.every_edit[number]
+        weights[i, annotator, edit.start, edit.end, edit.replacement] = value
     return weights
 
 
