@@ -64,8 +64,8 @@ def decide(
     number after it was multiplied. ``ties`` are pairs of a statistic and a sign, which decide
     between equal scores; then the first. Scores are equal where they were rounded, where all
     statistics are equal, and, if the score is all there is (``all_is_said``), where those that it
-    is made of are equal, or all its quotients exactly 0, 1 or ``empty``. ``totals`` are ``[statistic, (sum, rest)]``
-    before ``start``; the choices are written into ``choice``.
+    is made of are equal, or all its quotients exactly 0, 1 or ``empty``. ``totals`` are
+    ``[statistic, (sum, rest)]`` before ``start``; the choices are written into ``choice``.
     """
     k: cython.Py_ssize_t = counts.shape[2]
     shares: cython.Py_ssize_t = numerators.shape[0]

@@ -58,7 +58,7 @@ def is_kind(kind: str, name: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class EditKeys:
-    """The compared parts of edits: ``edit[e]``, of sentence or reference ``row[e]``, has ``key[e]``.
+    """The compared parts of edits: ``edit[e]`` of sentence or reference ``row[e]`` has ``key[e]``.
 
     An edit of several tokens may have several entries. The keys ``further``, of the entries
     ``further_of``, are as good as theirs.
