@@ -262,10 +262,9 @@ JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
 
 
 def _campaign(path: Path) -> object:
-    from errata.collect.design import design_of
     from errata.collect.files import read_campaign_file
 
-    return read_campaign_file(path, design_of)
+    return read_campaign_file(path)
 
 
 def _writers(path: Path) -> object:

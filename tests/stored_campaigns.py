@@ -142,7 +142,7 @@ def made(
     texts = material(60, 5) if texts is None else texts
     built = build_items(design, texts, wanted, examples)
     database = create_database(place)
-    fill_campaign(database, design, texts, built, name="test", now=0, **options)
-    judges = add_judges(database, [f"j{k}" for k in range(design.judges)], now=0)
-    change_state(database, "open", now=0)
+    fill_campaign(database, design, texts, built, name="test", **options)
+    judges = add_judges(database, [f"j{k}" for k in range(design.judges)])
+    change_state(database, "open")
     return Made(database, texts, judges)

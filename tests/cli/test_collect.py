@@ -89,7 +89,7 @@ def test_what_cannot_work_is_refused(folder: Path) -> None:
         ALL --documents short.txt | short.txt:72
         ALL --instructions none.md | none.md
         ALL --consent empty.md | empty.md
-        ALL --campaign bad.toml | bad.toml:2 ... 'judge' ... 'judges'
+        ALL --campaign bad.toml | bad.toml:2: judge: unknown key ... 'judges'
         ALL --policy adaptive | policy='adaptive' ... pairs
         ALL --hours 2 --rankings 5 | rankings and hours
         ALL --url example.org | example.org
@@ -340,7 +340,7 @@ def test_campaign_files_that_cannot_work(folder: Path) -> None:
     panel = "[panel]\nprovider = 'sona'\n"
     for text, words in (
         (f"{panel}places = 3\n", "quota"),
-        (f"quota = 2\n{panel}", "provider and places"),
+        (f"quota = 2\n{panel}", "panel: there is no 'places'"),
         ("quota = 2\npanel = 3\n", "panel"),
         (f"quota = 2\njudges = 7\n{panel}places = 3\n", "3 places"),
         ("pass_mark = 0.5\n", "no tutorial"),

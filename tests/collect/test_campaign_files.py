@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from errata.collect.design import Design, Scale, design_of
+from errata.collect.design import Design, Scale
 from errata.collect.files import read_campaign_file
 from errata.core.errors import InputError
 
@@ -39,7 +39,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_a_campaign_file_is_read(tmp_path: Path) -> None:
-    found = read_campaign_file(write(tmp_path, GOOD), design_of)
+    found = read_campaign_file(write(tmp_path, GOOD))
     assert found.design == Design(
         kind="score", judges=3, overlap=0.5, scales=(Scale("fluency", 0, 4),)
     )
@@ -50,21 +50,21 @@ def test_a_campaign_file_is_read(tmp_path: Path) -> None:
 
 def test_texts_by_language_and_where_to_listen(tmp_path: Path) -> None:
     text = "[inputs]\nconsent = 'c.md'\ninstructions = {en = 'e.md', de = 'd.md'}\n"
-    found = read_campaign_file(write(tmp_path, text + "[serve]\nport = 80\n"), design_of)
+    found = read_campaign_file(write(tmp_path, text + "[serve]\nport = 80\n"))
     assert found.inputs["consent"] == {"": "c.md"}
     assert found.inputs["instructions"] == {"en": "e.md", "de": "d.md"}
     assert found.serve == {"port": 80}
 
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
-    assert read_campaign_file(write(tmp_path, GOOD), design_of, judges=7).design.judges == 7
+    assert read_campaign_file(write(tmp_path, GOOD), judges=7).design.judges == 7
 
 
 TASK = "source = 'a'\noutputs = ['b', 'c']\n"
 ERRORS = [
     ("judges = 3\noverlapp = 0.2\n", 2, "'overlap'"),
     ("judges = 3\n\noutputs = 12\n", 3, "2 to 9"),
-    ("judges = 'x'\n", 1, "int"),
+    ("judges = 'x'\n", 1, "not a whole number"),
     ("judges = 3\nkind = rank\n", 2, "TOML"),
     ("rankings = 3\nhours = 2.0\n", None, "two budgets"),
     ("inputs = 3\n", 1, "table"),
@@ -87,5 +87,5 @@ def test_errors_name_line_and_value(tmp_path: Path) -> None:
     for text, line, words in ERRORS:
         path = write(tmp_path, text)
         with pytest.raises(InputError, match=words) as refused:
-            read_campaign_file(path, design_of)
+            read_campaign_file(path)
         assert (refused.value.path, refused.value.line) == (str(path), line)

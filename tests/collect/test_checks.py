@@ -10,12 +10,7 @@ from scipy.stats import binomtest
 
 from errata.collect.design import Design, Scale
 from errata.collect.items import shown_edits
-from errata.collect.qualification import (
-    control_passed,
-    first_ranked_best,
-    rule_blocks,
-    share_of_ties,
-)
+from errata.collect.qualification import ShownCheck, first_ranked_best, rule_blocks, share_of_ties
 from errata.core.stats import wilson
 from errata.data import Judgment
 from errata.human.output_pairs import output_pairs, ranking_columns
@@ -34,31 +29,31 @@ def test_control_is_passed_if_the_damaged_output_is_strictly_below() -> None:
         ((2, 0, 1), (1, 2, 3), False),
     ):
         answer = dict(zip("ABC", ranks, strict=True))
-        assert control_passed(Design(), {"worse": 2, "better": 0}, order, answer) is passed
-    assert control_passed(Design(), {"worse": 2, "better": 0}, (0, 1, 2), None) is None
+        check = ShownCheck(Design(), {"worse": 2, "better": 0}, order)
+        assert check.control_passed(answer) is passed
+        assert check.control_passed(None) is None
     pairs = {"A": True, "B": False, "equal": False, "bad": False}
-    design, expected = Design(kind="pair"), {"worse": 0, "better": 1}
-    assert {a: control_passed(design, expected, (1, 0), a) for a in pairs} == pairs
+    check = ShownCheck(Design(kind="pair"), {"worse": 0, "better": 1}, (1, 0))
+    assert {answer: check.control_passed(answer) for answer in pairs} == pairs
 
 
 def test_scores_must_be_lower_by_the_margin() -> None:
     def beside(x: int, y: int) -> bool | None:
         answer = {"A": {"x": x, "y": y}, "B": {"x": 50, "y": 3}}
-        return control_passed(SCORE, {"worse": 1, "better": 0}, (1, 0), answer)
+        return ShownCheck(SCORE, {"worse": 1, "better": 0}, (1, 0)).control_passed(answer)
 
     assert [beside(40, 2), beside(41, 2), beside(40, 3)] == [True, False, False]
-    one = {"worse": 0, "better": None}
-    usual = {"x": 60.0}
-    assert control_passed(ALONE, one, (0,), {"x": 45}, usual=usual) is True
-    assert control_passed(ALONE, one, (0,), {"x": 46}, usual=usual) is False
-    assert control_passed(ALONE, one, (0,), {"x": 46}) is None
+    one = ShownCheck(ALONE, {"worse": 0, "better": None}, (0,))
+    assert one.control_passed({"x": 45}, {"x": 60.0}) is True
+    assert one.control_passed({"x": 46}, {"x": 60.0}) is False
+    assert one.control_passed({"x": 46}) is None
 
 
 def test_damage_must_not_be_called_good() -> None:
     def passed(answer: dict[str, str], outputs: list[str]) -> bool | None:
         expected = {"worse": 0, "better": 1}
-        design, shown = Design(kind="edits"), {"source": SOURCE, "outputs": outputs}
-        return control_passed(design, expected, (1, 0), answer, **shown)  # type: ignore[arg-type]
+        check = ShownCheck(Design(kind="edits"), expected, (1, 0), SOURCE, outputs)
+        return check.control_passed(answer)
 
     outputs = ["He goes home .", "goes He . home"]  # in the order shown
     made = shown_edits(SOURCE, outputs)

@@ -19,7 +19,6 @@ from errata.collect.budget import (
     main_tasks,
     outlook,
     seconds_per_task,
-    size_by_pilot,
 )
 from errata.collect.design import Design
 from errata.collect.items import (
@@ -256,12 +255,6 @@ def test_rules_name_systems_that_are_there() -> None:
     check_rules(Design(until=("A > B", "clusters=2")), ["A", "B"])
     with pytest.raises(InputError, match="'C', which is no system"):
         check_rules(Design(until=("A>C",)), ["A", "B"])
-
-
-def test_a_pilot_says_how_many_are_needed() -> None:
-    found = size_by_pilot(ranked(60, 20), parse_ranker("net_wins"), "A", "B")
-    assert found.better == "A"
-    assert found.rankings is not None
 
 
 def test_the_matchmaker_seeks_doubt_and_equals() -> None:

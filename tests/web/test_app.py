@@ -135,7 +135,7 @@ def test_consent_comes_first_and_again_with_another_text(make_sqlite: Make) -> N
     assert call.state(2) == "withdrawn"
     (row,) = made.rows(select(judges).where(judges.c.id == 1))
     assert (row.consent_version, row.consent_time) == (version, made.clock.now)
-    change_texts(made.database, {"consent": "You take part, and are paid."}, now=9)
+    change_texts(made.database, {"consent": "You take part, and are paid."})
     me = call("GET", "me").json()
     assert me["state"] == "consent"
     assert me["consent"]["version"] != version
@@ -148,12 +148,12 @@ def test_state_of_campaign_and_judge_is_sent(campaign: Made, call: Client) -> No
         return str(call("GET", "me", who=who).json()["state"])
 
     task = call.task()
-    change_state(campaign.database, "paused", now=1)
+    change_state(campaign.database, "paused")
     assert state() == "paused"
-    change_state(campaign.database, "open", now=2)
-    set_state_of_judge(campaign.database, "j1", "blocked", now=3)
+    change_state(campaign.database, "open")
+    set_state_of_judge(campaign.database, "j1", "blocked")
     assert state(2) == "blocked"
-    change_state(campaign.database, "closed", now=4)
+    change_state(campaign.database, "closed")
     assert state() == "closed"
     assert call.answer(task).status_code == 410
 
@@ -213,7 +213,7 @@ def test_writer_of_all_that_is_left_is_finished(make_sqlite: Make) -> None:
 def test_judges_are_finished_when_the_budget_is_used_up(make_sqlite: Make) -> None:
     design = Design(judges=2, rankings=1, repeats=0, controls=0, overlap=0)
     made = make_sqlite(design, wanted=3)
-    change_budget(made.database, "rankings", 1, now=1)
+    change_budget(made.database, "rankings", 1)
     call = Client(made)
     assert call.answer(call.task()).status_code == 201
     assert (call.state(1), call.state(2)) == ("finished", "finished")
@@ -286,7 +286,7 @@ def test_blind_campaign_names_no_system_until_it_is_closed(make_sqlite: Make) ->
     for part in ("status", "ranking", "judges", "items"):
         assert not any(f'"S{k}"' in shown(part) for k in range(5))
     assert "Blind" in shown("ranking")
-    change_state(made.database, "closed", now=1)
+    change_state(made.database, "closed")
     assert '"S0"' in shown("ranking")
 
 

@@ -39,7 +39,6 @@ from errata.collect.web.database import (
 from errata.collect.web.judges import (
     InvitedJudge,
     add_judges,
-    forget_judge,
     forget_judges,
     invited,
     rotate_judges,
@@ -151,12 +150,12 @@ def test_log_that_cannot_be_emptied_is_reported(
     """A reader keeps the log as it was: nobody may hear that a name is gone while it is not."""
     monkeypatch.setattr(databases, "BUSY_MS", 50)
     campaign = made(str(tmp_path / "x.db"), Design(judges=1))
-    add_judges(campaign.database, ["Wilhelmina"], now=0)
+    add_judges(campaign.database, ["Wilhelmina"])
     log = tmp_path / "x.db-wal"
     with campaign.database.reading() as connection:
         connection.execute(select(judgments)).all()
         with pytest.raises(InputError, match="may still hold what was deleted") as said:
-            forget_judge(campaign.database, "Wilhelmina", now=0)
+            forget_judges(campaign.database, ["Wilhelmina"])
         assert str(log) in str(said.value)
         assert b"Wilhelmina" in log.read_bytes()
     campaign.database.close()
@@ -313,7 +312,7 @@ FORGOTTEN = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
 
 def to_be_forgotten(made: Made) -> InvitedJudge:
     """A judge of a panel who has answered, with comments, and wrote a text that others review."""
-    who = add_judges(made.database, ["Wilhelmina-Unmistakable"], now=1)[0]
+    who = add_judges(made.database, ["Wilhelmina-Unmistakable"])[0]
     with made.database.writing() as connection:
         connection.execute(insert(schema.writers).values(output=1, name=who.name))
         connection.execute(
@@ -358,7 +357,7 @@ def test_forgotten_judge_is_in_no_table_of_postgres(
         return {word for word in FORGOTTEN if word in rows}, named_in(files)
 
     assert left() == (set(FORGOTTEN), set(FORGOTTEN))
-    forget_judge(database, who.name, now=2, erase=erase)
+    forget_judges(database, [who.name], erase=erase)
     assert left() == (set(), set())
     database.close()
 
@@ -375,7 +374,7 @@ def test_forgotten_judge_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
         return named_in(each for each in path.parent.iterdir() if each.is_file())
 
     assert found() == set(FORGOTTEN)
-    new = forget_judge(made.database, who.name, now=2, erase=erase)
+    (new,) = forget_judges(made.database, [who.name], erase=erase)
     assert found() == set()
     assert new.startswith("forgotten-")
     assert made.store.salt_of_judge(who.id) is None
@@ -383,7 +382,7 @@ def test_forgotten_judge_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
     assert len(rows) == (1 if erase else 4)
     assert [row.comment for row in rows if row.comment] == ["stays"]
     with pytest.raises(InputError, match="no judge"):
-        forget_judge(made.database, new, now=3)
+        forget_judges(made.database, [new])
 
 
 def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
@@ -398,11 +397,11 @@ def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
     assert names() == {"S0", "ann", "j0"}
     for nobody in ("S0", "bo"):  # a system, and a stranger
         with pytest.raises(InputError, match="there is no judge"):
-            forget_judges(made.database, ["ann", nobody], now=1)
+            forget_judges(made.database, ["ann", nobody])
     assert names() == {"S0", "ann", "j0"}  # all or none
-    assert forget_judges(made.database, ["ann"], now=1) == []
+    assert forget_judges(made.database, ["ann"]) == []
     assert names() == {"S0", "j0"}
-    (left,) = forget_judges(made.database, ["j0"], now=2)
+    (left,) = forget_judges(made.database, ["j0"])
     assert left.startswith("forgotten-")
     assert names() == {"S0"}
     told = made.scalars(select(schema.events.c.detail))
@@ -484,8 +483,8 @@ def test_statements_have_bound_parameters_only() -> None:
 
 def test_events_hold_no_names(make_sqlite: Make) -> None:
     made = make_sqlite(Design(judges=2))
-    rotate_judges(made.database, ["j0"], now=1)
-    set_state_of_judge(made.database, "j1", "blocked", now=1)
+    rotate_judges(made.database, ["j0"])
+    set_state_of_judge(made.database, "j1", "blocked")
     rows = made.rows(schema.events)
     assert {row.kind for row in rows} >= {"new", "judges", "state", "rotated", "blocked"}
     assert not any(name in row.detail for row in rows for name in ("j0", "j1"))

@@ -30,7 +30,7 @@ from errata.collect.web.exports import (
     writer_lines,
     zip_texts,
 )
-from errata.collect.web.judges import forget_judge, set_state_of_judge
+from errata.collect.web.judges import forget_judges, set_state_of_judge
 from errata.core.errors import InputError
 from errata.data import Judgment
 from errata.human import compare
@@ -149,7 +149,7 @@ def test_page_has_the_numbers_of_the_commands_unrounded(
     """Scores, intervals, ranges, clusters, head to head and agreement: equal, digit for digit."""
     design = Design(kind=kind, outputs=outputs, judges=4, repeats=0.1, overlap=0.6)
     made = finished(make_sqlite(design, material(110, 5)))
-    set_state_of_judge(made.database, "j3", "blocked", now=1)
+    set_state_of_judge(made.database, "j3", "blocked")
     path = str(write(export_lines(made.database, "jsonl"), tmp_path / "x.jsonl"))
     ranking = page_part(made, "ranking")["values"]
     agreement = page_part(made, "judges")["values"]
@@ -195,7 +195,7 @@ def test_checks_and_blocked_judges_are_left_out(make: Make) -> None:
             assert isinstance(each["passed"], bool)
             ranks = each["revisions"][-1]["answer"]
             assert not each["passed"] or ranks[damaged["key"]] > min(ranks.values())
-    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    set_state_of_judge(made.database, "j0", "blocked")
     assert {j.judge for j in judgments_in(made.database)} == {"j1"}
     assert {j.judge for j in judgments_in(made.database, blocked=True)} == {"j0", "j1"}
 
@@ -303,7 +303,7 @@ def test_good_edits_that_overlap_are_reported(make_sqlite: Make, tmp_path: Path)
     told = errata("collect", "export", str(made.database.path), "--form", "edits-m2").stderr
     assert "1 edit called good overlap" in told
     assert "first 1-2 'went' of sentence 1, beside 1-2 'goes'" in told
-    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    set_state_of_judge(made.database, "j0", "blocked")
     assert [each.votes for each in omitted_edits(made.database)] == [1]
     assert [each.votes for each in omitted_edits(made.database, blocked=True)] == [2]
 
@@ -359,8 +359,8 @@ def test_corrections_become_parallel_texts_with_writers(make: Make, tmp_path: Pa
     errata("convert", *given, "-o", str(tmp_path / "x.m2"))
     assert len(read_m2(tmp_path / "x.m2")) == 12
     # A judge who is forgotten has no name, and a blocked judge no line.
-    forget_judge(made.database, "j1", now=1)
-    set_state_of_judge(made.database, "j2", "blocked", now=1)
+    forget_judges(made.database, ["j1"])
+    set_state_of_judge(made.database, "j2", "blocked")
     assert {name for names in wrote(made).values() for name in names} == {"j0", "j3"}
     assert {n for names in wrote(made, blocked=True).values() for n in names} == {"j0", "j2", "j3"}
 
@@ -382,7 +382,7 @@ def test_correction_without_a_place_in_a_file_is_counted(make_sqlite: Make) -> N
     assert lines() == ["In time ."]
     assert wrote(made) == {("minimal.0", 0): {"j1"}, ("", 0): {"j0"}}
     assert sorted(each["late"] for each in exported(made, "details")) == [False, True]
-    set_state_of_judge(made.database, "j1", "blocked", now=0)
+    set_state_of_judge(made.database, "j1", "blocked")
     assert (lines(), lines(blocked=True)) != (["In time ."], ["In time ."])
     assert texts_without_room(made.database) == 0
     assert texts_without_room(made.database, blocked=True) == 1
@@ -467,7 +467,7 @@ def test_blocked_judges_are_left_out_of_every_form(
 ) -> None:
     made = finished(make_sqlite(Design(kind=kind, judges=1, controls=0), material(20, 3)), skips=0)
     before = {form: list(export_lines(made.database, form)) for form in forms}
-    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    set_state_of_judge(made.database, "j0", "blocked")
     for form in forms:
         heading = form == "scores-csv"
         assert len(list(export_lines(made.database, form))) == heading

@@ -13,7 +13,7 @@ from errata.collect.web import dashboard
 from errata.collect.web.campaign import change_budget
 from errata.collect.web.dashboard import PARTS, Dashboard, GatheredJudgments
 from errata.collect.web.exports import judgments_in
-from errata.collect.web.judges import forget_judge, set_state_of_judge
+from errata.collect.web.judges import forget_judges, set_state_of_judge
 from errata.human.output_pairs import RankingColumns, ranking_columns
 from stored_campaigns import BOTH_DATABASES, Made, Make
 
@@ -53,10 +53,10 @@ def test_figures_hold_what_is_stored_whatever_happens(make: Make) -> None:
     gathered, page = GatheredJudgments(campaign.database), Dashboard(campaign.store)
     rng = np.random.default_rng(2)
     happens = {
-        3: lambda: set_state_of_judge(campaign.database, "j1", "blocked", now=1),
-        5: lambda: set_state_of_judge(campaign.database, "j1", "active", now=2),
-        6: lambda: forget_judge(campaign.database, "j2", now=3),
-        8: lambda: forget_judge(campaign.database, "j3", now=4, erase=True),
+        3: lambda: set_state_of_judge(campaign.database, "j1", "blocked"),
+        5: lambda: set_state_of_judge(campaign.database, "j1", "active"),
+        6: lambda: forget_judges(campaign.database, ["j2"]),
+        8: lambda: forget_judges(campaign.database, ["j3"], erase=True),
     }
     for step in range(9):
         happens.get(step, lambda: None)()
@@ -122,7 +122,7 @@ def test_the_overview_knows_of_the_budget_and_of_the_hour(make_sqlite: Make) -> 
 
     campaign.submit(1, campaign.claim())
     assert figure("Last hour") == "1"
-    change_budget(campaign.database, "rankings", 7, now=0)
+    change_budget(campaign.database, "rankings", 7)
     assert figure("Done") == "0 of 7"
     assert figure("Still to do") == f"{7 * 54 / 3600:.1f} h"
     campaign.clock.now += 3_600_001

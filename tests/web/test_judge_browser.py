@@ -278,13 +278,13 @@ def test_answers_outlive_a_closed_tab(browser: Any, tmp_path: Path) -> None:
             submit(browser)
             status(browser, f"Not sent yet ({many})")
         browser.get("about:blank")
-        change_state(one.campaign.database, "paused", now=1)
+        change_state(one.campaign.database, "paused")
         one.server.start()
         browser.get(one.server.link())
         headed(browser, "Paused")
         until(browser, "document.querySelector('a[download]') === null")
         assert len({row.assignment for row in one.answers(1)}) == len(one.answers(1)) == 2
-        change_state(one.campaign.database, "open", now=2)
+        change_state(one.campaign.database, "open")
         browser.refresh()
         submit_done(browser, 2)
         assert css(browser, SOURCE)[0].text not in answered

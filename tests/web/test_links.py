@@ -69,7 +69,7 @@ def test_only_current_links_are_accepted(campaign: Made) -> None:
     database, call = campaign.database, Client(campaign)
     good, admin, signer = token_of(database, KEY, 1), token_of(database, KEY, 0), call.served.signer
     second = token_of(database, KEY, 2)
-    rotate_judges(database, ["j1"], now=1)
+    rotate_judges(database, ["j1"])
     bad = [
         *("", "x", good[:-1] + ("A" if good[-1] != "A" else "B"), good.replace("j1", "j2")),
         *(signer.token("judge", 1, "other"), second, admin),

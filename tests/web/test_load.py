@@ -90,8 +90,8 @@ def large_campaign(
     texts = material(sentences, systems, 1, sharing=0.1)
     built = build_items(design, texts, design.rankings)
     database = create_database(str(path))
-    fill_campaign(database, design, texts, built, name="large", now=0)
-    invited = add_judges(database, [f"judge {k}" for k in range(judges)], now=0)
+    fill_campaign(database, design, texts, built, name="large")
+    invited = add_judges(database, [f"judge {k}" for k in range(judges)])
     rng = np.random.default_rng(0)
     seen: dict[int, set[int]] = defaultdict(set)
     given, answers, counts = [], [], []
@@ -140,7 +140,7 @@ def large_campaign(
         connection.execute(insert(judgments), answers)
         for k, done in counts:
             connection.execute(update(items).where(items.c.id == k).values(given=done))
-    change_state(database, "open", now=1)
+    change_state(database, "open")
     return database
 
 

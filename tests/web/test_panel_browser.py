@@ -103,7 +103,7 @@ def test_from_the_panels_link_to_the_code(browser: Any, tmp_path: Path) -> None:
             ("closed", f"{server.address}join/wrong?PROLIFIC_PID=p3", "This link does not work"),
         ):
             if state == "closed" and "wrong" not in address:
-                change_state(one.campaign.database, "closed", now=1)
+                change_state(one.campaign.database, "closed")
             fresh(browser, address)
             headed(browser, title)
             assert_fine(browser, server, refused=1)

@@ -17,7 +17,7 @@ from errata.collect.design import Design, Panel, panel_of
 from errata.collect.web.dashboard import Dashboard
 from errata.collect.web.database import Snapshots
 from errata.collect.web.exports import export_lines
-from errata.collect.web.judges import change_state, forget_judge, set_state_of_judge
+from errata.collect.web.judges import change_state, forget_judges, set_state_of_judge
 from errata.collect.web.panel import forget_identities, join_panel, lost_place
 from errata.collect.web.schema import events, judges
 from errata.collect.web.store import ForbiddenError
@@ -63,7 +63,7 @@ def test_places_are_reserved_on_joining(make: Make) -> None:
     assert first[0] != second[0]
     assert refused(made, "p-three") == (409, "full")
     assert came(made, "p-one") == first  # the same session again: the same link
-    change_state(made.database, "paused", now=1)
+    change_state(made.database, "paused")
     assert refused(made, "p-four") == (403, "paused")
 
 
@@ -128,7 +128,7 @@ def test_finished_participant_keeps_the_place_and_a_withdrawn_one_does_not(make:
     made = panelled(make)
     (done, _), (gone, _) = came(made, "p-one"), came(made, "p-two")
     worked(made, done)
-    set_state_of_judge(made.database, name_of(made, gone), "withdrawn", now=0)
+    set_state_of_judge(made.database, name_of(made, gone), "withdrawn")
     came(made, "p-three")
     made.clock.now += 100 * MINUTE
     came(made, "p-four")
@@ -211,7 +211,7 @@ def test_from_the_link_to_the_code(make_sqlite: Make) -> None:
     assert call("POST", "join", {"key": key}, token="").status_code == 422
     status, body = join("p-three")
     assert (status, body["error"]["code"]) == (409, "full")
-    change_state(made.database, "closed", now=1)
+    change_state(made.database, "closed")
     status, body = join("p-three")
     assert (status, body["error"]["code"]) == (403, "closed")
     assert join("p-three")[0] == 403
@@ -237,10 +237,10 @@ def test_ids_are_in_one_table_and_in_no_file_afterwards(make_sqlite: Make, how: 
         assert not any("5f3a" in line for line in export_lines(made.database, form))  # type: ignore[arg-type]
     assert people(made)[0]["external id"] == "5f3a-participant"
     if how == "close":
-        change_state(made.database, "closed", now=1)
-        assert forget_identities(made.database, now=2) == 1
+        change_state(made.database, "closed")
+        assert forget_identities(made.database) == 1
     else:
-        forget_judge(made.database, name, now=2)
+        forget_judges(made.database, [name])
     assert b"5f3a-participant" not in _bytes(made.database.path)
     assert len(list(export_lines(made.database, "details"))) == 2  # what was judged stays
 
@@ -249,10 +249,10 @@ def test_panels_are_read_back_and_bad_ones_refused() -> None:
     assert panel_of(json.loads(json.dumps(PANEL.to_json()))) == PANEL
     nine = {"provider": "sona", "places": 9}
     for settings, problem in (
-        ({"provider": "prolific"}, "without provider and places"),
+        ({"provider": "prolific"}, "there is no 'places'"),
         ({"provider": "mturk", "places": 3}, "nothing is known of the panel 'mturk'"),
         (nine | {"places": 0}, "whole number from 1"),
-        (nine | {"places": "9"}, "should be int"),
+        (nine | {"places": "9"}, "not a whole number"),
         (nine | {"return": "javascript:x"}, "no address"),
         (nine | {"frame": "https://a.org/x; script-src *"}, "no origin"),
         (nine | {"plases": 1}, "did you mean 'places'"),

@@ -67,7 +67,7 @@ def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> No
     earlier = [Judgment("old", k, (("S2",), ("S0",), ("other",)), (1, 2, 1)) for k in range(30)]
     counts = earlier_counts(earlier, made.store.campaign().systems, ["old.jsonl"])
     for many in (1, 2):
-        store_earlier(made.database, counts, now=0)
+        store_earlier(made.database, counts)
         steering = BackgroundUpdates(made.store)
         assert steering.renew_strengths()
         assert made.store.strengths is not None

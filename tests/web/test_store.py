@@ -25,7 +25,7 @@ from errata.collect.web.assignment_queries import SqlReader, may_come_back, with
 from errata.collect.web.judges import (
     add_judges,
     change_state,
-    forget_judge,
+    forget_judges,
     rotate_judges,
     set_quota,
     set_state_of_judge,
@@ -154,10 +154,10 @@ def random_events(made: Made, seed: int, steps: int) -> None:
                     sent = made.submit(who, assignment, answer, revision=task.revision)
                     assert sent.status == status
         if step == steps * 2 // 3:
-            set_state_of_judge(made.database, "j2", "blocked", now=1)
+            set_state_of_judge(made.database, "j2", "blocked")
         if step % 20 == 0:
             check_invariants(made, late=True)
-    forget_judge(made.database, "j0", now=1, erase=True)
+    forget_judges(made.database, ["j0"], erase=True)
     check_invariants(made, late=True)
     # Above what is wanted only by answers that came late.
     late = made.scalars(select(assignments.c.item).where(assignments.c.late))
@@ -334,20 +334,20 @@ def test_times_longer_than_the_task_was_out_are_cut(make: Make) -> None:
 def test_states_of_a_campaign(make: Make) -> None:
     made = make(Design())
     held = made.claim()
-    change_state(made.database, "paused", now=1)
+    change_state(made.database, "paused")
     assert made.claim() == held  # what is held may be finished
     assert made.submit(1, held).status == 201
     assert made.store.claim(1) == NoTask("paused")
-    change_state(made.database, "open", now=1)
+    change_state(made.database, "open")
     other = made.claim()
-    change_state(made.database, "closed", now=1)
+    change_state(made.database, "closed")
     assert made.store.claim(1) == NoTask("closed")
     with pytest.raises(ForbiddenError) as refused:
         made.submit(1, other)
     assert refused.value.status == 410
     assert made.submit(1, held).status == 200  # a retry hears that it was stored
     with pytest.raises(InputError, match="closed cannot become open"):
-        change_state(made.database, "open", now=1)
+        change_state(made.database, "open")
 
 
 @BOTH_DATABASES
@@ -376,10 +376,10 @@ def test_constraints_and_triggers_hold(make: Make) -> None:
 def test_task_of_a_blocked_judge_goes_to_others(make: Make) -> None:
     made = make(Design(judges=2, **ALONE))
     held = made.claim(1)
-    set_state_of_judge(made.database, "j0", "blocked", now=1)
+    set_state_of_judge(made.database, "j0", "blocked")
     assert made.store.claim(1) == NoTask("blocked")
     assert row_of(made, held).item == row_of(made, made.claim(2)).item
-    set_state_of_judge(made.database, "j0", "active", now=1)
+    set_state_of_judge(made.database, "j0", "active")
     made.claim(1)
     check_invariants(made)
 
@@ -440,7 +440,7 @@ def test_quotas_and_budgets(make: Make) -> None:
         made.store.give_back(1, made.claim())
     assert done(4) == [True, True, True, False]
     assert made.store.claim(1) == NoTask("finished")
-    set_quota(made.database, "j0", 10, now=1)
+    set_quota(made.database, "j0", 10)
     with made.database.writing() as connection:
         connection.execute(update(campaigns).values(budget=5))
     assert done(3) == [True, True, False]
@@ -496,7 +496,7 @@ def test_judge_reviews_no_text_of_their_own(make: Make) -> None:
     design = Design(kind="review", judges=2, overlap=0.5, repeats=0.1)
     made = make(design, texts._replace(writers=wrote))
     # A system wrote its texts too, and a name that only looks alike is another name.
-    people = add_judges(made.database, ["J0", ", ", "stranger", "a.b", "a_b"], now=0)
+    people = add_judges(made.database, ["J0", ", ", "stranger", "a.b", "a_b"])
     given: Counter[str] = Counter()
     systems = set()
     for judge in (*people, *made.judges):
@@ -526,9 +526,9 @@ def test_what_is_left_is_counted_without_own_texts(make: Make) -> None:
     with made.database.reading() as connection:
         quotas = [judge_state(made.store, connection, k)[1].quota for k in (1, 2, 1)]
     assert (quotas, nobody_reviews()) == ([3, 10, 3], 0)
-    set_state_of_judge(made.database, "j1", "blocked", now=1)
+    set_state_of_judge(made.database, "j1", "blocked")
     assert nobody_reviews() == 7
-    set_state_of_judge(made.database, "j1", "active", now=2)
+    set_state_of_judge(made.database, "j1", "active")
     held = made.claim(2)
     number = texts.sources.index(made.store.task(2, held).body["source"])
     made.submit(2, held)
@@ -626,14 +626,14 @@ def test_same_answer_is_stored_once_where_only_the_constraint_guards(
 def test_links_and_names(make: Make) -> None:
     made = make(Design(judges=2))
     before = made.store.salt_of_judge(1)
-    (judge,) = rotate_judges(made.database, ["j0"], now=1)
+    (judge,) = rotate_judges(made.database, ["j0"])
     assert made.store.salt_of_judge(1) == judge.salt != before
     assert made.store.salt_of_judge(99) is None
     for names in (["j0"], ["x", "x"], [" "], ["a\nb"], ["y" * 101]):
         with pytest.raises(InputError):
-            add_judges(made.database, names, now=1)
+            add_judges(made.database, names)
     with pytest.raises(InputError, match="no judge 'nobody'"):
-        rotate_judges(made.database, ["nobody"], now=1)
+        rotate_judges(made.database, ["nobody"])
 
 
 @pytest.mark.parametrize("judges", [1, 2])

@@ -171,7 +171,7 @@ def run_campaign(given: RunOptions) -> None:
     needs_web()
     from errata.collect.web.app import check_listening
     from errata.collect.web.campaign import check_same_campaign
-    from errata.collect.web.database import holds_campaign, wall_ms
+    from errata.collect.web.database import holds_campaign
     from errata.collect.web.judges import change_state
     from errata.collect.web.store import AssignmentStore
 
@@ -188,7 +188,7 @@ def run_campaign(given: RunOptions) -> None:
             check_same_campaign(database, planned_campaign(place, outputs, inputs, design))
     with opened_campaign(place) as database:
         if AssignmentStore(database).campaign().state == "draft":
-            change_state(database, "open", now=wall_ms())
+            change_state(database, "open")
     _serve(place, address, tables, given.display)
 
 
@@ -206,14 +206,13 @@ def try_campaign(given: TryOptions) -> None:
     import tempfile
 
     needs_web()
-    from errata.collect.web.database import wall_ms
     from errata.collect.web.judges import change_state
 
     design = DesignOptions(settings=DesignSettings(judges=2))
     with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
         place = str(Path(folder, "sample.db"))
         database, tables = _create(place, planned_campaign(place, (), Inputs(sample=True), design))
-        change_state(database, "open", now=wall_ms())
+        change_state(database, "open")
         database.close()
         # These links end with the command, so they are printed anywhere.
         _serve(place, given.address.address(), tables, given.display, show=show_links)
@@ -273,10 +272,9 @@ def campaign_links(
 ) -> list[CampaignLink]:
     """Return the links; those that a restored copy would revive are replaced first."""
     from errata.collect.web.campaign import count_old_links, link_key, links_of
-    from errata.collect.web.database import wall_ms
     from errata.collect.web.judges import end_revived_links
 
-    if many := end_revived_links(database, now=wall_ms()):
+    if many := end_revived_links(database):
         note(f"this is a restored copy: {many} {plural('link', many)} ended since, replaced now")
     if old := count_old_links(database):
         note(
@@ -347,11 +345,10 @@ def print_links(given: LinksOptions) -> None:
     errata collect judges rotate replaces the link of one judge.
     """
     with opened_campaign(given.place) as database:
-        from errata.collect.web.database import wall_ms
         from errata.collect.web.judges import replace_links
 
         if given.replace:
-            replace_links(database, given.replace, now=wall_ms())
+            replace_links(database, given.replace)
         start = links_start(url=given.url)
         show_links([], campaign_links(database, given.place, start, given.names), given.display)
 
@@ -386,7 +383,6 @@ def change_judges(given: JudgesOptions) -> None:
     start = links_start(url=given.url)
     with opened_campaign(given.place) as database:
         from errata.collect.web import judges
-        from errata.collect.web.database import wall_ms
 
         names = given.names
         if given.action == "add":
@@ -394,9 +390,9 @@ def change_judges(given: JudgesOptions) -> None:
         if not names:
             raise InputError("no judge is named", remedy="name some, or give --count to add")
         if given.action == "add":
-            judges.add_judges(database, names, now=wall_ms())
+            judges.add_judges(database, names)
         else:
-            judges.change_judges(database, given.action, names, now=wall_ms(), erase=given.erase)
+            judges.change_judges(database, given.action, names, erase=given.erase)
         links = []
         if given.action != "forget":
             links = campaign_links(database, given.place, start, names)
@@ -427,10 +423,9 @@ def print_status(database: Database, display: Display) -> None:
 
 def _change_state(given: PlaceOptions, state: Literal["open", "paused"]) -> None:
     with opened_campaign(given.place) as database:
-        from errata.collect.web.database import wall_ms
         from errata.collect.web.judges import change_state
 
-        change_state(database, state, now=wall_ms())
+        change_state(database, state)
         print_status(database, given.display)
 
 
@@ -462,13 +457,12 @@ class CloseOptions(PlaceOptions):
 def close_campaign(given: CloseOptions) -> None:
     """End a campaign for good."""
     with opened_campaign(given.place) as database:
-        from errata.collect.web.database import wall_ms
         from errata.collect.web.judges import change_state
         from errata.collect.web.panel import forget_identities
 
-        change_state(database, "closed", now=wall_ms())
+        change_state(database, "closed")
         if given.forget:
-            gone = forget_identities(database, now=wall_ms())
+            gone = forget_identities(database)
             note(f"external ids forgotten: {gone}; the backups you made still contain them")
         print_status(database, given.display)
 
@@ -535,10 +529,9 @@ def import_judges(given: ImportOptions) -> None:
     start = links_start(url=given.url)
     with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import invite_listed, read_judge_list
-        from errata.collect.web.database import wall_ms
 
         listed = read_judge_list(given.table)
-        invite_listed(database, listed, now=wall_ms())
+        invite_listed(database, listed)
         names = tuple(each.name for each in listed)
         show_links([], campaign_links(database, given.place, start, names), given.display)
 
@@ -548,7 +541,6 @@ def _import_judgments(given: ImportOptions) -> None:
 
     with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import earlier_counts, store_earlier
-        from errata.collect.web.database import wall_ms
         from errata.collect.web.store import AssignmentStore
 
         campaign = AssignmentStore(database).campaign()
@@ -559,7 +551,7 @@ def _import_judgments(given: ImportOptions) -> None:
                 remedy="give errata rank several files to rank them together",
             )
         counts = earlier_counts(read_judgments(given.table), campaign.systems, [given.table])
-        store_earlier(database, counts, now=wall_ms())
+        store_earlier(database, counts)
         note(f"adaptive pairs start from {counts.games.sum() / 2:g} earlier comparisons")
         print_status(database, given.display)
 
@@ -629,19 +621,17 @@ def change_campaign(given: ChangeOptions) -> None:
 
     with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import change_budget, change_quota, change_texts
-        from errata.collect.web.database import wall_ms
         from errata.collect.web.store import AssignmentStore
 
-        now = wall_ms()
         named = {"instructions": given.instructions, "consent": given.consent}
         words = changed_texts(AssignmentStore(database).campaign().texts, named)
         with database.at_once() as together:  # all of it, or nothing
             if given.quota is not None:
-                change_quota(together, given.quota, given.names, now=now)
+                change_quota(together, given.quota, given.names)
             budgets: Any = given.budgets.items()
-            limits = [change_budget(together, *each, now=now) for each in budgets]
+            limits = [change_budget(together, *each) for each in budgets]
             if words:
-                change_texts(together, words, now=now)
+                change_texts(together, words)
         for allowed, available in limits:
             note(f"the budget allows {allowed} judgments")
             if allowed > available:

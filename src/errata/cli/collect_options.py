@@ -260,13 +260,13 @@ class DesignOptions:
         """Whether nothing is given."""
         return self == DesignOptions(separate=self.separate) and not self.separate
 
-    def file(self) -> CampaignFile[Design] | None:
+    def file(self) -> CampaignFile | None:
         """Return the campaign file, with the settings given."""
         if self.campaign is None:
             return None
         from errata.collect.files import read_campaign_file
 
-        return read_campaign_file(self.campaign, design_of, **self.settings.as_dict)
+        return read_campaign_file(self.campaign, **self.settings.as_dict)
 
 
 # ---- The place of a campaign, and the address it is served at.
@@ -417,7 +417,7 @@ def _refuse_idle(design: Design, given: DesignOptions, *, tutorial: bool) -> Non
 
 
 def _fill_from_file(
-    file: CampaignFile[Design], inputs: Inputs, outputs: tuple[str, ...], given: DesignOptions
+    file: CampaignFile, inputs: Inputs, outputs: tuple[str, ...], given: DesignOptions
 ) -> tuple[Inputs, tuple[str, ...], DesignOptions]:
     """Return the inputs, with entries of the campaign file where the command line has none.
 

@@ -11,10 +11,8 @@ from errata.collect.design import COMPARING, LARGEST_NUMBER, Design
 from errata.collect.items import BuiltCampaign, judges_of_overlap
 from errata.collect.schedule import checks_among, stretch_length
 from errata.core.errors import InputError
-from errata.core.stats import Progress, Seed, percentiles, plural
-from errata.data import Judgment
-from errata.human import Comparisons, Ranker, compare, rank
-from errata.human.plan import Plan, plan
+from errata.core.stats import Seed, percentiles, plural
+from errata.human import Comparisons, Ranker, rank
 from errata.human.ranking import cluster
 from errata.tables.table import Table
 
@@ -68,20 +66,6 @@ def judgments_wanted(design: Design, own: Sequence[float] = ()) -> int | None:
             f"{hours:g} hours are less than one judgment of {seconds:g} s", remedy="give more"
         )
     return main
-
-
-def size_by_pilot(
-    pilot: Iterable[Judgment],
-    ranker: Ranker,
-    first: str,
-    second: str,
-    *,
-    rng: Seed = 0,
-    progress: Progress | None = None,
-) -> Plan:
-    """What `errata plan` asks for: how many rankings separate two systems, by a pilot."""
-    comparisons = compare(pilot, keep="sentences")
-    return plan(comparisons, ranker, first, second, rng=rng, progress=progress)
 
 
 def main_tasks(design: Design, quota: int) -> int:

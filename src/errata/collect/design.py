@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, get_args, get_type_hints
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal, TypeVar, get_args
 from urllib.parse import quote, urlsplit
 
 from errata.core.errors import InputError
-from errata.core.parameters import require, unknown_key
+from errata.io.records import ListOfOne, RecordReader, Texts
 
 Kind = Literal["rank", "pair", "score", "edits", "correct", "review"]
 Sampling = Literal["all", "uniform", "wmt", "strata"]
@@ -41,9 +41,6 @@ class Scale:
             raise InputError(
                 f"scale {self.name!r} has no proper name", remedy="use letters, digits and blanks"
             )
-        for name in ("low", "high"):
-            if type(getattr(self, name)) is not int:
-                raise InputError(f"scale {self.name}: {name} should be a whole number")
         if not self.low < self.high:
             raise InputError(
                 f"scale {self.name} goes from {self.low} to {self.high}",
@@ -73,7 +70,7 @@ class Design:
 
     kind: Kind = "rank"
     outputs: int = 0
-    sentences: Sampling | Literal[""] = ""
+    sentences: Literal["", Sampling] = ""
     sample: int | None = None
     strata: Allotment = "proportional"
     overlap: float = 0.25
@@ -92,12 +89,12 @@ class Design:
     money: float | None = None
     rate: float | None = None
     seconds: float | None = None
-    until: tuple[str, ...] = ()
+    until: Texts = ()
     looks: int = 4
     alpha: float = 0.05
     scales: tuple[Scale, ...] = ()
     side_by_side: bool = False
-    instructions: tuple[Instruction, ...] = ()
+    instructions: Annotated[tuple[Instruction, ...], ListOfOne] = ()
     slots: int = 1
     marks: bool = True
     marks_may_change: bool = True
@@ -111,9 +108,6 @@ class Design:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, words in _words().items():
-            if getattr(self, name) != "" or name != "sentences":
-                require(name, getattr(self, name), Literal[words])
         if self.outputs == 0:
             object.__setattr__(self, "outputs", 2 if self.kind == "pair" else 5)
         if self.other_outputs is None:
@@ -169,19 +163,15 @@ class Design:
             )
         least = {
             "judges_per_item": 1, "distance": 1, "judges": 1, "slots": 1, "looks": 1,
-            "attempts": 1, "lease": 60, "context": 0, "seed": 0,
+            "attempts": 1, "lease": 60, "context": 0, "seed": 0, "sample": 1, "quota": 1,
+            "rankings": 1, "margin": 1,
         }  # fmt: skip
         for name, low in least.items():
             value = getattr(self, name)
-            if type(value) is not int or value < low:
+            if value is not None and value < low:
                 raise InputError(f"{name}={value!r} should be a whole number from {low}")
             if name != "seed":
                 not_too_large(name, value)
-        for name in ("sample", "quota", "rankings", "margin"):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise InputError(f"{name}={value!r} should be a whole number from 1")
-            not_too_large(name, value)
         for name in ("hours", "money", "rate", "seconds"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
@@ -245,9 +235,14 @@ def not_too_large(name: str, value: float | None, times: int = 1) -> None:
         raise InputError(f"{name}={value!r} is too large", remedy=f"give {most} at most")
 
 
-def _words() -> dict[str, tuple[Any, ...]]:
-    hints = {"kind": Kind, "sentences": Sampling, "strata": Allotment, "policy": Policy}
-    return {name: get_args(hint) for name, hint in hints.items()}
+T = TypeVar("T")
+
+
+def _decode(kind: type[T], settings: Mapping[str, Any], *keys: str) -> T:
+    try:
+        return RecordReader("").decode(kind, dict(settings), *keys)
+    except InputError as error:  # from a file or from a command line
+        raise InputError(error.problem, remedy=error.remedy) from None
 
 
 def design_of(settings: Mapping[str, Any]) -> Design:
@@ -256,52 +251,7 @@ def design_of(settings: Mapping[str, Any]) -> Design:
     >>> design_of({"kind": "score", "scales": [{"name": "fluency", "high": 4}]}).scales[0].high
     4
     """
-    known = {f.name: f for f in fields(Design)}
-    hints = get_type_hints(Design)
-    given: dict[str, Any] = {}
-    for name, value in settings.items():
-        if name not in known:
-            raise unknown_key("a campaign", name, known)
-        given[name] = _read_setting(name, value, hints[name])
-    return Design(**given)
-
-
-def _read_setting(name: str, value: Any, hint: Any) -> Any:
-    if name == "scales":
-        if not isinstance(value, list | tuple):
-            raise InputError("scales are a list of tables", remedy="[[scales]] name = 'fluency'")
-        return tuple(_scale(each) for each in value)
-    if name in ("until", "instructions"):
-        value = [value] if isinstance(value, str) else value
-        if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-            raise InputError(f"{name}={value!r} should be a list of words")
-        for each in value if name == "instructions" else ():
-            require("instruction", each, Instruction)
-        return tuple(value)
-    allowed = {bool: bool, int: int, float: (int, float), type(None): type(None)}
-    kinds = get_args(hint) if type(None) in get_args(hint) else (hint,)
-    plain = tuple(t for k in kinds if k in allowed for t in _tuple(allowed[k])) or (str,)
-    if not isinstance(value, plain) or (isinstance(value, bool) and bool not in plain):
-        said = " or ".join(t.__name__ for t in plain if t is not type(None))
-        raise InputError(f"{name}={value!r} should be {'a word' if said == 'str' else said}")
-    return value
-
-
-def _tuple(kinds: Any) -> tuple[type, ...]:
-    return kinds if isinstance(kinds, tuple) else (kinds,)
-
-
-def _scale(given: Any) -> Scale:
-    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
-        raise InputError(f"scale {given!r} has no name", remedy="write name = 'fluency'")
-    known = [f.name for f in fields(Scale)]
-    for name in given:
-        if name not in known:
-            raise unknown_key("a scale", name, known)
-    labels = given.get("labels", ())
-    if not isinstance(labels, list | tuple) or not all(isinstance(each, str) for each in labels):
-        raise InputError(f"the labels of scale {given['name']} should be a list of words")
-    return Scale(given["name"], given.get("low", 0), given.get("high", 100), tuple(labels))
+    return _decode(Design, settings)
 
 
 # ---- Panels: who sends participants, how many places there are, and what whoever finished gets.
@@ -335,7 +285,7 @@ class Panel:
     participant: str = ""
     session: str = ""
     code: str = ""
-    back: str = ""
+    back: str = field(default="", metadata={"key": "return"})
     idle: int = 60
     frame: str = ""
 
@@ -355,7 +305,7 @@ class Panel:
                 raise InputError(f"{name}={value[:40]!r} is no name of a parameter")
         for name in ("places", "idle"):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
+            if value < 1:
                 raise InputError(f"{name}={value!r} should be a whole number from 1")
         if self.back and urlsplit(self.back).scheme not in ("http", "https"):
             raise InputError(
@@ -386,20 +336,8 @@ def panel_of(settings: Mapping[str, Any]) -> Panel:
     >>> panel_of({"provider": "prolific", "places": 20, "return": "https://x.org/"}).back
     'https://x.org/'
     """
-    known = {f.name: int if f.name in ("places", "idle") else str for f in fields(Panel)}
-    given = {"back" if name == "return" else name: value for name, value in settings.items()}
-    shown = ["return" if name == "back" else name for name in known]
-    for name, value in given.items():
-        if name not in known:
-            raise unknown_key("a panel", name, shown)
-        if type(value) is not known[name]:
-            said = "return" if name == "back" else name
-            raise InputError(f"{said}={value!r} should be {known[name].__name__}")
-    if not given.get("provider") or "places" not in given:
-        raise InputError(
-            "a panel without provider and places", remedy="provider = 'prolific', places = 20"
-        )
-    return Panel(**given)
+    given = {"return" if name == "back" else name: value for name, value in settings.items()}
+    return _decode(Panel, given, "panel")
 
 
 # ---- The forms that answers are written in, by name; importable without any web package.

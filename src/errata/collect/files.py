@@ -22,12 +22,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 from errata.collect.answers import is_storable
+from errata.collect.design import Design, design_of
 from errata.collect.items import BuiltCampaign, CampaignTexts, normalise_space
 from errata.core.errors import InputError
 from errata.io.files import PathLike, shown_name, stream_lines
@@ -54,7 +55,7 @@ class WrittenLine(NamedTuple):
     ``number`` is the line of the file this was read from.
     """
 
-    sentence: int
+    sentence: Annotated[int, AtLeast(0)]
     judge: str
     text: str
     file: str = ""
@@ -94,20 +95,6 @@ def render_writers(lines: Iterable[WrittenLine]) -> Iterator[str]:
         yield json.dumps(data, ensure_ascii=False)
 
 
-@dataclass(frozen=True)
-class _WriterLine:
-    """A line of a file of writers."""
-
-    sentence: Annotated[int, AtLeast(0)]
-    judge: str
-    text: str
-    file: str = ""
-
-    def __post_init__(self) -> None:
-        if self.sentence > LARGEST or not self.judge:
-            raise InputError(f"sentence {self.sentence} by {self.judge!r} is none")
-
-
 def read_writers(path: PathLike) -> Iterator[WrittenLine]:
     """Read who wrote what; blank lines are allowed."""
     name = shown_name(path)
@@ -119,8 +106,10 @@ def read_writers(path: PathLike) -> Iterator[WrittenLine]:
             data = decode_json(line)
         except ValueError as error:
             raise reader.error(f"not JSON: {error}") from None
-        each = reader.decode(_WriterLine, data)
-        yield WrittenLine(each.sentence, each.judge, each.text, each.file, number)
+        each = reader.decode(WrittenLine, data, number=number)
+        if each.sentence > LARGEST or not each.judge:
+            raise reader.error(f"sentence {each.sentence} by {each.judge!r} is none")
+        yield each
 
 
 # ---- Who wrote the texts of a review: from the file exported with them to outputs, checked.
@@ -190,7 +179,6 @@ def reviews_without_judge(built: BuiltCampaign, judges: Iterable[str]) -> int:
     return lacking
 
 
-T = TypeVar("T")
 ByLanguage = str | Mapping[str, str]  # a file, or files by language
 
 
@@ -263,27 +251,22 @@ class OwnExample:
 
 
 @dataclass(frozen=True)
-class CampaignFile(Generic[T]):
+class CampaignFile:
     """What a campaign file holds: design, inputs, the organiser's examples, where to listen.
 
     Of the inputs, lists are tuples of words, and texts by language are a mapping ("" where a file
     says no language).
     """
 
-    design: T
+    design: Design
     inputs: Mapping[str, Any]
     examples: tuple[OwnExample, ...]
     panel: Mapping[str, Any] | None = None
     serve: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_campaign_file(
-    path: PathLike, design: Callable[[Mapping[str, Any]], T], **given: Any
-) -> CampaignFile[T]:
-    """Read a campaign file; ``design`` makes the settings a design, and refuses what is wrong.
-
-    What is ``given`` (on the command line) wins over what the file says.
-    """
+def read_campaign_file(path: PathLike, **given: Any) -> CampaignFile:
+    """Read a campaign file; what is ``given`` (on the command line) wins over what it says."""
     data, text = read_toml(path)
     reader = RecordReader(shown_name(path), text)
     inputs = _given_fields(reader.decode(InputEntries, data.pop("inputs", {}), "inputs"))
@@ -304,27 +287,22 @@ def read_campaign_file(
         for k, each in enumerate(tables):
             examples.append(reader.decode(OwnExample, each, purpose, k, purpose=purpose))
     try:
-        made = design({**data, **given})
+        design = design_of({**data, **given})
     except InputError as error:
-        line = _line_of_setting(error, data, design, text)
+        line = _line_of_setting(error, data, text)
         raise InputError(error.problem, path=reader.path, line=line, remedy=error.remedy) from None
-    return CampaignFile(made, inputs, tuple(examples), panel, serve)
+    return CampaignFile(design, inputs, tuple(examples), panel, serve)
 
 
 def _given_fields(record: Any) -> dict[str, Any]:
     return {key: value for key, value in vars(record).items() if value is not None}
 
 
-def _line_of_setting(
-    error: InputError,
-    data: Mapping[str, Any],
-    design: Callable[[Mapping[str, Any]], object],
-    text: str,
-) -> int | None:
+def _line_of_setting(error: InputError, data: Mapping[str, Any], text: str) -> int | None:
     """Return the line of the one setting that alone causes an error, if there is one."""
     for key, value in data.items():
         try:
-            design({key: value})
+            design_of({key: value})
         except InputError as alone:
             if alone.problem == error.problem:
                 return key_line(text, key)

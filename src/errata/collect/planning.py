@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from errata.collect.budget import judgments_wanted, size_by_pilot
+from errata.collect.budget import judgments_wanted
 from errata.collect.design import Design, Panel, panel_of
 from errata.collect.files import (
     OwnExample,
@@ -226,7 +226,8 @@ def design_from_pilot(
     progress: Progress | None = None,
 ) -> Design:
     """Return the design with the budget that separates two systems, by the pilot."""
-    from errata.human import DEFAULT_RANKER, parse_ranker
+    from errata.human import DEFAULT_RANKER, compare, parse_ranker
+    from errata.human.plan import plan
 
     if len(separate) != 2:
         raise InputError("separate names two systems", path=path)
@@ -237,9 +238,8 @@ def design_from_pilot(
                 remedy=f"there are: {', '.join(sorted(systems))}",
             )
     first, second = separate
-    planned = size_by_pilot(
-        pilot, parse_ranker(DEFAULT_RANKER), first, second, rng=design.seed, progress=progress
-    )
+    ranker, pairs = parse_ranker(DEFAULT_RANKER), compare(pilot, keep="sentences")
+    planned = plan(pairs, ranker, first, second, rng=design.seed, progress=progress)
     for message in planned.notes:
         note(message)
     shown = [len(each.groups) for each in pilot if each.groups]

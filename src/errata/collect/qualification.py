@@ -9,7 +9,7 @@ it after the first answer is stored, and by that answer the attempt is counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
@@ -28,54 +28,88 @@ from errata.human.output_pairs import OutputPairs, RankingColumns
 MARGIN = 0.1  # of a scale's range, where the campaign sets none
 
 
-def control_passed(
-    design: Design,
-    expected: Mapping[str, Any],
-    order: Sequence[int],
-    answer: Any,
-    *,
-    source: str = "",
-    outputs: Sequence[str] = (),
-    usual: Mapping[str, float] | None = None,
-) -> bool | None:
-    """Whether the damaged output of a control stands strictly below the one it is a copy of.
+@dataclass(frozen=True)
+class ShownCheck:
+    """A control or an example of a tutorial as a judge saw it, and what is expected of the answer.
 
-    ``order`` is the order shown, ``expected`` the positions in the item. A single score is compared
-    with the judge's ``usual`` (mean) scores on each scale, and must be lower by the margin on every
-    scale; an organiser's own may say ``between`` which scores it lies. Of edits, none that only the
-    damage made may be called good. None where nothing can be said (skipped, or a single score of a
-    judge without others).
+    ``order`` is the order shown, ``expected`` has positions in the item.
+
+    >>> check = ShownCheck(Design(), {"worse": 1, "better": 0}, (1, 0))
+    >>> check.lesson_passed({"A": 2, "B": 1}), check.feedback()
+    (True, [('feedback.order', {'better': 'B', 'worse': 'A'})])
     """
-    if answer is None:
-        return None
-    if "between" in expected:
-        ranges = expected["between"].items()
-        return all(low <= answer[name] <= high for name, (low, high) in ranges)
-    worse = list(order).index(expected["worse"])
-    if design.kind == "edits":
-        made = shown_edits(source, outputs)
-        return all(
-            answer[str(number)] != "good"
-            for number, (*_, whose) in enumerate(made, 1)
-            if whose == (worse,)
-        )
-    if design.kind == "score" and expected.get("better") is None:
-        if not usual:
+
+    design: Design
+    expected: Mapping[str, Any]
+    order: Sequence[int]
+    source: str = ""
+    outputs: Sequence[str] = ()
+
+    def control_passed(self, answer: Any, usual: Mapping[str, float] | None = None) -> bool | None:
+        """Whether the damaged output stands strictly below the one it is a copy of.
+
+        A single score is compared with the judge's ``usual`` (mean) scores on each scale, and must
+        be lower by the margin on every scale; an organiser's own may say ``between`` which scores
+        it lies. Of edits, none that only the damage made may be called good. None where nothing
+        can be said (skipped, or a single score of a judge without others).
+        """
+        design, expected = self.design, self.expected
+        if answer is None:
             return None
-        return all(
-            answer[scale.name] <= usual[scale.name] - margin_of(design, scale)
-            for scale in design.scales
-        )
-    better = list(order).index(expected["better"])
-    if design.kind == "score":
-        keys = letters_of(len(order))
-        low, high = answer[keys[worse]], answer[keys[better]]
-        return all(
-            low[scale.name] <= high[scale.name] - margin_of(design, scale)
-            for scale in design.scales
-        )
-    ranks = shown_ranks(answer, len(order))
-    return ranks[worse] > ranks[better]
+        if "between" in expected:
+            ranges = expected["between"].items()
+            return all(low <= answer[name] <= high for name, (low, high) in ranges)
+        if design.kind == "edits":
+            return all(answer[key] != "good" for key in self._damaged_edits)
+        worse = self._place("worse")
+        if design.kind != "score":
+            ranks = shown_ranks(answer, len(self.order))
+            return ranks[worse] > ranks[self._place("better")]
+        low, high = answer, usual
+        if expected.get("better") is not None:
+            keys = letters_of(len(self.order))
+            low, high = answer[keys[worse]], answer[keys[self._place("better")]]
+        if not high:
+            return None
+        return all(low[s.name] <= high[s.name] - margin_of(design, s) for s in design.scales)
+
+    def lesson_passed(self, answer: Any) -> bool:
+        """Whether an answer is what a tutorial expects; a skip is not."""
+        if answer is None:
+            return False
+        if "texts" in self.expected:
+            text = self.source if answer.get("unchanged") else answer["text"]
+            return normalise_space(text) in map(normalise_space, self.expected["texts"])
+        if "accept" in self.expected:
+            return ("accept" in answer) is bool(self.expected["accept"])
+        return bool(self.control_passed(answer))
+
+    def feedback(self) -> list[tuple[str, dict[str, Any]]]:
+        """What is expected, as strings of the catalogue and what they are filled with."""
+        expected = self.expected
+        if "texts" in expected:
+            return [("feedback.text", {"text": text}) for text in expected["texts"]]
+        if "accept" in expected:
+            return [("feedback.accept" if expected["accept"] else "feedback.improve", {})]
+        if "between" in expected:
+            return [
+                ("feedback.between", {"scale": name, "low": low, "high": high})
+                for name, (low, high) in expected["between"].items()
+            ]
+        if self.design.kind == "edits":
+            return [("feedback.edits", {"keys": ", ".join(self._damaged_edits)})]
+        keys = letters_of(len(self.order))
+        places = {name: keys[self._place(name)] for name in ("better", "worse")}
+        return [("feedback.order", places)]
+
+    def _place(self, name: str) -> int:
+        return list(self.order).index(self.expected[name])
+
+    @property
+    def _damaged_edits(self) -> list[str]:
+        """The keys of the edits that only the damaged output has."""
+        made = enumerate(shown_edits(self.source, self.outputs), 1)
+        return [str(number) for number, (*_, whose) in made if whose == (self._place("worse"),)]
 
 
 def margin_of(design: Design, scale: Scale) -> float:
@@ -107,6 +141,7 @@ def first_ranked_best(rankings: RankingColumns) -> tuple[Floats, Floats]:
 
     Chance is 1 / n for n outputs; rankings in which several are best count for neither.
 
+    >>> from errata.data import Judgment
     >>> from errata.human.output_pairs import ranking_columns
     >>> first_ranked_best(ranking_columns([Judgment("j", 0, (("A",), ("B",)), (1, 2))]))
     (array([1.]), array([0.5]))
@@ -232,59 +267,3 @@ def learning_after(design: Design, lessons: int, results: Sequence[bool | None])
         if right >= lessons_needed(design, lessons):
             return TutorialState("passed", attempt, done, right)
     return TutorialState("failed", attempt, done, right)
-
-
-def lesson_passed(
-    design: Design,
-    expected: Mapping[str, Any],
-    order: Sequence[int],
-    answer: Any,
-    *,
-    source: str = "",
-    outputs: Sequence[str] = (),
-) -> bool:
-    """Whether an answer is what a tutorial expects; a skip is not.
-
-    >>> lesson_passed(Design(), {"worse": 1, "better": 0}, (1, 0), {"A": 2, "B": 1})
-    True
-    """
-    if answer is None:
-        return False
-    if "texts" in expected:
-        text = source if answer.get("unchanged") else answer["text"]
-        return normalise_space(text) in {normalise_space(each) for each in expected["texts"]}
-    if "accept" in expected:
-        return ("accept" in answer) is bool(expected["accept"])
-    return bool(control_passed(design, expected, order, answer, source=source, outputs=outputs))
-
-
-def feedback_after(
-    design: Design,
-    expected: Mapping[str, Any],
-    order: Sequence[int],
-    *,
-    source: str = "",
-    outputs: Sequence[str] = (),
-) -> list[tuple[str, dict[str, Any]]]:
-    """What is expected, as strings of the catalogue and what they are filled with.
-
-    >>> feedback_after(Design(), {"worse": 1, "better": 0}, (1, 0))
-    [('feedback.order', {'better': 'B', 'worse': 'A'})]
-    """
-    if "texts" in expected:
-        return [("feedback.text", {"text": text}) for text in expected["texts"]]
-    if "accept" in expected:
-        return [("feedback.accept" if expected["accept"] else "feedback.improve", {})]
-    if "between" in expected:
-        return [
-            ("feedback.between", {"scale": name, "low": low, "high": high})
-            for name, (low, high) in expected["between"].items()
-        ]
-    worse = list(order).index(expected["worse"])
-    if design.kind == "edits":
-        made = enumerate(shown_edits(source, outputs), 1)
-        bad = [str(number) for number, (*_, whose) in made if whose == (worse,)]
-        return [("feedback.edits", {"keys": ", ".join(bad)})]
-    keys = letters_of(len(order))
-    better = keys[list(order).index(expected["better"])]
-    return [("feedback.order", {"better": better, "worse": keys[worse]})]

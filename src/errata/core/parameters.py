@@ -135,24 +135,6 @@ def suggest_name(word: object, known: Iterable[object]) -> str:
     return f"did you mean {spelt[found[0]]!r}? " if found else ""
 
 
-def unknown_key(
-    whose: str,
-    key: object,
-    known: Iterable[str],
-    *,
-    path: str | None = None,
-    line: int | None = None,
-) -> InputError:
-    """The refusal of a key that a table of a file does not have.
-
-    >>> str(unknown_key("a scale", "hihg", ["name", "low", "high"]))
-    "a scale has no 'hihg'; did you mean 'high'? it has: name, low, high"
-    """
-    names = list(known)
-    remedy = f"{suggest_name(key, names)}it has: {', '.join(names)}"
-    return InputError(f"{whose} has no {key!r}", path=path, line=line, remedy=remedy)
-
-
 P = TypeVar("P", bound=Parameterised)
 
 

@@ -491,7 +491,7 @@ def me(call: ApiCall) -> dict[str, Any]:
 
 def language(call: ApiCall) -> dict[str, Any]:
     wanted = call.body.get("language")
-    choose_language(call.store.database, call.judge, wanted, now=call.store.wall())
+    choose_language(call.store.database, call.judge, wanted)
     return {"language": wanted}
 
 
@@ -514,7 +514,7 @@ def withdraw(call: ApiCall) -> dict[str, Any]:
     with store.database.reading() as connection:
         mine = select(judges.c.name).where(judges.c.id == call.judge)
         name = connection.execute(mine).scalar_one()
-    set_state_of_judge(store.database, name, "withdrawn", now=store.wall(), actor="judge")
+    set_state_of_judge(store.database, name, "withdrawn", actor="judge")
     return {"state": "withdrawn"}
 
 
@@ -530,7 +530,7 @@ def consent(call: ApiCall) -> dict[str, Any]:
     agreed = {"consent_version": version, "consent_time": store.wall()}
     with store.database.writing() as connection:
         connection.execute(update(judges).where(judges.c.id == call.judge).values(**agreed))
-        record(connection, store.wall(), "judge", "consent", judge=call.judge, version=version)
+        record(connection, "judge", "consent", judge=call.judge, version=version)
     return {"state": _standing(call)[1].state}
 
 
@@ -697,7 +697,7 @@ class CampaignChanges:
 
 
 def change_campaign(call: ApiCall) -> dict[str, Any]:
-    sent, now = call.body, call.store.wall()
+    sent = call.body
     try:
         changes = RecordReader("").decode(CampaignChanges, sent)
     except InputError as error:
@@ -707,13 +707,13 @@ def change_campaign(call: ApiCall) -> dict[str, Any]:
     with call.store.database.at_once() as database:
         if changes.texts is not None:
             texts = {name: text for name, text in vars(changes.texts).items() if text is not None}
-            change_texts(database, texts, now=now)
+            change_texts(database, texts)
         if changes.quota is not None:
-            change_quota(database, changes.quota.tasks, changes.quota.names, now=now)
+            change_quota(database, changes.quota.tasks, changes.quota.names)
         for bound, amount in (changes.budget or {}).items():
-            change_budget(database, bound, amount, now=now)  # type: ignore[arg-type]
+            change_budget(database, bound, amount)  # type: ignore[arg-type]
         if changes.state is not None:
-            change_state(database, changes.state, now=now)
+            change_state(database, changes.state)
     call.served.dashboard.asked.set()
     return {}
 
@@ -749,12 +749,12 @@ def change_named_judges(call: ApiCall) -> dict[str, Any]:
     action: Any = call.request.path_params.get("action")
     if not (names := call.names):
         raise ApiError(422, "invalid", "no names", "send a list of names", "names")
-    database, now = call.store.database, call.store.wall()
+    database = call.store.database
     if action is None:
-        return {"links": _links(call, add_judges(database, names, now=now))}
+        return {"links": _links(call, add_judges(database, names))}
     if action not in get_args(JudgeChange):
         raise ApiError(404, "no_page", "there is no such action")
-    return {"links": _links(call, change_judges(database, action, names, now=now))}
+    return {"links": _links(call, change_judges(database, action, names))}
 
 
 def export(call: ApiCall) -> Response:

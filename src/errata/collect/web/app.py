@@ -450,15 +450,14 @@ class BackgroundUpdates:
         if made >= due:
             return False
         said, met = self._evaluated(compare_columns(self.gathered.read()))
-        now = self.store.wall()
         with self.store.database.writing() as connection:
             connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
             if _looks_made(connection) != made:
                 return False
             for _ in range(due - made):  # looks that fell together are one, and count as all
-                record(connection, now, "rule", "look", judgments=done, met=met, said=said)
+                record(connection, "rule", "look", judgments=done, met=met, said=said)
         if met:
-            change_state(self.store.database, "paused", now=now)
+            change_state(self.store.database, "paused")
         return True
 
     def _evaluated(self, judged: Comparisons) -> tuple[list[str], bool]:
@@ -571,7 +570,7 @@ def _serve(
     try:
         with serving(database):
             store = AssignmentStore(database)
-            end_revived_links(database, now=store.wall())
+            end_revived_links(database)
             panel = panel_in(store.campaign().texts)
             frame = panel.frame if panel else ""
             signer = LinkSigner(key, store.salt_of("campaign"))

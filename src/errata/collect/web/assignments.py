@@ -11,13 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from errata.collect.assignment import Assign, JudgeView
 from errata.collect.design import Design
 from errata.collect.items import TaskView, letters_of
-from errata.collect.qualification import (
-    TutorialState,
-    feedback_after,
-    learning_after,
-    lesson_passed,
-    lessons_needed,
-)
+from errata.collect.qualification import ShownCheck, TutorialState, learning_after, lessons_needed
 from errata.collect.web.i18n import Block, format_text, parse_markdown
 from errata.collect.web.schema import (
     TUTORIAL,
@@ -118,14 +112,17 @@ def completed_lessons(connection: Connection, judge: int) -> Sequence[Row[Any]]:
     return connection.execute(_HAD, {"judge": judge}).all()
 
 
+def shown_check(connection: Connection, design: Design, row: Row[Any]) -> ShownCheck:
+    """A control or an example as its judge saw it; ``row`` is the assignment with its item."""
+    shown = task_view(connection, design, row)
+    return ShownCheck(design, row.expected, row.shown, shown.source, shown.outputs)
+
+
 def _right(connection: Connection, design: Design, row: Row[Any]) -> bool | None:
     """Whether the first answer was right; an example given back was not."""
     if row.judgment is None:
         return False if row.state == "returned" else None
-    shown = task_view(connection, design, row)
-    return lesson_passed(
-        design, row.expected, row.shown, row.answer, source=shown.source, outputs=shown.outputs
-    )
+    return shown_check(connection, design, row).lesson_passed(row.answer)
 
 
 def learning_of(connection: Connection, design: Design, had: Sequence[Row[Any]]) -> TutorialState:
@@ -145,11 +142,8 @@ def feedback_on(
     found = next((row for row in had if row.id == assignment), None)
     if found is None or found.judgment is None:
         return None
-    shown = task_view(connection, design, found)
-    told = feedback_after(
-        design, found.expected, found.shown, source=shown.source, outputs=shown.outputs
-    )
-    blocks = [_paragraph(format_text(strings[key], values)) for key, values in told]
+    feedback = shown_check(connection, design, found).feedback()
+    blocks = [_paragraph(format_text(strings[key], values)) for key, values in feedback]
     blocks += parse_markdown(found.expected.get("why", ""))
     after = _after(connection, design, had, found, strings)
     return {"passed": _right(connection, design, found), "blocks": [*blocks, *after]}

@@ -18,7 +18,7 @@ from errata.collect.design import COMPARING, LARGEST_NUMBER, Design, Panel, not_
 from errata.collect.files import reviews_without_judge
 from errata.collect.items import BuiltCampaign, CampaignTexts, Example, build_items
 from errata.collect.web.assignment_queries import required_judgments
-from errata.collect.web.database import Database, create_database, record, wall_ms
+from errata.collect.web.database import Database, create_database, record
 from errata.collect.web.i18n import choose_language, languages_of
 from errata.collect.web.judges import (
     InvitedJudge,
@@ -47,7 +47,7 @@ BudgetBound = Literal["rankings", "hours", "money"]
 TIMES = 1000  # of the last answers, of which the median is taken
 
 
-def change_texts(database: Database, texts: Mapping[str, Any], *, now: int) -> None:
+def change_texts(database: Database, texts: Mapping[str, Any]) -> None:
     """Replace texts; the event keeps what stood there, so that what was agreed to is known."""
     with database.writing() as connection:
         row = connection.execute(select(campaigns.c.texts, campaigns.c.languages)).one()
@@ -57,10 +57,10 @@ def change_texts(database: Database, texts: Mapping[str, Any], *, now: int) -> N
         languages = [*dict.fromkeys((*row.languages, *spoken))]
         connection.execute(update(campaigns).values(texts=after, languages=languages))
         old = {name: before.get(name) for name in sorted(texts)}
-        record(connection, now, "organiser", "texts", changed=sorted(texts), before=old)
+        record(connection, "organiser", "texts", changed=sorted(texts), before=old)
 
 
-def change_quota(database: Database, quota: int, names: Sequence[str] = (), *, now: int) -> int:
+def change_quota(database: Database, quota: int, names: Sequence[str] = ()) -> int:
     """Change how many tasks these judges get, or all who are there; gives how many they are."""
     if type(quota) is not int or quota < 1:
         raise InputError(f"quota={quota!r} should be a whole number from 1")
@@ -75,7 +75,7 @@ def change_quota(database: Database, quota: int, names: Sequence[str] = (), *, n
                 remedy="errata collect links lists the judges",
             )
     for name in names or everybody:
-        set_quota(database, name, quota, now=now)
+        set_quota(database, name, quota)
     return len(names or everybody)
 
 
@@ -90,9 +90,7 @@ def own_seconds(connection: Connection) -> list[float]:
     return [ms / 1000 for ms in times]
 
 
-def change_budget(
-    database: Database, bound: BudgetBound, amount: float, *, now: int
-) -> tuple[int, int]:
+def change_budget(database: Database, bound: BudgetBound, amount: float) -> tuple[int, int]:
     """Bound the whole campaign anew; gives the judgments allowed, and those there are items for.
 
     Hours and money count as when the campaign was made, at the campaign's own median time once
@@ -107,7 +105,7 @@ def change_budget(
         allowed = judgments_wanted(bounded, own_seconds(connection))
         assert allowed is not None
         connection.execute(update(campaigns).values(budget=allowed))
-        record(connection, now, "organiser", "budget", **{bound: amount}, judgments=allowed)
+        record(connection, "organiser", "budget", **{bound: amount}, judgments=allowed)
         return allowed, required_judgments(connection)
 
 
@@ -179,7 +177,7 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
     return found
 
 
-def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int) -> None:
+def invite_listed(database: Database, listed: Sequence[ListedJudge]) -> None:
     """Add the judges of a table, with their quotas and ids at a panel: none if one is refused.
 
     Ids are the only personal data of a campaign; they are kept in a table of their own.
@@ -207,7 +205,7 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
                 remedy=f"use one of {', '.join(languages)}",
             )
     with database.at_once() as together:
-        judges = add_judges(together, [each.name for each in listed], now=now)
+        judges = add_judges(together, [each.name for each in listed])
         ids = {judge.name: judge.id for judge in judges}
         with together.writing() as connection:
             for each in listed:
@@ -223,9 +221,9 @@ def invite_listed(database: Database, listed: Sequence[ListedJudge], *, now: int
                     )
         for each in listed:
             if each.quota is not None:
-                set_quota(together, each.name, each.quota, now=now)
+                set_quota(together, each.name, each.quota)
             if each.language:
-                choose_language(together, ids[each.name], each.language, now=now)
+                choose_language(together, ids[each.name], each.language)
 
 
 def counts_between(comparisons: Comparisons, systems: Sequence[str]) -> Counts:
@@ -255,16 +253,11 @@ def earlier_counts(
     return counts
 
 
-def store_earlier(database: Database, counts: Counts, *, now: int) -> None:
+def store_earlier(database: Database, counts: Counts) -> None:
     """Keep what earlier judgments say as an event: beside the campaign's own, never among them."""
     with database.writing() as connection:
         record(
-            connection,
-            now,
-            "organiser",
-            "earlier",
-            wins=counts.wins.tolist(),
-            ties=counts.ties.tolist(),
+            connection, "organiser", "earlier", wins=counts.wins.tolist(), ties=counts.ties.tolist()
         )
 
 
@@ -410,7 +403,7 @@ def create_campaign(place: str, planned: PlannedCampaign, built: BuiltCampaign) 
     words = os.environ.get(KEY_VARIABLE)
     if words or _key_neighbour(place) is None:
         link_key(place)  # a key that is missing is told before anything is made
-    now, panel = wall_ms(), planned.panel
+    panel = planned.panel
 
     def fill(database: Database) -> None:
         link_key(place, create=True)
@@ -420,15 +413,14 @@ def create_campaign(place: str, planned: PlannedCampaign, built: BuiltCampaign) 
             planned.texts,
             built,
             name=planned.name,
-            now=now,
             languages=planned.languages,
             words={**planned.words, **({"panel": panel.to_json()} if panel else {})},
             digests=planned.digests,
         )
         if planned.earlier is not None:
-            store_earlier(database, planned.earlier, now=now)
+            store_earlier(database, planned.earlier)
         if panel is None:  # else those who join are the judges
-            add_judges(database, _names_of_judges(planned), now=now)
+            add_judges(database, _names_of_judges(planned))
 
     return create_database(place, fill=fill)
 

@@ -431,11 +431,10 @@ def _lock(descriptor: int) -> None:
 # ---- Events: what happened to a campaign, for whoever asks later.
 
 
-def record(connection: Connection, now: int, actor: str, kind: str, **detail: Any) -> None:
+def record(connection: Connection, actor: str, kind: str, **detail: Any) -> None:
     """Write an event; never with tokens, names or external ids."""
-    connection.execute(
-        events.insert(), {"time": now, "actor": actor, "kind": kind, "detail": detail}
-    )
+    event = {"time": wall_ms(), "actor": actor, "kind": kind, "detail": detail}
+    connection.execute(events.insert(), event)
 
 
 # ---- Snapshots beside a SQLite file: every ten minutes with changes, the last three are kept.

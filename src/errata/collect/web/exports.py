@@ -24,7 +24,7 @@ from errata.collect.answers import shown_ranks
 from errata.collect.design import FORMS_OUT, WRITING, Design, ExportForm
 from errata.collect.files import WRITERS, WrittenLine, render_writers
 from errata.collect.items import letters_of, shown_edits
-from errata.collect.qualification import control_passed, lesson_passed
+from errata.collect.qualification import ShownCheck
 from errata.collect.web.assignments import view_of
 from errata.collect.web.database import Database, iso_time
 from errata.collect.web.panel import panel_in, released_participants
@@ -361,15 +361,13 @@ def _details(
         found["reference"] = row.reference
     if row.expected is not None:
         found["expected"] = row.expected
-    shown: dict[str, Any] = {"source": row.source, "outputs": last.texts}
+    check = ShownCheck(design, row.expected or {}, row.shown, row.source, last.texts)
     if row.purpose == "tutorial":
-        first = revisions[0].row.answer
-        found["passed"] = lesson_passed(design, row.expected, row.shown, first, **shown)
+        found["passed"] = check.lesson_passed(revisions[0].row.answer)
     if row.purpose == "control":
         if row.judge not in usual:
             usual[row.judge] = usual_scores(connection, design, row.judge)
-        shown["usual"] = usual[row.judge]
-        found["passed"] = control_passed(design, row.expected, row.shown, row.answer, **shown)
+        found["passed"] = check.control_passed(row.answer, usual[row.judge])
     return found
 
 

@@ -26,14 +26,14 @@ def languages_of(connection: Connection) -> list[str]:
     return found
 
 
-def choose_language(database: Database, judge: int, language: Any, *, now: int) -> None:
+def choose_language(database: Database, judge: int, language: Any) -> None:
     """Show a judge the pages in another language from now on."""
     with database.writing() as connection:
         known = languages_of(connection)
         if language not in known:
             raise AnswerError("there is no such language", "language", f"send {', '.join(known)}")
         connection.execute(update(judges).where(judges.c.id == judge).values(language=language))
-        record(connection, now, "judge", "language", judge=judge, language=language)
+        record(connection, "judge", "language", judge=judge, language=language)
 
 
 def localised_text(texts: Mapping[str, Any], name: str, language: str) -> str:

@@ -14,7 +14,7 @@ from errata.collect.answers import is_storable
 from errata.collect.design import Design
 from errata.collect.items import BuiltCampaign, CampaignTexts, normalise_space
 from errata.collect.web.assignments import free_leases_of
-from errata.collect.web.database import Database, drop_snapshots, record
+from errata.collect.web.database import Database, drop_snapshots, record, wall_ms
 from errata.collect.web.schema import (
     assignments,
     campaigns,
@@ -60,7 +60,6 @@ def fill_campaign(
     built: BuiltCampaign,
     *,
     name: str,
-    now: int,
     languages: Sequence[str] = ("en",),
     words: Mapping[str, Any] | None = None,
     digests: Mapping[str, str] | None = None,
@@ -113,7 +112,7 @@ def fill_campaign(
             )
         _fill_items(connection, built, place)
         _move_sequences(connection, database)
-        record(connection, now, "organiser", "new", items=len(built.items))
+        record(connection, "organiser", "new", items=len(built.items))
 
 
 def _fill_items(connection: Connection, built: BuiltCampaign, place: Mapping[int, int]) -> None:
@@ -162,7 +161,7 @@ def _move_sequences(connection: Connection, database: Database) -> None:
         connection.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), last)))
 
 
-def change_state(database: Database, state: CampaignState, *, now: int) -> None:
+def change_state(database: Database, state: CampaignState) -> None:
     """Open, pause or close a campaign; after opening its design is frozen."""
     with database.writing() as connection:
         before = connection.execute(select(campaigns.c.state)).scalar_one()
@@ -175,7 +174,7 @@ def change_state(database: Database, state: CampaignState, *, now: int) -> None:
                 remedy="start another campaign; errata rank reads several files",
             )
         connection.execute(update(campaigns).values(state=state))
-        record(connection, now, "organiser", "state", before=before, after=state)
+        record(connection, "organiser", "state", before=before, after=state)
 
 
 def numbered_names(database: Database, names: Sequence[str], count: int) -> tuple[str, ...]:
@@ -187,7 +186,7 @@ def numbered_names(database: Database, names: Sequence[str], count: int) -> tupl
 
 
 def add_judges(
-    database: Database, names: Sequence[str], *, now: int, quota: int | None = None
+    database: Database, names: Sequence[str], *, quota: int | None = None
 ) -> list[InvitedJudge]:
     """Add judges by their pseudonyms; a name that is there, or is given twice, is refused."""
     for name in names:
@@ -205,7 +204,7 @@ def add_judges(
                 )
         for name in names:
             connection.execute(insert(judges).values(campaign=1, name=name, quota=quota))
-        record(connection, now, "organiser", "judges", added=len(names))
+        record(connection, "organiser", "judges", added=len(names))
         return [judge for judge in invited(connection) if judge.name in names]
 
 
@@ -228,14 +227,14 @@ def _judge_row(connection: Connection, database: Database, name: str) -> Any:
     return row
 
 
-def rotate_judges(database: Database, names: Sequence[str], *, now: int) -> list[InvitedJudge]:
+def rotate_judges(database: Database, names: Sequence[str]) -> list[InvitedJudge]:
     """Give judges new links, which ends the old ones; return the judges with the new salts."""
     found, ended = [], []
     with database.writing() as connection:
         for name in names:
             row, salt = _judge_row(connection, database, name), new_salt()
             connection.execute(update(judges).where(judges.c.id == row.id).values(salt=salt))
-            record(connection, now, "organiser", "rotated", judge=row.id)
+            record(connection, "organiser", "rotated", judge=row.id)
             found.append(InvitedJudge(row.id, row.name, salt, row.state))
             ended.append(Link("judge", row.id, row.salt))
     write_ended(database.path, ended)
@@ -247,21 +246,21 @@ def link_salts(connection: Connection) -> dict[str, str]:
     return {row.role: row.salt for row in connection.execute(select(links))}
 
 
-def replace_links(database: Database, whose: LinkOwner, *, now: int) -> None:
+def replace_links(database: Database, whose: LinkOwner) -> None:
     """Replace the organiser's link, the panel's, or all links of the campaign."""
     roles = {"organiser": ["admin"], "panel": ["join"], "everybody": ["admin", "join"]}[whose]
     with database.writing() as connection:
         salts = link_salts(connection)
         for role in roles:
             connection.execute(update(links).where(links.c.role == role).values(salt=new_salt()))
-            record(connection, now, "organiser", "rotated", role=role)
+            record(connection, "organiser", "rotated", role=role)
         names = [judge.name for judge in invited(connection)]
     write_ended(database.path, [Link(role, 0, salts[role]) for role in roles])
     if whose == "everybody":
-        rotate_judges(database, names, now=now)
+        rotate_judges(database, names)
 
 
-def end_revived_links(database: Database, *, now: int) -> int:
+def end_revived_links(database: Database) -> int:
     """Replace links that were ended and are current again: the database is a restored copy.
 
     Return how many there were.
@@ -282,16 +281,16 @@ def end_revived_links(database: Database, *, now: int) -> int:
                 connection.execute(renewed)
                 many += 1
         if many:
-            record(connection, now, "store", "rotated", restored=many)
+            record(connection, "store", "rotated", restored=many)
     return many
 
 
-def set_quota(database: Database, name: str, quota: int | None, *, now: int) -> None:
+def set_quota(database: Database, name: str, quota: int | None) -> None:
     """Change how many tasks a judge gets."""
     with database.writing() as connection:
         row = _judge_row(connection, database, name)
         connection.execute(update(judges).where(judges.c.id == row.id).values(quota=quota))
-        record(connection, now, "organiser", "quota", judge=row.id, quota=quota)
+        record(connection, "organiser", "quota", judge=row.id, quota=quota)
 
 
 def set_state_of_judge(
@@ -299,7 +298,6 @@ def set_state_of_judge(
     name: str,
     state: Literal["active", "blocked", "withdrawn"],
     *,
-    now: int,
     actor: str = "organiser",
 ) -> None:
     """Block, unblock or withdraw a judge: what is open goes to others, what is done stays."""
@@ -307,37 +305,30 @@ def set_state_of_judge(
         row = _judge_row(connection, database, name)
         connection.execute(update(judges).where(judges.c.id == row.id).values(state=state))
         if state != "active":
-            free_leases_of(connection, row.id, now)
-        record(connection, now, actor, state, judge=row.id)
+            free_leases_of(connection, row.id, wall_ms())
+        record(connection, actor, state, judge=row.id)
 
 
 def change_judges(
-    database: Database, action: JudgeChange, names: Sequence[str], *, now: int, erase: bool = False
+    database: Database, action: JudgeChange, names: Sequence[str], *, erase: bool = False
 ) -> list[InvitedJudge]:
     """Do the same to several judges: to all of them or, where one is not there, to none.
 
     Gives those whose links are new.
     """
     if action == "forget":
-        forget_judges(database, names, now=now, erase=erase)
+        forget_judges(database, names, erase=erase)
         return []
     if action == "rotate":
-        return rotate_judges(database, names, now=now)
+        return rotate_judges(database, names)
     with database.at_once() as together:
         for name in names:
             state: Literal["active", "blocked"] = "blocked" if action == "block" else "active"
-            set_state_of_judge(together, name, state, now=now)
+            set_state_of_judge(together, name, state)
     return []
 
 
-def forget_judge(database: Database, name: str, *, now: int, erase: bool = False) -> str:
-    """Forget one judge, as `forget_judges` does; gives the random name left."""
-    return forget_judges(database, [name], now=now, erase=erase)[0]
-
-
-def forget_judges(
-    database: Database, names: Sequence[str], *, now: int, erase: bool = False
-) -> list[str]:
+def forget_judges(database: Database, names: Sequence[str], *, erase: bool = False) -> list[str]:
     """Delete what is known of judges: identity, comments, link; gives the random names left.
 
     With ``erase`` the judgments go too, and their items return. Afterwards the old names are in no
@@ -348,34 +339,34 @@ def forget_judges(
     left, ended = [], []
     with database.writing() as connection:
         for name in names:
-            if not _forget_writer(connection, name, now):
+            if not _forget_writer(connection, name):
                 row = _judge_row(connection, database, name)
-                left.append(_forget(connection, row.id, now, erase))
+                left.append(_forget(connection, row.id, erase))
                 ended.append(Link("judge", row.id, row.salt))
     write_ended(database.path, ended)
     rewrite_files(database)
     return left
 
 
-def _forget_writer(connection: Connection, name: str, now: int) -> bool:
+def _forget_writer(connection: Connection, name: str) -> bool:
     """Delete who wrote which texts; says whether that was all there was of this name."""
     gone = connection.execute(delete(writers).where(writers.c.name == name)).rowcount
     systems = connection.execute(select(campaigns.c.systems)).scalar_one()
     judge = select(judges.c.id).where(judges.c.name == name)
     if not gone or name in systems or connection.execute(judge).first() is not None:
         return False
-    record(connection, now, "organiser", "forgotten", texts=gone)
+    record(connection, "organiser", "forgotten", texts=gone)
     return True
 
 
-def _forget(connection: Connection, judge: int, now: int, erase: bool) -> str:
+def _forget(connection: Connection, judge: int, erase: bool) -> str:
     """What `forget_judges` does within a transaction."""
     new = f"forgotten-{secrets.token_hex(6)}"
-    free_leases_of(connection, judge, now)
+    free_leases_of(connection, judge, wall_ms())
     connection.execute(delete(identities).where(identities.c.judge == judge))
     mine = select(assignments.c.id).where(assignments.c.judge == judge)
     if erase:
-        _erase(connection, judge, now)
+        _erase(connection, judge)
     else:
         connection.execute(
             update(judgments).where(judgments.c.assignment.in_(mine)).values(comment="", digest="")
@@ -393,11 +384,11 @@ def _forget(connection: Connection, judge: int, now: int, erase: bool) -> str:
             seen=None,
         )
     )
-    record(connection, now, "organiser", "forgotten", judge=judge, erased=erase)
+    record(connection, "organiser", "forgotten", judge=judge, erased=erase)
     return new
 
 
-def _erase(connection: Connection, judge: int, now: int) -> None:
+def _erase(connection: Connection, judge: int) -> None:
     """Delete the judgments of a judge; items whose answers they were are wanted again."""
     mine = select(assignments.c.id).where(assignments.c.judge == judge)
     connection.execute(delete(judgments).where(judgments.c.assignment.in_(mine)))
@@ -405,7 +396,7 @@ def _erase(connection: Connection, judge: int, now: int) -> None:
         assignments.c.judge == judge, assignments.c.state == "done"
     )
     connection.execute(
-        update(items).where(items.c.id.in_(done)).values(given=items.c.given - 1, freed=now)
+        update(items).where(items.c.id.in_(done)).values(given=items.c.given - 1, freed=wall_ms())
     )
     had = select(assignments.c.item).where(assignments.c.judge == judge)
     again = select(items.c.id).where(items.c.purpose == "repeat", items.c.id.in_(had))

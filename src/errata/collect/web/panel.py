@@ -119,7 +119,7 @@ def _new(
             session_digest=digest,
         )
     )
-    record(connection, store.wall(), "panel", "joined", judge=judge)
+    record(connection, "panel", "joined", judge=judge)
     return JoinedJudge(judge, salt)
 
 
@@ -147,7 +147,7 @@ def _again(
         connection.execute(
             update(identities).where(identities.c.judge == known.id).values(session_digest=digest)
         )
-        record(connection, store.wall(), "panel", "rejoined", judge=known.id)
+        record(connection, "panel", "rejoined", judge=known.id)
     connection.execute(update(judges).where(judges.c.id == known.id).values(seen=now, salt=salt))
     return JoinedJudge(int(known.id), salt)
 
@@ -243,7 +243,7 @@ def release_early(store: AssignmentStore, campaign: Campaign, judge: int) -> boo
         if connection.execute(mine).first() is None:
             return False
         if not is_released(connection, judge):
-            record(connection, store.wall(), "store", "released", judge=judge)
+            record(connection, "store", "released", judge=judge)
         return True
 
 
@@ -261,10 +261,10 @@ def released_participants(connection: Connection) -> set[int]:
     return {int(detail["judge"]) for (detail,) in rows}
 
 
-def forget_identities(database: Database, *, now: int) -> int:
+def forget_identities(database: Database) -> int:
     """Delete what panels call their participants: from the file, its log and its snapshots."""
     with database.writing() as connection:
         gone = connection.execute(delete(identities)).rowcount
-        record(connection, now, "organiser", "identities forgotten", many=gone)
+        record(connection, "organiser", "identities forgotten", many=gone)
     rewrite_files(database)
     return int(gone)

@@ -20,7 +20,7 @@ from errata.collect.answers import AnswerError, CheckedReply, check_answer, cont
 from errata.collect.assignment import Decision, JudgeView, KeepCurrent, NoTask, assign
 from errata.collect.design import Design
 from errata.collect.items import TaskView, task_of
-from errata.collect.qualification import control_passed, rule_blocks
+from errata.collect.qualification import rule_blocks
 from errata.collect.schedule import SystemStrengths
 from errata.collect.web.assignment_queries import SqlReader
 from errata.collect.web.assignments import (
@@ -29,6 +29,7 @@ from errata.collect.web.assignments import (
     give_item,
     release_assignment,
     renew_lease,
+    shown_check,
     task_view,
     view_of,
 )
@@ -60,6 +61,12 @@ _SETTLE = (
     .values(state=bindparam("to"), late=bindparam("is_late"), expires=bindparam("now"))
 )
 _INSERT = judgments.insert()
+_LAST_ANSWER = (
+    select(judgments.c.answer)
+    .where(judgments.c.assignment == ASSIGNMENT)
+    .order_by(judgments.c.revision.desc())
+    .limit(1)
+)
 
 
 class SubmittedAnswer(NamedTuple):
@@ -127,9 +134,9 @@ def insert_answer(
             f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
         )
     connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
-    _settle(connection, row, "done" if reply.skip is None else "skipped", now, wall)
+    _settle(connection, row, "done" if reply.skip is None else "skipped", now)
     if reply.skip is None and design.block_rule is not None:
-        _watch(connection, design, row, now, wall)
+        _watch(connection, design, row, now)
     return Receipt(
         201,
         {
@@ -177,7 +184,7 @@ def _duration(value: Any, field: str) -> int | None:
     return int(value)
 
 
-def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: int) -> None:
+def _settle(connection: Connection, row: Row[Any], state: str, now: int) -> None:
     """Move the assignment to its state and ``given`` with it; what comes after its lease is late.
 
     A late answer is kept even if the item is then judged once too often.
@@ -205,12 +212,12 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int, wall: i
         ).scalar_one()
         if skips >= SKIPS_TO_PARK:
             values["parked"] = True
-            record(connection, wall, "store", "parked", item=row.item)
+            record(connection, "store", "parked", item=row.item)
     if values:
         connection.execute(update(items).where(items.c.id == row.item).values(**values))
 
 
-def _watch(connection: Connection, design: Design, row: Row[Any], now: int, wall: int) -> None:
+def _watch(connection: Connection, design: Design, row: Row[Any], now: int) -> None:
     """After a control: block the judge if the campaign has a rule and it says so."""
     purpose = connection.execute(select(items.c.purpose).where(items.c.id == row.item)).scalar_one()
     rule = design.block_rule
@@ -219,7 +226,7 @@ def _watch(connection: Connection, design: Design, row: Row[Any], now: int, wall
     if rule_blocks(rule, control_results(connection, design, row.judge, last=rule[1])):
         connection.execute(update(judges).where(judges.c.id == row.judge).values(state="blocked"))
         free_leases_of(connection, row.judge, now)
-        record(connection, wall, "rule", "blocked", judge=row.judge)
+        record(connection, "rule", "blocked", judge=row.judge)
 
 
 def control_results(
@@ -238,28 +245,12 @@ def control_results(
         .limit(last)
     ).all()
     usual = usual_scores(connection, design, judge) if rows else {}
-    return [_passed_control(connection, design, row, usual) for row in reversed(rows)]
-
-
-def _passed_control(
-    connection: Connection, design: Design, row: Row[Any], usual: Mapping[str, float]
-) -> bool | None:
-    answer = connection.execute(
-        select(judgments.c.answer)
-        .where(judgments.c.assignment == row.id)
-        .order_by(judgments.c.revision.desc())
-        .limit(1)
-    ).scalar_one()
-    shown = task_view(connection, design, row)
-    return control_passed(
-        design,
-        row.expected,
-        row.shown,
-        answer,
-        source=shown.source,
-        outputs=shown.outputs,
-        usual=usual,
-    )
+    return [
+        shown_check(connection, design, row).control_passed(
+            connection.execute(_LAST_ANSWER, {"of_assignment": row.id}).scalar_one(), usual
+        )
+        for row in reversed(rows)
+    ]
 
 
 def usual_scores(connection: Connection, design: Design, judge: int) -> dict[str, float]:
