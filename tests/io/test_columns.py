@@ -83,3 +83,31 @@ def test_a_table_without_scores_is_refused(tmp_path: Path) -> None:
     path.write_text("scorer\tsystem\tsentence\tF0.5\nm2\ta\t0\t0.5\nm2\ta\t1\t0.7\n")
     with pytest.raises(InputError, match="no overall score of a"):
         read_score_file(path)
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["n", "idx", "doc", "age", "length", "words", "gold", "timestamp", "fluency", "Unnamed: 4"]
+    + ["mean", "total", "sent at"],
+)
+def test_columns_that_are_no_systems_are_refused(tmp_path: Path, title: str) -> None:
+    """By their title or, as of "sent at", by their scale: they once were ranked first."""
+    path = tmp_path / "t.csv"
+    rows = [f"{k},{70 + k},{20 - k},{1_700_000_000 + 10 * k}" for k in range(3)]
+    path.write_text("\n".join([f"sentence,A,B,{title}", *rows]) + "\n")
+    for read in (read_score_file, lambda path: list(read_judgments(path))):
+        with pytest.raises(InputError, match="taken for a system"):
+            read(path)
+
+
+@pytest.mark.parametrize("judge", ["", "judge,"])
+def test_comments_do_not_make_systems_of_judges_or_comments(tmp_path: Path, judge: str) -> None:
+    path = tmp_path / "t.csv"
+    who = "ann," if judge else ""
+    path.write_text(f"{judge}sentence,A,B,comment\n{who}0,70,20,x\n{who}1,60,30,y\n{who}2,6,3,y\n")
+    with pytest.warns(DataWarning, match="not read: comment"):
+        (scores,) = read_score_file(path)
+    assert scores.systems == ("A", "B")
+    # A text that repeats the names of systems names them, whatever it is called.
+    path.write_text("sentence,who,score,second\n0,A,1,5\n0,B,2,6\n1,A,3,7\n1,B,4,8\n")
+    assert all(each.systems == ("A", "B") for each in read_score_file(path))

@@ -140,6 +140,40 @@ def holds_numbers(cells: Iterable[str], *, comma: bool) -> bool:
 
 
 SUMMARIES = ("mean", "average", "avg", "median", "total", "sum", "std", "stdev", "sd")
+# What beside the roles is no system's score: counts, indexes and times.
+OTHERS = ("n", "no", "num", "number", "count", "idx", "row", "rowid", "doc", "document", "time",
+          "timestamp", "date", "year", "age", "length", "len", "words", "tokens", "characters",
+          "chars", "edits", "errors", "gold")  # fmt: skip
+UNRATED = ("judge", "sentence", "rank", "better", "worse", "item", "seconds", "metric", "grammer",
+           "fluency", "meaning")  # fmt: skip
+TIMES = 100  # all numbers of a column are so many times the largest of the others: another scale
+
+
+def check_system_columns(numbers: Mapping[str, Sequence[float]], path: str, line: int = 1) -> None:
+    """Refuse a column that is no system's: by its title, or since its numbers are on another scale.
+
+    >>> check_system_columns({"A": [70, 80], "B": [20, 10], "stamp": [17e8, 17e8]}, "t.csv")
+    Traceback (most recent call last):
+    ...
+    errata.core.errors.InputError: t.csv:1: the numbers of the column stamp are on another scale \
+than those of the others, and it would be taken for a system; remove it, or rename the system
+    """
+    known = {*OTHERS, *(word for role in UNRATED for word in ROLES[role])}
+    largest = {title: max(map(abs, own), default=0.0) for title, own in numbers.items()}
+    for title, own in numbers.items():
+        key = column_key(title)
+        others = max((size for other, size in largest.items() if other != title), default=0.0)
+        if key in SUMMARIES:
+            problem = f"the column {title} seems to sum up the others"
+        elif key in known or key.startswith("unnamed"):
+            problem = f"the title {title} says a count, a time or the like"
+        elif others > 0 and len(own) > 1 and min(map(abs, own)) > TIMES * others:
+            problem = f"the numbers of the column {title} are on another scale than those of the "
+            problem += "others"
+        else:
+            continue
+        problem += ", and it would be taken for a system"
+        raise InputError(problem, path=path, line=line, remedy="remove it, or rename the system")
 
 
 @dataclass(frozen=True)
@@ -254,12 +288,7 @@ class _Titles:
         )
         if len(ratings) < 2:
             raise missing_column_error("system", self.name, self.head)
-        sums = [self.head[c] for c in ratings if column_key(self.head[c]) in SUMMARIES]
-        if sums:
-            problem = f"the column {sums[0]} seems to sum up the others, and would be ranked as a "
-            problem += "system"
-            remedy = "remove it, or give the system another name"
-            raise InputError(problem, path=self.name, line=1, remedy=remedy)
+        check_system_columns({self.head[c]: self._numbers(c) for c in ratings}, self.name)
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
             self._refuse_unclear(ratings)
@@ -268,6 +297,10 @@ class _Titles:
 
     def _cells(self, column: int) -> list[str]:
         return [row.cells[column] for row in self.rows]
+
+    def _numbers(self, column: int) -> list[float]:
+        found = (read_number(cell, comma=self.comma) for cell in self._cells(column))
+        return [number for number in found if number is not None]
 
     def _counts_rows(self, column: int) -> bool:
         return counts_rows(self.head[column], self._cells(column))

@@ -16,7 +16,7 @@ from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import Floats
 from errata.data import Scores
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.columns import holds_numbers, titled
+from errata.io.columns import check_system_columns, holds_numbers, titled
 from errata.io.files import PathLike, peek, read_lines, shown_name
 from errata.io.judgments.checks import similar_names
 from errata.io.outputs import file_stem, split_name
@@ -157,6 +157,8 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
         raise table.error(problem, "add a column called sentence, or one called system", line)
     if system is None and not {*texts} - {judge}:
         return _by_column(table, judge, table.counter if sentence is None else sentence)
+    if system is None and metric is None and _rated_once(table, judge, sentence):
+        return _by_column(table, judge, sentence)
     if system is None and metric is None and table.head is not None and len(table.columns) > 2:
         _refuse_empty(table, texts, line)
     if metric is None and len(texts) == 2 and system is None and len(table.columns) == 3:
@@ -169,6 +171,14 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
         problem = "the file names its systems itself, and others than --names does"
         raise table.error(problem, "give it the same names, or leave out --names")
     return assemble_scores(rows, table.path)
+
+
+def _rated_once(table: _ScoreTable, judge: int | None, sentence: int | None) -> bool:
+    """Whether each sentence has one row, or one of each judge: then systems are columns."""
+    if sentence is None or len(table.rows) < 2 or sum(table.numeric) < 3:
+        return False
+    judges = [""] * len(table.rows) if judge is None else table.cells(judge)
+    return len({*zip(judges, table.cells(sentence), strict=True)}) == len(table.rows)
 
 
 def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
@@ -185,14 +195,18 @@ def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
 
 def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> list[Scores]:
     """A column of numbers for each system, with a row for each sentence, or one for all."""
-    columns, names = [c for c in table.columns if c not in (judge, sentence)], table.names
+    columns = [c for c in table.columns if table.numeric[c] and c not in (judge, sentence)]
+    names = table.names
     notes: tuple[str, ...] = ()
+    _warn_of_unread(table, {judge, sentence, *columns})
     if not columns:
         raise table.error("no column of scores", "write a column of numbers for every system")
     if judge is None and len(columns) == 1 and (table.head is None or names):
         return _one_column(table, columns[0])
     if table.head is not None:
         names = [table.title(column) for column in columns]
+        numbers = ([table.number(row, c) for row in table.rows if row.cells[c]] for c in columns)
+        check_system_columns(dict(zip(names, numbers, strict=True)), table.path)
     elif len(names) != len(columns):
         problem = f"{len(columns)} columns of numbers without a heading, and {len(names)} names"
         raise table.error(problem, "name the systems in a heading or with --names")
@@ -242,7 +256,7 @@ def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
     for several in ratings.values():
         first = next(iter(several.values()))
         cells = list(first.cells)
-        for column in {*table.columns} - {judge, sentence}:
+        for column in {c for c in table.columns if table.numeric[c]} - {judge, sentence}:
             values = [table.number(r, column) for r in several.values() if r.cells[column]]
             cells[column] = repr(sum(values) / len(values)) if values else ""
         merged.append(Row(first.line, tuple(cells)))
