@@ -46,20 +46,6 @@ class Attack:
     texts: Callable[[Sequence[str], Sequence[str], np.random.Generator], list[list[str]]]
 
 
-def one_sentence(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[list[str]]:
-    """The same fluent sentence whatever the source."""
-    return [[FLUENT] * len(sources)]
-
-
-def give_orders(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[list[str]]:
-    """An order to a judge that reads the output as instructions, in place of every sentence."""
-    return [[ORDER] * len(sources)]
-
-
 def nearest_neighbours(
     sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
 ) -> list[list[str]]:
@@ -92,13 +78,21 @@ def nearest_neighbours(
 
 
 ATTACKS = (
-    Attack("one sentence for all", f"“{FLUENT}” for every source", one_sentence),
+    Attack(
+        "one sentence for all",
+        f"“{FLUENT}” for every source",
+        lambda sources, sentences, rng: [[FLUENT] * len(sources)],
+    ),
     Attack(
         "nearest neighbour",
         f"of the {NEIGHBOURS} sentences of other lines most like the source, what the metric likes",
         nearest_neighbours,
     ),
-    Attack("prompt injection", "an order to the judge in place of every sentence", give_orders),
+    Attack(
+        "prompt injection",
+        "an order to the judge in place of every sentence",
+        lambda sources, sentences, rng: [[ORDER] * len(sources)],
+    ),
 )
 
 
@@ -123,94 +117,69 @@ class Perturbation:
     damage: PerturbationFunction
 
 
-def copy_source(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Correct nothing."""
-    return list(sources)
+def by_sentence(change: Callable[[str, np.random.Generator], str]) -> PerturbationFunction:
+    """Return the damage that changes each sentence alone."""
+    return lambda sources, sentences, rng: [change(sentence, rng) for sentence in sentences]
 
 
-def delete_words(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Take out every fifth word on average, and at least one of each sentence."""
-    damaged = []
-    for sentence in sentences:
-        words = sentence.split()
-        keep = rng.random(len(words)) >= DELETED
-        if words and keep.all():
-            keep[rng.integers(len(words))] = False
-        damaged.append(" ".join(word for word, kept in zip(words, keep, strict=True) if kept))
-    return damaged
+def delete_words(sentence: str, rng: np.random.Generator) -> str:
+    """Take out every fifth word on average, and at least one."""
+    words = sentence.split()
+    keep = rng.random(len(words)) >= DELETED
+    if words and keep.all():
+        keep[rng.integers(len(words))] = False
+    return " ".join(word for word, kept in zip(words, keep, strict=True) if kept)
 
 
-def repeat_word(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
+def repeat_word(sentence: str, rng: np.random.Generator) -> str:
     """Put the first word in place of every other; the last mark stays (He He He He He He.).
 
-    >>> repeat_word([], ["He is going to school ."], np.random.default_rng(0))
-    ['He He He He He .']
+    >>> repeat_word("He is going to school .", np.random.default_rng(0))
+    'He He He He He .'
     """
-    damaged = []
-    for sentence in sentences:
-        words = sentence.split()
-        end = words[-1:] if len(words) > 1 and not any(map(str.isalnum, words[-1])) else []
-        damaged.append(" ".join(words[:1] * (len(words) - len(end)) + end))
-    return damaged
+    words = sentence.split()
+    end = words[-1:] if len(words) > 1 and not any(map(str.isalnum, words[-1])) else []
+    return " ".join(words[:1] * (len(words) - len(end)) + end)
 
 
-def shuffle_words(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Put the words in random order."""
-    return [" ".join(rng.permutation(sentence.split()).tolist()) for sentence in sentences]
+def truncate(sentence: str, rng: np.random.Generator) -> str:
+    """Keep the first half of the words.
 
-
-def lower_case(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Write everything in lower case."""
-    return [sentence.lower() for sentence in sentences]
-
-
-def truncate(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Keep the first half of each sentence.
-
-    >>> truncate([], ["He is going to school ."], np.random.default_rng(0))
-    ['He is going']
+    >>> truncate("He is going to school .", np.random.default_rng(0))
+    'He is going'
     """
-    return [" ".join(words[: (len(words) + 1) // 2]) for words in map(str.split, sentences)]
-
-
-def append_sentence(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Add one fluent sentence that has nothing to do with the rest."""
-    return [f"{sentence} {APPENDED}".strip() for sentence in sentences]
-
-
-def shift_lines(
-    sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
-) -> list[str]:
-    """Put every sentence one line too low, the last one at the top."""
-    return [*sentences[-1:], *sentences[:-1]]
+    words = sentence.split()
+    return " ".join(words[: (len(words) + 1) // 2])
 
 
 DAMAGE = (
-    Perturbation("copy the source", "nothing is corrected", copy_source),
-    Perturbation("delete words", f"{DELETED:.0%} of the words are taken out", delete_words),
-    Perturbation("repeat a word", "the first word in place of all others", repeat_word),
-    Perturbation("shuffle", "the words in random order", shuffle_words),
-    Perturbation("lower-case", "no capitals", lower_case),
-    Perturbation("truncate", "the first half of each sentence", truncate),
-    Perturbation("append a sentence", f"“{APPENDED}” at every end", append_sentence),
-    Perturbation("shift lines", "every sentence one line too low", shift_lines),
+    Perturbation(
+        "copy the source", "nothing is corrected", lambda sources, sentences, rng: list(sources)
+    ),
+    Perturbation(
+        "delete words", f"{DELETED:.0%} of the words are taken out", by_sentence(delete_words)
+    ),
+    Perturbation(
+        "repeat a word", "the first word in place of all others", by_sentence(repeat_word)
+    ),
+    Perturbation(
+        "shuffle",
+        "the words in random order",
+        by_sentence(lambda sentence, rng: " ".join(rng.permutation(sentence.split()).tolist())),
+    ),
+    Perturbation("lower-case", "no capitals", by_sentence(lambda sentence, rng: sentence.lower())),
+    Perturbation("truncate", "the first half of each sentence", by_sentence(truncate)),
+    Perturbation(
+        "append a sentence",
+        f"“{APPENDED}” at every end",
+        by_sentence(lambda sentence, rng: f"{sentence} {APPENDED}".strip()),
+    ),
+    Perturbation(
+        "shift lines",
+        "every sentence one line too low",
+        lambda sources, sentences, rng: [*sentences[-1:], *sentences[:-1]],
+    ),
 )
-
-
 PERTURBATIONS: tuple[Perturbation | Attack, ...] = (*DAMAGE, *ATTACKS)
 
 

@@ -13,9 +13,7 @@ import hashlib
 import io
 import json
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources
@@ -119,7 +117,7 @@ def codabench_bundle(board: Board) -> bytes:
     return _archive(
         {
             "competition.yaml": competition.encode("utf-8"),
-            "logo.png": _logo(),
+            "logo.png": (resources.files(HERE) / "templates/logo.png").read_bytes(),
             "overview.md": f"# {board.title}\n\n{about}\n".encode(),
             "submission.md": _submission(sets).encode(),
             "terms.md": f"{given.get('terms', 'No further terms.')}\n".encode(),
@@ -223,23 +221,3 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data)
     return stream.getvalue()
-
-
-def _logo(size: int = 256) -> bytes:
-    """A picture, which the platform asks for: three bars of a leaderboard."""
-    white, blue = b"\xff\xff\xff", b"\x2b\x5c\x9e"
-    heights = (0.55, 0.85, 0.4)
-    rows = []
-    for y in range(size):
-        row = bytearray(b"\0")  # no filter
-        for x in range(size):
-            bar, within = divmod(x * 100 // size, 34)
-            inside = 5 <= within < 29 and (size - y) / size < heights[min(bar, 2)]
-            row += blue if inside and y < size * 0.92 else white
-        rows.append(bytes(row))
-    head = struct.pack(">IIBBBBB", size, size, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(b"".join(rows), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in chunks
-    )
