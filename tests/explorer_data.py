@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from errata.reports.explorer.rows import PackedColumn, uncompressed, unpacked_columns
+import numpy as np
+from numpy.typing import NDArray
+
+from errata.reports.explorer.rows import PackedColumn
 from errata.reports.page import Section
 
 BLOCK = re.compile(
@@ -38,6 +44,18 @@ class Unpacked:
                 done += [*tokens[at:start], *replacement.split()]
                 at = end
         return " ".join([*done, *tokens[at:]])
+
+
+def uncompressed(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
+
+
+def unpacked_columns(manifest: Mapping[str, PackedColumn], data: bytes) -> dict[str, NDArray[Any]]:
+    found = {}
+    for name, column in manifest.items():
+        kind = np.dtype(column.type.removesuffix("Array").lower()).newbyteorder("<")
+        found[name] = np.frombuffer(data, kind, column.length, column.at)
+    return found
 
 
 def unpack(section: Section) -> Unpacked:

@@ -19,9 +19,9 @@ from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
 from errata.reports import explorer
 from errata.reports.explorer import explorer_section
-from errata.reports.explorer.rows import metric_disagreement, packed_columns, unpacked_columns
+from errata.reports.explorer.rows import metric_disagreement, packed_columns
 from errata.scoring.evaluate import evaluate
-from explorer_data import unpack
+from explorer_data import unpack, unpacked_columns
 
 METRICS = ("m2", "gleu", "edits")
 

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from command import errata
 from errata.core.errors import InputError
@@ -17,36 +14,13 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus
 from errata.metrics import parse
 from errata.references.study import (
-    Operations,
     annotators_as_systems,
     curve_facts,
-    operations,
     reference_curve,
     self_check,
     study_references,
 )
 from toy import Toy
-
-words = st.lists(st.sampled_from("abcde"), max_size=9).map(" ".join)
-
-
-@given(words, words)
-def test_operations_add_up_to_ter(text: str, target: str) -> None:
-    found = operations(text, target)
-    edits, _ = translation_edit_rate(text.split(), target.split())
-    assert found.total == edits
-    assert found.insertions - found.deletions == len(target.split()) - len(text.split())
-
-
-def test_operations_by_hand() -> None:
-    assert operations("a b", "a x b") == Operations(1, 0, 0, 0)
-    assert operations("a x b", "a b") == Operations(0, 1, 0, 0)
-    assert operations("a b", "a C") == Operations(0, 0, 1, 0)
-    assert operations("A b", "a b") == Operations(0, 0, 0, 0)
-    assert operations("A b", "a b", lowercase=False) == Operations(0, 0, 1, 0)
-    assert operations("a b c d", "c d a b") == Operations(0, 0, 0, 1)
-    assert operations("a b", "") == Operations(0, 2, 0, 0)
-
 
 CORPUS = Corpus(
     ("He go home .", "Fine .", "I likes tea ."),

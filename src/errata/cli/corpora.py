@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,7 @@ from errata.cli.options import (
     tier_option,
     types_option,
 )
-from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
 from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
@@ -105,18 +106,8 @@ def command(given: CorporaOptions) -> None:
     if scored:
         confidence = given.bootstrap.confidence
         wanted = metrics if base is None or base in metrics else [base, *metrics]
-        results = []
-        for metric in wanted:
-            with ProgressBar(metric.name) as progress:
-                results.append(
-                    score_across(
-                        metric,
-                        scored,
-                        **given.bootstrap.drawing,
-                        threads=given.threads,
-                        progress=progress,
-                    )
-                )
+        settings = {**given.bootstrap.drawing, "threads": given.threads}
+        results = with_bars(wanted, partial(score_across, sets=scored, **settings))
         results = with_unique_labels(results)
         other = None if base is None else results[wanted.index(base)]
         for across in results:

@@ -6,10 +6,11 @@ import glob
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from errata.cli.output import ProgressBar
+from errata.cli.output import with_bars
 from errata.cli.params import choice_of, option
 from errata.core.errors import InputError
 from errata.core.registry import origin
@@ -100,21 +101,8 @@ def score_metrics(
     """Return the scores of the systems by each metric, with a bar for each that takes long."""
     from errata.scoring.evaluate import evaluate
 
-    results = []
-    for metric in metrics:
-        with ProgressBar(metric.name) as progress:
-            results.append(
-                evaluate(
-                    metric,
-                    corpus,
-                    systems,
-                    **bootstrap.drawing,
-                    bootstrap=kind or bootstrap.kind,
-                    threads=threads,
-                    progress=progress,
-                )
-            )
-    return results
+    settings = {**bootstrap.drawing, "bootstrap": kind or bootstrap.kind, "threads": threads}
+    return with_bars(metrics, partial(evaluate, corpus=corpus, systems=systems, **settings))
 
 
 def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:

@@ -7,10 +7,10 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from errata.io.checks import Finding
+    from errata.metrics import Metric
 
-
+M = TypeVar("M", bound="Metric")
+T = TypeVar("T")
 # Characters of tables that old code pages lack, and replacements of the same width.
 PLAIN = {"─": "-", "┄": "-", "–": "-", "−": "-", "—": "-", "…": "~", "→": ">", "↑": "+", "↓": "-"}
 
@@ -188,6 +190,15 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def with_bars(metrics: Iterable[M], make: Callable[..., T]) -> list[T]:
+    """Return ``make(metric, progress=...)`` of each metric, with a bar for each that takes long."""
+    results = []
+    for metric in metrics:
+        with ProgressBar(metric.name) as progress:
+            results.append(make(metric, progress=progress))
+    return results
 
 
 def _rich_bar() -> RichProgress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,7 @@ from errata.cli.judgment_options import (
 )
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
-from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
 from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
@@ -175,14 +176,8 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         )
     signature = signed(f"ster(lowercase={not given.cased})", *corpus_facts(corpus))
     tables = report.study_tables(compared, signature=signature)
-    scores = []
-    for metric in metrics:
-        with ProgressBar(metric.name) as progress:
-            scores.append(
-                study.annotators_as_systems(
-                    corpus, metric, names=names, **given.bootstrap.drawing, progress=progress
-                )
-            )
+    score = partial(study.annotators_as_systems, corpus, names=names, **given.bootstrap.drawing)
+    scores = with_bars(metrics, score)
     tables.append(report.annotator_table(scores, confidence=given.bootstrap.confidence))
     checks = [study.self_check(corpus, metric, names=names) for metric in metrics]
     tables.append(report.self_check_table(checks))
@@ -317,13 +312,8 @@ def _score_sets(
 ) -> list[SetScores]:
     from errata.references.sets import score_sets
 
-    results = []
-    for metric in metrics if systems else ():
-        with ProgressBar(metric.name) as progress:
-            results.append(
-                score_sets(metric, sets, systems, **given.bootstrap.drawing, progress=progress)
-            )
-    return results
+    score = partial(score_sets, sets=sets, systems=systems, **given.bootstrap.drawing)
+    return with_bars(metrics if systems else (), score)
 
 
 def _curves(

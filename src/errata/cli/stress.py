@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import click
 
@@ -14,7 +15,7 @@ from errata.cli.options import (
     metric_option,
     threads_option,
 )
-from errata.cli.output import CommandOptions, ProgressBar, emit
+from errata.cli.output import CommandOptions, emit, with_bars
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -72,20 +73,17 @@ def command(given: StressOptions) -> None:
     hypotheses = read_hypotheses(given.output, corpus=corpus) if given.output else None
     attacks = [read_hypotheses(text, corpus=corpus, guard=False) for text in given.attacks]
     perturbations = [*PERTURBATIONS, *(published_attack(a.system, a.sentences) for a in attacks)]
-    cards = []
-    for metric in metrics:
-        with ProgressBar(metric.name) as progress:
-            cards.append(
-                stress(
-                    metric,
-                    corpus,
-                    hypotheses,
-                    perturbations=perturbations,
-                    **given.bootstrap.intervals,
-                    threads=given.threads,
-                    progress=progress,
-                )
-            )
+    cards = with_bars(
+        metrics,
+        partial(
+            stress,
+            corpus=corpus,
+            hypotheses=hypotheses,
+            perturbations=perturbations,
+            **given.bootstrap.intervals,
+            threads=given.threads,
+        ),
+    )
     for _, path in given.figures:
         save_figure(stress_plot(cards), path)
     emit([stress_table(card) for card in cards], given.display)

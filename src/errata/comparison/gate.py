@@ -64,12 +64,13 @@ _CONDITION = re.compile(
 )
 # What people call the figures of a kind, and what tables do.
 _FIGURES = {"recall": "R", "precision": "P", "r": "R", "p": "P", "success": "success"}
+# Counts of edits: their field, and the changes that they count.
 _COUNTS = {
-    "new false alarms": "new_alarms",
-    "false alarms gone": "alarms_gone",
-    "lost edits": "lost",
-    "gained edits": "gained",
-    "spoilt edits": "right_wrong",
+    "new false alarms": ("new_alarms", {"new false alarm"}),
+    "false alarms gone": ("alarms_gone", {"false alarm gone"}),
+    "lost edits": ("lost", {"right → missed", "right → wrong"}),
+    "gained edits": ("gained", {"missed → right", "wrong → right"}),
+    "spoilt edits": ("right_wrong", {"right → wrong"}),
 }
 EXAMPLE = "write e.g. 'm2 < -0.005', 'R:SPELL recall < 0.8' or 'new false alarms > 0 on clean.txt'"
 
@@ -159,7 +160,7 @@ def _check_condition(
             remedy="there may be no such edits in these sentences; leave the condition out, or "
             "give sentences that have some",
         )
-    if bound != "point" and math.isnan(interval.low) and not _is_count(condition.figure):
+    if bound != "point" and math.isnan(interval.low) and _count_name(condition.figure) is None:
         raise InputError(
             f"{condition.text!r} is tested on an interval, and there is none without resamples "
             "that have something to count",
@@ -178,15 +179,10 @@ def _check_condition(
     )
 
 
-def _is_count(figure: str) -> bool:
-    return _count_name(figure) is not None
-
-
 def _count_name(figure: str) -> tuple[str, str] | None:
     """The count that a figure names, and its kind; empty for all kinds."""
     name, _, kind = figure.partition(" of ")
-    attribute = _COUNTS.get(name.lower())
-    return None if attribute is None else (attribute, kind)
+    return (name.lower(), kind) if name.lower() in _COUNTS else None
 
 
 def _figure(
@@ -219,7 +215,7 @@ def _refuse_impossible(condition: Condition, least: float) -> None:
 
 
 def _count(
-    condition: Condition, comparison: Comparison, attribute: str, kind: str
+    condition: Condition, comparison: Comparison, name: str, kind: str
 ) -> tuple[float, Interval, tuple[int, ...]]:
     if not comparison.judged:
         raise InputError(
@@ -234,7 +230,7 @@ def _count(
     counts = comparison.counts
     if kind:
         counts = _kind(condition, comparison, kind).changes
-    wanted = _CHANGES[attribute]
+    attribute, wanted = _COUNTS[name]
     sentences = dict.fromkeys(
         change.sentence
         for change in comparison.changes
@@ -247,15 +243,6 @@ def _count(
 def _kinds(kind: str) -> set[str]:
     """A kind by all names that it has, from its operation alone to its full name."""
     return {kind_at(kind, tier) for tier in (1, 2, 3)}
-
-
-_CHANGES = {
-    "new_alarms": {"new false alarm"},
-    "alarms_gone": {"false alarm gone"},
-    "lost": {"right → missed", "right → wrong"},
-    "gained": {"missed → right", "wrong → right"},
-    "right_wrong": {"right → wrong"},
-}
 
 
 def _difference(condition: Condition, comparison: Comparison) -> tuple[Difference, bool]:

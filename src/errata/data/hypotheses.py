@@ -49,6 +49,8 @@ class Hypotheses:
         >>> Hypotheses("A", ("a", "b", "c")).without_sentences(0, 2).sentences
         ('b',)
         """
+        if not sentences:
+            return self
         gone = {*sentences}
         check_skipped(gone, len(self))
         stay = [i for i in range(len(self)) if i not in gone]

@@ -159,7 +159,7 @@ class GLEU(Metric):
         lengths = hypothesis.lengths.reshape(len(systems), len(corpus))
         counts = []
         for k, own in enumerate(np.repeat(lengths, np.diff(first), axis=1)):
-            rows = np.empty((len(own), _statistic_count(self.n)))
+            rows = np.empty((len(own), 2 + 2 * self.n))
             rows[:, HYPOTHESIS] = own
             rows[:, REFERENCE] = references.lengths
             rows[:, NUMERATORS] = numerators[k * len(own) : (k + 1) * len(own)]
@@ -200,7 +200,7 @@ class GLEU(Metric):
         With the script's smoothing of single sentences every zero statistic counts as 1.
         """
         if self.level == "sentence":
-            own = totals[..., : _statistic_count(self.n)]
+            own = totals[..., : 2 + 2 * self.n]
             return _gleu(np.where(own == 0, 1.0, own), self.n, self.brevity)
         if self.references != "expected":
             return _gleu(totals, self.n, self.brevity)
@@ -226,14 +226,9 @@ class GLEU(Metric):
         return {"SD over references": spread, "error": error}
 
 
-def _statistic_count(n: int) -> int:
-    """How many statistics are counted: two lengths, and two of each order."""
-    return 2 + 2 * n
-
-
 def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
     """GLEU of summed statistics; 0 where any is 0 (no clamp is needed: none is negative)."""
-    counted = totals[..., : _statistic_count(n)]
+    counted = totals[..., : 2 + 2 * n]  # two lengths, and two statistics of each order
     there = np.asarray((counted > 0).all(axis=-1))
     safe = np.where(there[..., None], counted, 1.0)
     h, r = safe[..., HYPOTHESIS], safe[..., REFERENCE]
@@ -260,7 +255,7 @@ def expected_gleu(
     error given, ``E (mean_n (sd_n/num_n)³ + 4 s² exp(-m²/2s²))``, is no proven bound; its
     factors were set on small samples with every combination enumerated (see the documentation).
     """
-    means, covariances = totals[..., : _statistic_count(n)], totals[..., _statistic_count(n) :]
+    means, covariances = totals[..., : 2 + 2 * n], totals[..., 2 + 2 * n :]
     there = np.asarray((means > 0).all(axis=-1))
     mean = np.where(there[..., None], means, 1.0)
     covariance = np.zeros((*there.shape, n + 1, n + 1))  # symmetric; its upper triangle is given

@@ -20,31 +20,6 @@ from errata.scoring.results import corpus_facts
 SUBSETS = 20  # subsets of annotators tried for one point of the curve
 
 
-@dataclass(frozen=True)
-class Operations:
-    """How one text becomes another by TER: words inserted, deleted, substituted, phrases moved."""
-
-    insertions: int
-    deletions: int
-    substitutions: int
-    shifts: int
-
-    @property
-    def total(self) -> int:
-        """All of them: TER's number of edits, not divided by a length."""
-        return self.insertions + self.deletions + self.substitutions + self.shifts
-
-
-def operations(text: str, target: str, *, lowercase: bool = True) -> Operations:
-    """The operations of the shortest way TER finds from a text to a target (Snover et al. 2006).
-
-    >>> operations("a b c d e", "c d a b x")
-    Operations(insertions=0, deletions=0, substitutions=1, shifts=1)
-    """
-    (counts,) = operation_counts([(text, target)], lowercase=lowercase, threads=1).tolist()
-    return Operations(*counts)
-
-
 EDIT_KINDS = ("insertions", "deletions", "substitutions", "shifts")
 
 

@@ -104,13 +104,9 @@ KINDS = (
 
 def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
     """Return the letters of every source, kept with the corpus; ``known`` if they were read."""
-
-    def make() -> Letters:
-        shown = letters_in(corpus.sources) if known is None else known
-        shown.flags.writeable = False
-        return shown
-
-    return corpus.derived(LETTERS, make)
+    shown = corpus.derived(LETTERS, lambda: letters_in(corpus.sources) if known is None else known)
+    shown.flags.writeable = False
+    return shown
 
 
 def source_shapes(corpus: Corpus) -> LineShapes:
