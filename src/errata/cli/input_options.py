@@ -40,7 +40,11 @@ def parse_metrics(
     metrics = [parse(text) for text in texts or default]
     if extractor is not None:
         metrics = extracting(metrics, extractor)
-    reject_duplicates(metrics)
+    for one, other in combinations(metrics, 2):
+        if same_metric(one, other):
+            raise InputError(
+                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
+            )
     return metrics
 
 
@@ -55,15 +59,6 @@ def same_metric(one: Metric, other: Metric) -> bool:
         and repr(one).partition("(")[2] == repr(other).partition("(")[2]
         and origin(type(one)) == origin(type(other))
     )
-
-
-def reject_duplicates(metrics: Sequence[Metric]) -> None:
-    """Refuse to compute the same numbers twice, in two columns of one name."""
-    for one, other in combinations(metrics, 2):
-        if same_metric(one, other):
-            raise InputError(
-                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
-            )
 
 
 def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:

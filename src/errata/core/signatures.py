@@ -34,19 +34,15 @@ def short_signature(signature: str) -> str:
     >>> short_signature("level:system | sentences:1312")
     'level:system#256afea3'
     """
-    return f"{without_defaults(signature.partition(' | ')[0])}#{signature_id(signature)}"
-
-
-def without_defaults(head: str) -> str:
-    """What stands before the facts, without the parameters that are the defaults."""
+    head = signature.partition(" | ")[0]
     try:
         name, given = parse_arguments(head)
     except InputError:
-        return head.partition("(")[0].strip().replace(" ", "_")
+        head, name, given = head.partition("(")[0].strip().replace(" ", "_"), "", {}
     registries = (getattr(import_module(module), each) for module, each in REGISTRIES)
     scorers = next((known for known in registries if name in known.builtin), None)
-    if scorers is None:
-        return head
-    usual = {field.name: field.default for field in fields(scorers.get(name))}
-    shown = [f"{key}={value!r}" for key, value in given.items() if value != usual.get(key)]
-    return name + (f"({', '.join(shown)})" if shown else "")
+    if scorers is not None:
+        usual = {field.name: field.default for field in fields(scorers.get(name))}
+        shown = [f"{key}={value!r}" for key, value in given.items() if value != usual.get(key)]
+        head = name + (f"({', '.join(shown)})" if shown else "")
+    return f"{head}#{signature_id(signature)}"

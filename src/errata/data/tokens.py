@@ -153,18 +153,14 @@ class Vocabulary(Numbers[str]):
         ``ascii_only`` splits at ASCII white space only, as programs that read bytes do.
         """
         every = sentences if isinstance(sentences, Sequence) else list(sentences)
-        parts = [
-            self._intern(every[i : i + INTERNED], ascii_only)
-            for i in range(0, len(every), INTERNED)
-        ]
+        parts = []
+        for i in range(0, len(every), INTERNED):
+            ids, offsets, spelled = words.number(*utf8(every[i : i + INTERNED]), ascii_only)
+            distinct = spelled.decode(errors="surrogatepass").split("\n")
+            distinct.pop()  # the empty string after the last line feed
+            # Only distinct words are numbered, under the lock.
+            parts.append(Tokens(self.number(distinct).astype(np.int32)[ids], offsets))
         return parts[0] if len(parts) == 1 else Tokens.joined(*parts)
-
-    def _intern(self, sentences: Sequence[str], ascii_only: bool) -> Tokens:
-        """Number the tokens of some sentences; only distinct words are numbered under the lock."""
-        ids, offsets, spelled = words.number(*utf8(sentences), ascii_only)
-        distinct = spelled.decode(errors="surrogatepass").split("\n")
-        distinct.pop()  # the empty string after the last line feed
-        return Tokens(self.number(distinct).astype(np.int32)[ids], offsets)
 
     def intern_tokens(self, sentences: Iterable[Sequence[str]]) -> Tokens:
         """Number the tokens of tokenised sentences."""

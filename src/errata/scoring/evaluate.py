@@ -17,7 +17,7 @@ from errata.core.registry import plugin_errors
 from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
 from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Metric, describe_data, join_counts
+from errata.metrics.base import Metric, join_counts
 from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
@@ -142,7 +142,7 @@ def _scores_of(
             weights=lambda: resample_weights(corpus, resamples, rng),
             blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
         )
-    described = describe_data(metric, corpus, systems)
+    described = metric.describe(metric.facts(corpus, systems))
     return build_scores(
         metric,
         [each.system for each in systems],

@@ -41,16 +41,20 @@ def build_scores(
     """
     METRICS.refuse_disguise(metric)
     values = [metric.score(each).mean() for each in totals]
-    parts = _gather(
-        [
-            # The mean over draws; whole numbers stay whole where there is one draw.
-            {
-                name: part[0] if len(part) == 1 else part.mean(axis=0)
-                for name, part in metric.figures(each).items()
-            }
-            for each in totals
-        ]
-    )
+    missing = [name for name, value in zip(systems, values, strict=True) if not np.isfinite(value)]
+    figures = [metric.figures(each) for each in totals]
+    # The mean over draws; whole numbers stay whole where there is one draw.
+    parts: dict[str, Any] = {
+        name: np.stack([f[name][0] if len(f[name]) == 1 else f[name].mean(axis=0) for f in figures])
+        for name in figures[0]
+    }
+    sentence_parts: dict[str, Any] = {
+        name: np.stack([more[name] for _, more in alone]) for name in (alone[0][1] if alone else ())
+    }
+    # Figures that are shares of one, as the score is, but for what are sums.
+    fractions = [name for name, part in parts.items() if part.dtype.kind == "f"]
+    fractions = [name for name in fractions if name not in metric.about.amounts]
+    notes = [f"no score, being no number: {', '.join(missing)}"] if missing else []
     return Scores(
         scorer=repr(metric),
         systems=tuple(systems),
@@ -58,14 +62,14 @@ def build_scores(
         sentences=np.stack([scores for scores, _ in alone]) if alone else None,
         parts=parts,
         resampled=resampled,
-        sentence_parts=_gather([more for _, more in alone]) if alone else {},
+        sentence_parts=sentence_parts,
         headline=metric.headline,
         context=whole_context(metric, *described.context, *drawn),
-        notes=(*described.notes, *_undefined(systems, values)),
+        notes=(*described.notes, *notes),
         name=metric.name,
         label=metric.label,
         skipped=skipped,
-        shares=_shares(metric, parts),
+        shares=(metric.headline, *fractions) if metric.about.share else (),
     )
 
 
@@ -122,25 +126,6 @@ def signature_facts(
         *skip_signature(skipped),
         *((f"tokens:{tokens}",) if tokens != "as_is" else ()),
     )
-
-
-def _shares(metric: Metric, parts: Mapping[str, Floats | Ints]) -> tuple[str, ...]:
-    """Which figures are shares of one: the score and its fractions, but for what are sums."""
-    if not metric.about.share:
-        return ()
-    fractions = (name for name, part in parts.items() if part.dtype.kind == "f")
-    return metric.headline, *(name for name in fractions if name not in metric.about.amounts)
-
-
-def _undefined(systems: Sequence[str], values: Sequence[float]) -> tuple[str, ...]:
-    """What a reader must know of scores that are no numbers."""
-    without = [name for name, value in zip(systems, values, strict=True) if not np.isfinite(value)]
-    return (f"no score, being no number: {', '.join(without)}",) if without else ()
-
-
-def _gather(rows: list[dict[str, Floats | Ints]]) -> dict[str, Floats | Ints]:
-    columns: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-    return columns
 
 
 # ---- Facts of a corpus that comes in parts.

@@ -377,7 +377,9 @@ def check_lines(
     beside = pair_lines(sources, lines, look)
     likeness, shown = np.ones(len(lines)), beside.shown
     likeness[beside.changed] = similarity(beside.theirs, beside.ours, threads=threads)
-    filled = non_blank(lines, shown)
+    filled: Bools = (shown & letters.FILLED) != 0
+    for i in np.flatnonzero(shown & letters.BEYOND).tolist():  # str.isspace decides beyond ASCII
+        filled[i] = not lines[i].isspace()
     displaced = _displaced(sources, lines, likeness)
     findings = _check_unrelated(sources, lines, filled, likeness, displaced, path) or _check_shifts(
         sources, lines, likeness, displaced, path, before
@@ -393,14 +395,6 @@ def check_lines(
     if not before:
         return findings
     return [f if f.line is None else replace(f, line=f.line + before) for f in findings]
-
-
-def non_blank(lines: Sequence[str], shown: NDArray[np.uint8]) -> Bools:
-    """Return which lines are not blank; `str.isspace` decides for lines beyond ASCII."""
-    filled: Bools = (shown & letters.FILLED) != 0
-    for i in np.flatnonzero(shown & letters.BEYOND).tolist():
-        filled[i] = not lines[i].isspace()
-    return filled
 
 
 def _check_unrelated(

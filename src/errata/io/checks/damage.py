@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -52,6 +51,7 @@ def check_damage(
     pairs = [(s, line) for s, line in zip(sources, lines, strict=True) if s != line]
     begun = [(s, line) for s, line in pairs if s[:1] != line[:1]]
     inner = [(s, line) for s, line in pairs if s[1:] != s[1:].lower()]
+    tabbed = [(s, line) for s, line in pairs if "\t" in line and "\t" not in s]
     accented = [(s, line) for s, line in pairs if not s.isascii()]
     remarks = Counter(match[1] for _, line in begun if (match := REMARK.match(line)))
     remark = next((text for text, _ in remarks.most_common(1)), "")
@@ -59,13 +59,37 @@ def check_damage(
     case = "restore the case; scores compare it"
     kinds: list[tuple[str, str, str, list[tuple[str, str]], Callable[[str, str], bool]]] = [
         ("quoted-lines", "stand in quotation marks, their sources do not", alone, begun, _quoted),
-        ("prefix", "begin with a number, their sources do not", alone, begun, _numbered),
-        ("prefix", f"begin with {remark[:60]!r}", alone, begun, partial(_begins, remark)),
-        ("columns", "hold their source beside a tab", alone, pairs, _beside_source),
-        ("case", "are in capital letters, their sources are not", case, pairs, _upper),
+        (
+            "prefix",
+            "begin with a number, their sources do not",
+            alone,
+            begun,
+            lambda source, line: bool(NUMBER.match(line)) and not NUMBER.match(source),
+        ),
+        (
+            "prefix",
+            f"begin with {remark[:60]!r}",
+            alone,
+            begun if remark else [],
+            lambda source, line: line.startswith(remark) and not source.startswith(remark),
+        ),
+        ("columns", "hold their source beside a tab", alone, tabbed, _beside_source),
+        (
+            "case",
+            "are in capital letters, their sources are not",
+            case,
+            [(source, line) for source, line in pairs if line.isupper() and not source.isupper()],
+            _same_words,
+        ),
         ("case", "have lost all capital letters but the first", case, inner, _lowered),
         ("cut-lines", "end early, each with the first part of its source", CUT, pairs, _cut),
-        ("normalisation", "write accents in another Unicode form", FORM, accented, _other_form),
+        (
+            "normalisation",
+            "write accents in another Unicode form",
+            FORM,
+            accented,
+            lambda source, line: _form(source) * _form(line) < 0,
+        ),
     ]
     findings = []
     for code, problem, remedy, asked, shows in kinds:
@@ -75,10 +99,6 @@ def check_damage(
             share = f"{found} of {len(lines)} lines ({100 * found / len(lines):.0f} %)"
             findings.append(Finding("warning", path, None, f"{share} {problem}", remedy, code))
     return findings + _refusals(sources, lines, likeness, path)
-
-
-def _begins(remark: str, source: str, line: str) -> bool:
-    return bool(remark) and line.startswith(remark) and not source.startswith(remark)
 
 
 def _quoted(source: str, line: str) -> bool:
@@ -91,17 +111,8 @@ def _quoted(source: str, line: str) -> bool:
     )
 
 
-def _numbered(source: str, line: str) -> bool:
-    return NUMBER.match(line) is not None and NUMBER.match(source) is None
-
-
 def _beside_source(source: str, line: str) -> bool:
-    plain = source.strip()
-    return "\t" in line and "\t" not in source and plain in map(str.strip, line.split("\t"))
-
-
-def _upper(source: str, line: str) -> bool:
-    return line.isupper() and not source.isupper() and _same_words(source, line)
+    return source.strip() in map(str.strip, line.split("\t"))
 
 
 def _lowered(source: str, line: str) -> bool:
@@ -127,10 +138,6 @@ def _cut(source: str, line: str) -> bool:
     from rapidfuzz.distance import Indel
 
     return Indel.normalized_similarity(whole[: len(kept)], kept) >= KEPT
-
-
-def _other_form(source: str, line: str) -> bool:
-    return _form(source) * _form(line) < 0
 
 
 def _form(text: str) -> int:
