@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from campaigns import material
-from errata.collect.assignment import KeepCurrent
+from errata.collect.assignment import Decision, KeepCurrent
 from errata.collect.design import Design
-from errata.collect.items import CampaignTexts, Example, build_items
+from errata.collect.items import CampaignTexts, Example, build_items, task_of
+from errata.collect.web.assignments import expire_leases
 from errata.collect.web.database import Database, create_database
 from errata.collect.web.judges import InvitedJudge, add_judges, change_state, fill_campaign
-from errata.collect.web.store import AssignmentStore, Receipt, SubmittedAnswer
+from errata.collect.web.store import AssignmentStore, HeldTask, Receipt, SubmittedAnswer
 from errata.collect.web.tokens import LinkSigner
 
 WHY = "A *word* stands there twice <b>."
@@ -42,6 +43,38 @@ class Ticks:
         return self.now
 
 
+def next_task(
+    store: AssignmentStore, judge: int, *, known: Sequence[int] = (), ahead: int = 1
+) -> Decision:
+    """Claim a task for a judge, in a transaction of its own."""
+
+    def claim(connection: Connection) -> Decision:
+        row = store.locked_judge(connection, judge)
+        expire_leases(connection, store.steady())
+        campaign = store.campaign(connection)
+        return store.claim(connection, campaign, row, known=known, ahead=ahead)
+
+    return store.retried(claim)
+
+
+def submit_answer(
+    store: AssignmentStore, judge: int, assignment: int, sent: SubmittedAnswer
+) -> Receipt:
+    """Store an answer, in a transaction of its own."""
+
+    def submit(connection: Connection) -> Receipt:
+        store.locked_judge(connection, judge)
+        return store.submit(connection, store.campaign(connection), judge, assignment, sent)
+
+    return store.retried(submit)
+
+
+def held_task(store: AssignmentStore, judge: int, assignment: int) -> HeldTask:
+    """Return a task of a judge as it is stored."""
+    with store.database.reading() as connection:
+        return store.task(connection, store.campaign(connection).design, judge, assignment)
+
+
 class Made:
     """An open campaign with its judges and a clock."""
 
@@ -56,7 +89,7 @@ class Made:
 
     def claim(self, judge: int = 1, **options: Any) -> int:
         """Claim a task, which there must be; return its number."""
-        held = self.store.claim(judge, **options)
+        held = next_task(self.store, judge, **options)
         assert isinstance(held, KeepCurrent), held
         return held.assignment
 
@@ -66,12 +99,17 @@ class Made:
         """Send an answer; without one, skip the task as undecided."""
         if answer is None:
             sent = {"skip": "undecided"} | sent
-        return self.store.submit(judge, task, SubmittedAnswer(revision, answer, **sent))
+        return submit_answer(self.store, judge, task, SubmittedAnswer(revision, answer, **sent))
 
     def tasks(self, judge: int = 1) -> Iterator[tuple[int, dict[str, Any]]]:
         """Claim tasks until none is left; the caller must answer each before the next."""
-        while isinstance(held := self.store.claim(judge), KeepCurrent):
-            yield held.assignment, self.store.task(judge, held.assignment).body
+        while isinstance(held := next_task(self.store, judge), KeepCurrent):
+            yield held.assignment, self.body(judge, held.assignment)
+
+    def body(self, judge: int, task: int) -> dict[str, Any]:
+        """Return what a task shows."""
+        held = held_task(self.store, judge, task)
+        return task_of(self.store.campaign().design, held.shown)
 
     def rows(self, query: Any) -> list[Any]:
         """Return the rows of a table or of a query."""

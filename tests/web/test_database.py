@@ -48,7 +48,7 @@ from errata.collect.web.schema import identities, judgments, metadata
 from errata.collect.web.store import AssignmentStore
 from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_words
 from errata.core.errors import InputError
-from stored_campaigns import BOTH_DATABASES, Made, Make, made, ranked_alike
+from stored_campaigns import BOTH_DATABASES, Made, Make, made, next_task, ranked_alike
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 
@@ -218,7 +218,7 @@ def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
     database = open_database(str(old))
     store = AssignmentStore(database, rng=np.random.default_rng(0))
     assert store.campaign().design.kind == ("review" if path.stem == "schema-2" else "rank")
-    assert isinstance(store.claim(1), KeepCurrent)
+    assert isinstance(next_task(store, 1), KeepCurrent)
     with database.reading() as reading:
         assert reading.execute(select(judgments)).all()
         assert reading.execute(select(schema.schemas.c.version)).scalar_one() == schema.VERSION
@@ -284,7 +284,7 @@ def test_one_process_serves(make_sqlite: Make) -> None:
 
 def answered(made: Made, judge: int, comment: str = "") -> None:
     task = made.claim(judge)
-    made.submit(judge, task, ranked_alike(made.store.task(judge, task).body), comment=comment)
+    made.submit(judge, task, ranked_alike(made.body(judge, task)), comment=comment)
 
 
 def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> None:
@@ -459,7 +459,7 @@ def test_a_clock_that_was_set_back_ends_no_lease_early(make_sqlite: Make) -> Non
         made.database, wall=lambda: made.clock.now - day
     )  # restarted, a day earlier
     assert made.clock.now <= again.steady() < made.clock.now + 60_000
-    assert again.claim(1) == KeepCurrent(held)
+    assert next_task(again, 1) == KeepCurrent(held)
 
 
 def test_statements_have_bound_parameters_only() -> None:

@@ -35,10 +35,10 @@ def written_out(found: RankingColumns) -> list[object]:
 
 def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool) -> None:
     """A judge answers a task, skips it, or thinks better of an earlier answer."""
-    who, store = campaign.judges[judge].id, campaign.store
+    who = campaign.judges[judge].id
     campaign.clock.now += int(rng.integers(1, 5000))
     task = campaign.claim(who)
-    many = [output["key"] for output in store.task(who, task).body["outputs"]]
+    many = [output["key"] for output in campaign.body(who, task)["outputs"]]
     for revision in (1, 2) if again else (1,):
         ranks = {key: int(rng.integers(1, len(many) + 1)) for key in many}
         active = None if rng.random() < 0.2 else int(rng.integers(1, 4000))

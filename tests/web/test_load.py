@@ -24,13 +24,14 @@ from errata.cli.collect import command
 from errata.collect.answers import content_digest
 from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
-from errata.collect.items import build_items
+from errata.collect.items import build_items, task_of
 from errata.collect.web.database import Database, create_database, open_database
 from errata.collect.web.judges import add_judges, change_state, fill_campaign, invited
 from errata.collect.web.schema import assignments, items, judgments
 from errata.collect.web.store import AssignmentStore, SubmittedAnswer
 from processes import wait_until
 from served import Server, served_by_process
+from stored_campaigns import held_task, next_task, submit_answer
 
 REQUEST_MS, CLAIM_MS = 8, 15  # of processor time, usually less
 MEGABYTES = 250  # that a server may take
@@ -155,19 +156,22 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[float]]:
     """Processor milliseconds of claims, of reading tasks and of answers, by different judges."""
     store = AssignmentStore(database, rng=np.random.default_rng(1))
+    design = store.campaign().design
     with database.reading() as connection:
         judges = [judge.id for judge in invited(connection)]
     found: dict[str, list[float]] = {"claim": [], "task": [], "submit": []}
     for k in range(requests):
         judge = judges[k * 7 % len(judges)]
         times = [time.process_time()]
-        held = store.claim(judge)
+        held = next_task(store, judge)
         times.append(time.process_time())
         assert isinstance(held, KeepCurrent), held
-        task = store.task(judge, held.assignment)
+        task = held_task(store, judge, held.assignment)
         times.append(time.process_time())
-        ranks = {output["key"]: 1 for output in task.body["outputs"]}
-        store.submit(judge, held.assignment, SubmittedAnswer(task.revision, ranks, active_ms=9000))
+        ranks = {output["key"]: 1 for output in task_of(design, task.shown)["outputs"]}
+        submit_answer(
+            store, judge, held.assignment, SubmittedAnswer(task.last + 1, ranks, active_ms=9000)
+        )
         times.append(time.process_time())
         for what, taken in zip(found, np.diff(times), strict=True):
             found[what].append(1000 * float(taken))

@@ -22,7 +22,7 @@ from errata.collect.web.panel import forget_identities, join_panel, lost_place
 from errata.collect.web.schema import events, judges
 from errata.collect.web.store import ForbiddenError
 from errata.core.errors import InputError
-from stored_campaigns import BOTH_DATABASES, LESSONS, Made, Make, join_key_of
+from stored_campaigns import BOTH_DATABASES, LESSONS, Made, Make, join_key_of, next_task
 
 PANEL = Panel("prolific", 2, code="C0DE", back="https://example.org/done?cc={code}")
 DESIGN = Design(judges=2, quota=2, repeats=0, controls=0)
@@ -92,7 +92,7 @@ def test_place_without_a_sign_of_life_is_free_again(make: Make) -> None:
         return [value for label, value, _ in figures if label == "Places"]
 
     made.clock.now += 59 * MINUTE
-    made.store.claim(busy)
+    next_task(made.store, busy)
     assert refused(made, "p-three") == (409, "full")
     made.clock.now += 2 * MINUTE
     assert places() == ["1 of 2"]
@@ -149,7 +149,7 @@ def test_participant_who_failed_the_tutorial_gives_the_place_up(make: Make) -> N
 def test_another_session_gets_a_new_link_unless_the_first_is_at_work(make: Make) -> None:
     made = panelled(make)
     judge, salt = came(made, "p-one")
-    made.store.claim(judge)
+    next_task(made.store, judge)
     made.clock.now += 20 * MINUTE
     assert refused(made, "p-one", "s2") == (409, "active")
     made.clock.now += 11 * MINUTE

@@ -31,6 +31,7 @@ from starlette.responses import Response, StreamingResponse
 from errata.collect.answers import AnswerError
 from errata.collect.assignment import JudgeView, KeepCurrent, NoTask
 from errata.collect.design import FORMS_OUT
+from errata.collect.items import task_of
 from errata.collect.web.assignment_queries import may_come_back, most_for_one
 from errata.collect.web.assignments import (
     completed_lessons,
@@ -41,7 +42,13 @@ from errata.collect.web.assignments import (
     tasks_of,
     view_of,
 )
-from errata.collect.web.campaign import BudgetBound, change_budget, change_quota, change_texts
+from errata.collect.web.campaign import (
+    BudgetBound,
+    change_budget,
+    change_quota,
+    change_texts,
+    links_of,
+)
 from errata.collect.web.dashboard import PARTS, Dashboard
 from errata.collect.web.database import error_text, record
 from errata.collect.web.exports import export_lines, parts_of, zip_texts
@@ -56,12 +63,10 @@ from errata.collect.web.i18n import (
     preferred,
 )
 from errata.collect.web.judges import (
-    InvitedJudge,
     JudgeChange,
     add_judges,
     change_judges,
     change_state,
-    invited,
     set_state_of_judge,
 )
 from errata.collect.web.panel import (
@@ -76,11 +81,12 @@ from errata.collect.web.schema import judges
 from errata.collect.web.store import (
     AssignmentStore,
     Campaign,
-    ClaimedTask,
     ForbiddenError,
     HeldTask,
     Receipt,
     SubmittedAnswer,
+    last_answers,
+    stored_answer,
 )
 from errata.collect.web.tokens import Claims, LinkSigner, TokenRole
 from errata.core.errors import InputError
@@ -551,9 +557,7 @@ def tasks(call: ApiCall) -> dict[str, Any]:
         why = ""
         if standing.state in ("working", "tutorial"):
             for _ in range(1 if standing.state == "tutorial" else ahead):
-                found = store.claim_in(
-                    connection, campaign, judge, known=known, ahead=ahead, row=row, view=view
-                )
+                found = store.claim(connection, campaign, row, known=known, ahead=ahead, view=view)
                 view = None  # it holds one more
                 if isinstance(found, KeepCurrent):
                     known.append(found.assignment)
@@ -562,13 +566,13 @@ def tasks(call: ApiCall) -> dict[str, Any]:
                 why = found.reason
                 break
         design = campaign.design
-        taken = [store.task_in(connection, design, judge, assignment) for assignment in known]
+        taken = [store.task(connection, design, judge, assignment) for assignment in known]
         if why == "nothing" and not may_come_back(connection, design, judge):
             why = "all"  # nothing is left, now or later
         return campaign, standing, taken, why
 
     campaign, standing, found, why = store.retried(claim_in)
-    taken = [_task_json(campaign, task.taken(campaign.design)) for task in found]
+    taken = [_task_json(campaign, task) for task in found]
     state = standing.state
     if state in ("working", "tutorial") and not taken:
         state = _AFTER.get(why, why)
@@ -582,16 +586,16 @@ def tasks(call: ApiCall) -> dict[str, Any]:
 _AFTER = {"nothing": "waiting", "leases": "waiting", "budget": "finished", "all": "finished"}
 
 
-def _task_json(campaign: Campaign, task: ClaimedTask) -> dict[str, Any]:
+def _task_json(campaign: Campaign, task: HeldTask) -> dict[str, Any]:
     """A task as the page gets it: fields are alike whatever the task is for."""
     scales = [asdict(scale) for scale in campaign.design.scales]
     return {
         "id": str(task.id),
-        "revision": task.revision,
+        "revision": task.last + 1,
         "expires": task.expires,
         "language": campaign.texts.get("text_language", "en"),
         **({"scales": scales} if scales else {}),
-        **task.body,
+        **task_of(campaign.design, task.shown),
     }
 
 
@@ -599,11 +603,12 @@ def earlier_tasks(call: ApiCall) -> dict[str, Any]:
     many = call.request.query_params.get("last", "5")
     if not many.isdecimal() or not 1 <= int(many) <= 5:
         raise ApiError(422, "invalid", "last is 1 to 5", "send such a number", "last")
-    found = []
-    campaign = call.store.campaign()
-    for answer in reversed(call.store.last_answers(call.judge, int(many))):
-        task = _task_json(campaign, call.store.task(call.judge, answer["task"]))
-        found.append(task | {k: answer[k] for k in ("revision", "answer", "skip", "comment")})
+    store, found = call.store, []
+    with store.database.reading() as connection:
+        campaign = store.campaign(connection)
+        for row in reversed(last_answers(connection, call.judge, int(many))):
+            held = store.task(connection, campaign.design, call.judge, row.assignment)
+            found.append(_task_json(campaign, held) | stored_answer(row))
     return {"tasks": found}
 
 
@@ -627,7 +632,7 @@ def judgment(call: ApiCall) -> Response:
     def store_in(connection: Connection) -> tuple[Receipt, Campaign, JudgeState]:
         row: Row[Any] | None = store.locked_judge(connection, judge, call.salt)
         campaign = store.campaign(connection)
-        receipt = store.submit_in(connection, campaign, judge, assignment, submission)
+        receipt = store.submit(connection, campaign, judge, assignment, submission)
         if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
             row = None  # the rule may block, and whoever answers keeps a place
         return receipt, *judge_state(store, connection, judge, campaign, row)
@@ -728,20 +733,15 @@ def page_part(call: ApiCall) -> Response:
     return Response(body, media_type="application/json", headers={"etag": tag})
 
 
-def _links(call: ApiCall, found: list[InvitedJudge]) -> list[dict[str, str]]:
-    start, token = f"{call.served.links}judge#", call.served.signer.token
-    return [{"name": j.name, "link": start + token("judge", j.id, j.salt)} for j in found]
+def _links(call: ApiCall, names: list[str]) -> dict[str, Any]:
+    """The links of the judges named, or of all and of the panel; never the organiser's own."""
+    found = links_of(call.store.database, call.served.signer.key, call.served.links, names)
+    shown = found if names else found[1:]
+    return {"links": [{"name": who, "link": link} for who, _, link in shown]}
 
 
 def current_links(call: ApiCall) -> dict[str, Any]:
-    names, doors = call.names, []
-    panel = panel_in(call.store.campaign().texts)
-    if panel is not None and not names:
-        key = call.served.signer.join_key(call.store.salt_of("join"))
-        doors = [{"name": f"panel {panel.provider}", "link": f"{call.served.links}join/{key}"}]
-    with call.store.database.reading() as connection:
-        found = [judge for judge in invited(connection) if not names or judge.name in names]
-    return {"links": [*doors, *_links(call, found)]}
+    return _links(call, call.names)
 
 
 def change_named_judges(call: ApiCall) -> dict[str, Any]:
@@ -749,12 +749,13 @@ def change_named_judges(call: ApiCall) -> dict[str, Any]:
     action: Any = call.request.path_params.get("action")
     if not (names := call.names):
         raise ApiError(422, "invalid", "no names", "send a list of names", "names")
-    database = call.store.database
     if action is None:
-        return {"links": _links(call, add_judges(database, names))}
-    if action not in get_args(JudgeChange):
+        add_judges(call.store.database, names)
+    elif action in get_args(JudgeChange):
+        change_judges(call.store.database, action, names)
+    else:
         raise ApiError(404, "no_page", "there is no such action")
-    return {"links": _links(call, change_judges(database, action, names))}
+    return _links(call, names) if action in (None, "rotate") else {"links": []}
 
 
 def export(call: ApiCall) -> Response:

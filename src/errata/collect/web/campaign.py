@@ -27,6 +27,7 @@ from errata.collect.web.judges import (
     invited,
     link_salts,
     set_quota,
+    unknown_judge,
 )
 from errata.collect.web.panel import panel_in
 from errata.collect.web.schema import campaigns, events, identities, judgments
@@ -65,18 +66,11 @@ def change_quota(database: Database, quota: int, names: Sequence[str] = ()) -> i
     if type(quota) is not int or quota < 1:
         raise InputError(f"quota={quota!r} should be a whole number from 1")
     not_too_large("quota", quota)
-    with database.reading() as connection:
-        everybody = [judge.name for judge in invited(connection)]
-    for name in names:
-        if name not in everybody:  # before any is changed
-            raise InputError(
-                f"there is no judge {name!r}",
-                path=database.name,
-                remedy="errata collect links lists the judges",
-            )
-    for name in names or everybody:
-        set_quota(database, name, quota)
-    return len(names or everybody)
+    with database.at_once() as together, together.reading() as connection:
+        people = names or [judge.name for judge in invited(connection)]
+        for name in people:
+            set_quota(together, name, quota)
+    return len(people)
 
 
 def own_seconds(connection: Connection) -> list[float]:
@@ -482,11 +476,7 @@ def links_of(
         panel = panel_in(connection.execute(select(campaigns.c.texts)).scalar_one())
     for name in names:
         if name not in {judge.name for judge in people}:
-            raise InputError(
-                f"there is no judge {name!r}",
-                path=database.name,
-                remedy="errata collect links lists the judges",
-            )
+            raise unknown_judge(database, name)
 
     signer = LinkSigner(key, salts["campaign"])
 

@@ -219,12 +219,17 @@ def invited(connection: Connection) -> list[InvitedJudge]:
 def _judge_row(connection: Connection, database: Database, name: str) -> Any:
     row = connection.execute(select(judges).where(judges.c.name == name).with_for_update()).first()
     if row is None or row.state == "forgotten":
-        raise InputError(
-            f"there is no judge {name!r}",
-            path=database.name,
-            remedy="errata collect links lists the judges",
-        )
+        raise unknown_judge(database, name)
     return row
+
+
+def unknown_judge(database: Database, name: str) -> InputError:
+    """Return the error for a name that no judge has."""
+    return InputError(
+        f"there is no judge {name!r}",
+        path=database.name,
+        remedy="errata collect links lists the judges",
+    )
 
 
 def rotate_judges(database: Database, names: Sequence[str]) -> list[InvitedJudge]:
@@ -268,21 +273,19 @@ def end_revived_links(database: Database) -> int:
     ended = read_ended(database.path)
     if not ended:
         return 0
-    many = 0
+    renewed = []
     with database.writing() as connection:
         for row in connection.execute(select(judges.c.id, judges.c.salt)).all():
             if Link("judge", row.id, row.salt).digest in ended:
-                renewed = update(judges).where(judges.c.id == row.id).values(salt=new_salt())
-                connection.execute(renewed)
-                many += 1
+                renewed.append(update(judges).where(judges.c.id == row.id))
         for row in connection.execute(select(links)).all():
             if Link(row.role, 0, row.salt).digest in ended:
-                renewed = update(links).where(links.c.role == row.role).values(salt=new_salt())
-                connection.execute(renewed)
-                many += 1
-        if many:
-            record(connection, "store", "rotated", restored=many)
-    return many
+                renewed.append(update(links).where(links.c.role == row.role))
+        for each in renewed:
+            connection.execute(each.values(salt=new_salt()))
+        if renewed:
+            record(connection, "store", "rotated", restored=len(renewed))
+    return len(renewed)
 
 
 def set_quota(database: Database, name: str, quota: int | None) -> None:
@@ -311,21 +314,17 @@ def set_state_of_judge(
 
 def change_judges(
     database: Database, action: JudgeChange, names: Sequence[str], *, erase: bool = False
-) -> list[InvitedJudge]:
-    """Do the same to several judges: to all of them or, where one is not there, to none.
-
-    Gives those whose links are new.
-    """
+) -> None:
+    """Do the same to several judges: to all of them or, where one is not there, to none."""
     if action == "forget":
         forget_judges(database, names, erase=erase)
-        return []
-    if action == "rotate":
-        return rotate_judges(database, names)
-    with database.at_once() as together:
-        for name in names:
-            state: Literal["active", "blocked"] = "blocked" if action == "block" else "active"
-            set_state_of_judge(together, name, state)
-    return []
+    elif action == "rotate":
+        rotate_judges(database, names)
+    else:
+        with database.at_once() as together:
+            for name in names:
+                state: Literal["active", "blocked"] = "blocked" if action == "block" else "active"
+                set_state_of_judge(together, name, state)
 
 
 def forget_judges(database: Database, names: Sequence[str], *, erase: bool = False) -> list[str]:

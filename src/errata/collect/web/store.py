@@ -19,12 +19,11 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from errata.collect.answers import AnswerError, CheckedReply, check_answer, content_digest
 from errata.collect.assignment import Decision, JudgeView, KeepCurrent, NoTask, assign
 from errata.collect.design import Design
-from errata.collect.items import TaskView, task_of
+from errata.collect.items import TaskView
 from errata.collect.qualification import rule_blocks
 from errata.collect.schedule import SystemStrengths
 from errata.collect.web.assignment_queries import SqlReader
 from errata.collect.web.assignments import (
-    expire_leases,
     free_leases_of,
     give_item,
     release_assignment,
@@ -89,63 +88,9 @@ class Receipt(NamedTuple):
     stored: dict[str, Any]
 
 
-def stored_answer(row: Row[Any]) -> dict[str, Any]:
+def stored_answer(row: Any) -> dict[str, Any]:
     """A stored revision as the API shows it."""
-    return {
-        "revision": row.revision,
-        "answer": row.answer,
-        "skip": row.skip,
-        "comment": row.comment,
-    }
-
-
-def insert_answer(
-    connection: Connection,
-    design: Design,
-    row: Row[Any],
-    shown: TaskView,
-    sent: SubmittedAnswer,
-    *,
-    now: int,
-    wall: int,
-    closed: bool,
-) -> Receipt | None:
-    """Check and store a revision of an assignment; None where the campaign is closed.
-
-    ``row`` is of the assignment, with the ``last`` revision that is stored.
-
-    What is stored already is answered also then, so that a retry is always told.
-    """
-    revision = sent.revision
-    if type(revision) is not int or not 1 <= revision < 1_000_000:
-        raise AnswerError("no revision", "revision", "count from 1")
-    reply = check_answer(design, shown, sent.answer, sent.skip, sent.comment)
-    digest = content_digest(reply.answer, reply.skip, reply.comment)
-    last = row.last or 0
-    if revision <= last:
-        given = {"of_assignment": row.id, "revision": revision}
-        known = connection.execute(_REVISION, given).first()
-        assert known is not None, "revisions are counted from 1"
-        return Receipt(200 if known.digest == digest else 409, stored_answer(known))
-    if closed:
-        return None
-    if revision != last + 1:
-        raise AnswerError(
-            f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
-        )
-    connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
-    _settle(connection, row, "done" if reply.skip is None else "skipped", now)
-    if reply.skip is None and design.block_rule is not None:
-        _watch(connection, design, row, now)
-    return Receipt(
-        201,
-        {
-            "revision": revision,
-            "answer": reply.answer,
-            "skip": reply.skip,
-            "comment": reply.comment,
-        },
-    )
+    return {name: getattr(row, name) for name in ("revision", "answer", "skip", "comment")}
 
 
 def _values(
@@ -155,11 +100,9 @@ def _values(
     elapsed = max(0, now - int(row.opened))
     active, total = _duration(sent.active_ms, "active"), _duration(sent.total_ms, "total")
     return {
+        **reply._asdict(),
         "assignment": row.id,
         "revision": sent.revision,
-        "answer": reply.answer,
-        "skip": reply.skip,
-        "comment": reply.comment,
         "active_ms": None if active is None else min(active, elapsed),
         "total_ms": None if total is None else min(total, elapsed),
         "client_time": _moment(sent.client_time),
@@ -270,6 +213,20 @@ def usual_scores(connection: Connection, design: Design, judge: int) -> dict[str
     return {s.name: sum(each[s.name] for each in last) / len(last) for s in design.scales if last}
 
 
+def last_answers(connection: Connection, judge: int, many: int) -> list[Row[Any]]:
+    """The last answers of a judge, newest first; of the tutorial none, it was told of."""
+    latest = (
+        select(func.max(judgments.c.id))
+        .select_from(answers)
+        .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
+        .group_by(judgments.c.assignment)
+        .order_by(func.max(judgments.c.id).desc())
+        .limit(many)
+    )
+    query = select(judgments).where(judgments.c.id.in_(latest)).order_by(judgments.c.id.desc())
+    return list(connection.execute(query).all())
+
+
 RETRIES = 3
 REMEMBERED = 1000  # tasks whose texts are kept, for the answers that come soon
 T = TypeVar("T")
@@ -315,15 +272,6 @@ class Campaign:
     budget: int | None  # of main judgments
 
 
-class ClaimedTask(NamedTuple):
-    """A task for the page: what the API sends, nothing of systems, purposes or what is expected."""
-
-    id: int
-    revision: int
-    expires: int
-    body: dict[str, Any]
-
-
 class HeldTask(NamedTuple):
     """A task as it is stored, with the last revision of its answer; 0 for none."""
 
@@ -331,10 +279,6 @@ class HeldTask(NamedTuple):
     last: int
     expires: int
     shown: TaskView
-
-    def taken(self, design: Design) -> ClaimedTask:
-        """As the page gets it: changes are marked here, when no other writer waits for it."""
-        return ClaimedTask(self.id, self.last + 1, self.expires, task_of(design, self.shown))
 
 
 class AssignmentStore:
@@ -374,40 +318,25 @@ class AssignmentStore:
                 return self.campaign(own)
         return Campaign(**connection.execute(_CAMPAIGN).one()._mapping)
 
-    def claim(self, judge: int, *, known: Sequence[int] = (), ahead: int = 1) -> Decision:
-        """The next task of a judge, given to him: `KeepCurrent` its assignment, or `NoTask`.
-
-        ``known`` are assignments the page has already, ``ahead`` how many it may hold; the texts
-        are read by `task`.
-        """
-        return self.retried(
-            lambda connection: self.claim_in(
-                connection, self.campaign(connection), judge, known=known, ahead=ahead
-            )
-        )
-
-    def claim_in(
+    def claim(
         self,
         connection: Connection,
         campaign: Campaign,
-        judge: int,
+        row: Row[Any],
         *,
         known: Sequence[int] = (),
         ahead: int = 1,
-        row: Row[Any] | None = None,
         view: JudgeView | None = None,
     ) -> Decision:
-        """`claim` within a transaction; ``row`` is the judge's, where it is locked already.
+        """The next task of a judge, given to him: `KeepCurrent` its assignment, or `NoTask`.
 
-        ``view`` is of the judge as he stands now, with leases ended that are over.
+        ``row`` is the judge's, locked, and leases that are over have ended. ``known`` are
+        assignments the page has already, ``ahead`` how many it may hold; the texts are read by
+        `task`. ``view`` is of the judge as he stands now.
         """
-        now = self.steady()
-        design = campaign.design
-        row = self.locked_judge(connection, judge) if row is None else row
+        now, design = self.steady(), campaign.design
         if not known:  # of several claims in one transaction the first
-            if view is None:
-                expire_leases(connection, now)
-            connection.execute(_SEEN, {"judge_seen": judge, "now": now})
+            connection.execute(_SEEN, {"judge_seen": row.id, "now": now})
         reader = SqlReader(
             connection, design, campaign.systems, campaign.state, row.name, campaign.budget
         )
@@ -420,19 +349,10 @@ class AssignmentStore:
         if isinstance(found, KeepCurrent):
             renew_lease(connection, found.assignment, now, design)
             return found
-        return KeepCurrent(give_item(connection, judge, found, now, design))
+        return KeepCurrent(give_item(connection, row.id, found, now, design))
 
-    def task(self, judge: int, assignment: int) -> ClaimedTask:
-        """A task of a judge as the page gets it."""
-        with self.database.reading() as connection:
-            design = self.campaign(connection).design
-            held = self.task_in(connection, design, judge, assignment)
-        return held.taken(design)
-
-    def task_in(
-        self, connection: Connection, design: Design, judge: int, assignment: int
-    ) -> HeldTask:
-        """What is read of `task` within a transaction; the rest waits for its end."""
+    def task(self, connection: Connection, design: Design, judge: int, assignment: int) -> HeldTask:
+        """A task of a judge, as it is stored."""
         row = self._own_assignment(connection, judge, assignment)
         shown = self._shown_by(connection, design, row)
         return HeldTask(assignment, row.last or 0, row.expires, shown)
@@ -448,21 +368,7 @@ class AssignmentStore:
             self._remembered[key] = found
         return found
 
-    def submit(self, judge: int, assignment: int, sent: SubmittedAnswer) -> Receipt:
-        """Store an answer or a skip; when this returns, it is committed.
-
-        Assignment and revision are the key: the same content again is 200, another is 409. An
-        answer after its lease is kept (late), even if the item is then judged once too often.
-        Invalid is `errata.collect.answers.AnswerError` (422).
-        """
-
-        def store(connection: Connection) -> Receipt:
-            self.locked_judge(connection, judge)
-            return self.submit_in(connection, self.campaign(connection), judge, assignment, sent)
-
-        return self.retried(store)
-
-    def submit_in(
+    def submit(
         self,
         connection: Connection,
         campaign: Campaign,
@@ -470,22 +376,36 @@ class AssignmentStore:
         assignment: int,
         sent: SubmittedAnswer,
     ) -> Receipt:
-        """`submit` within a transaction that has locked the judge; tell nobody before its end."""
-        connection.execute(_SEEN, {"judge_seen": judge, "now": self.steady()})
+        """Check and store an answer or a skip of a judge who is locked; told after the commit.
+
+        Assignment and revision are the key: the same content again is 200, another is 409, also
+        where the campaign is closed, so that a retry is always told. An answer after its lease is
+        kept (late), even if the item is then judged once too often. Invalid is
+        `errata.collect.answers.AnswerError` (422).
+        """
+        now, wall, design, revision = self.steady(), self.wall(), campaign.design, sent.revision
+        connection.execute(_SEEN, {"judge_seen": judge, "now": now})
         row = self._own_assignment(connection, judge, assignment)
-        receipt = insert_answer(
-            connection,
-            campaign.design,
-            row,
-            self._shown_by(connection, campaign.design, row),
-            sent,
-            now=self.steady(),
-            wall=self.wall(),
-            closed=campaign.state == "closed",
-        )
-        if receipt is None:
+        if type(revision) is not int or not 1 <= revision < 1_000_000:
+            raise AnswerError("no revision", "revision", "count from 1")
+        shown = self._shown_by(connection, design, row)
+        reply = check_answer(design, shown, sent.answer, sent.skip, sent.comment)
+        digest, last = content_digest(*reply), row.last or 0
+        if revision <= last:
+            given = {"of_assignment": row.id, "revision": revision}
+            known = connection.execute(_REVISION, given).one()
+            return Receipt(200 if known.digest == digest else 409, stored_answer(known))
+        if campaign.state == "closed":
             raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
-        return receipt
+        if revision != last + 1:
+            raise AnswerError(
+                f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
+            )
+        connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
+        _settle(connection, row, "done" if reply.skip is None else "skipped", now)
+        if reply.skip is None and design.block_rule is not None:
+            _watch(connection, design, row, now)
+        return Receipt(201, {"revision": revision, **reply._asdict()})
 
     def ping(self, judge: int, assignment: int) -> int:
         """A sign of life: the lease is renewed; gives when it ends."""
@@ -509,22 +429,6 @@ class AssignmentStore:
                 release_assignment(connection, assignment, row.item, "returned", self.steady())
 
         self.retried(free)
-
-    def last_answers(self, judge: int, many: int = 5) -> list[dict[str, Any]]:
-        """The last answers of a judge, newest first; of the tutorial none, it was told of."""
-        latest = (
-            select(func.max(judgments.c.id))
-            .select_from(answers)
-            .where(assignments.c.judge == judge, items.c.purpose != "tutorial")
-            .group_by(judgments.c.assignment)
-            .order_by(func.max(judgments.c.id).desc())
-            .limit(many)
-        )
-        with self.database.reading() as connection:
-            rows = connection.execute(
-                select(judgments).where(judgments.c.id.in_(latest)).order_by(judgments.c.id.desc())
-            ).all()
-        return [{"task": row.assignment, **stored_answer(row)} for row in rows]
 
     def salt_of_judge(self, judge: int) -> str | None:
         """Return the salt of a judge's current link, or None if there is no such judge."""
