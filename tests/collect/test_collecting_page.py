@@ -200,7 +200,7 @@ def test_the_unit_starts_what_there_is(files: Path) -> None:
 def test_every_test_that_the_page_names_is_there() -> None:
     """A file of tests that holds a promise may not be renamed or deleted unnoticed."""
     tests = Path(__file__).resolve().parents[1]
-    _, _, part = PAGE.partition("## What is promised")
+    _, _, part = PAGE.partition("## Promises")
     rows = [line for line in part.splitlines() if ".py`" in line]
     assert len(rows) > 15
     for word in re.findall("`([^`]+\\.py)`", "".join(rows)):

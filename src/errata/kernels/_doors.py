@@ -85,7 +85,7 @@ def spans(name: str, begins: Any, ends: Any, size: int) -> None:
 def edits_fit(at: Any, starts: Any, ends: Any, lengths: Any, *, apart: bool) -> None:
     """Edits of parts (``at`` are their offsets) inside sentences of ``lengths``.
 
-    With ``apart`` they must stand in order and not overlap.
+    With ``apart`` they must be in order and not overlap.
     """
     same_size(starts=starts, ends=ends)
     first, last = int(at[0]), int(at[-1])

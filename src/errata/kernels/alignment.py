@@ -1,6 +1,6 @@
 """Damerau–Levenshtein alignment of token sequences, a batch at a time.
 
-Tokens are numbers into a vocabulary of which each entry has a folded number (equal where only
+Tokens are numbers into a vocabulary whose entries have a folded number (equal where only
 case differs), a class (word, punctuation, with digits) and its folded characters. Costs are
 integers, in thousandths, so that compiled and uncompiled runs give the same alignment.
 
@@ -29,7 +29,7 @@ CASE = cython.declare(cython.const_int, 1)
 INFLECTION = cython.declare(cython.const_int, 2)
 SPELLING = cython.declare(cython.const_int, 3)
 
-# What is paid, in thousandths: for a token inserted or deleted, and for one exchanged.
+# Costs, in thousandths: for a token inserted or deleted, and for one exchanged.
 TOKEN = cython.declare(cython.const_int, 1000)
 OTHER_CASE = cython.declare(cython.const_int, 50)
 OTHER_STEM = cython.declare(cython.const_int, 499)
@@ -60,7 +60,7 @@ class _Pair:
     # positions of each character in the marked word; a row for long words
     masks: cython.longlong[::1]
     row: cython.int[::1]
-    # the tokens of all pairs; where those of this one begin, and how many they are
+    # the tokens of all pairs; where this one's begin, and how many they are
     sources: cython.int[::1]
     targets: cython.int[::1]
     source: cython.int

@@ -118,7 +118,7 @@ def _released(
 ) -> cython.void:
     """Compare by position, as the released scorer (gotutiyan/GTS) does.
 
-    Chunks stand in order on both sides, so that a gold chunk need not be compared with those that
+    Chunks are in order on both sides, so that a gold chunk need not be compared with those that
     end before it or start behind it.
     """
     g: cython.int
@@ -274,7 +274,7 @@ def _elastic(
 
 
 def _sizes(sentences, tokens, token_offsets):
-    """The lengths of all sentences, of which units name some."""
+    """The lengths of all sentences; units name some of them."""
     check_offsets("token_offsets", token_offsets, len(tokens))
     within("sentences", sentences, len(token_offsets) - 1)
     return np.diff(np.asarray(token_offsets))

@@ -12,7 +12,7 @@ Only points that lie in a band of the source-hypothesis table are looked at, and
 those near enough. What three columns cost is what their three pairs cost, a token beside nothing
 `GAP` in each: source and hypothesis cost ``least`` or more, however they are aligned, and where
 ``i`` tokens of the source and ``j`` of the hypothesis are used up beside ``t`` of the reference,
-these cost at least ``GAP * (|i - t| + |j - t|)``, and what is left likewise. Where all that is more
+these cost at least ``GAP * (|i - t| + |j - t|)``, and the rest likewise. Where all that is more
 than the dearest path through all X, a full alignment costs more than that of its own reference
 through X, and cannot be what denies a node: its points count as out of reach. So do, where what
 points cost from the end is known (``beyond``), those that together with it cost more than X.
@@ -523,7 +523,7 @@ def _doors(a, b, low, high, at, xi, xj, stages, options, tokens):
 
 
 def held(found: cython.int[:, ::1], back: cython.int[:, ::1], cells: cython.longlong[::1]):
-    """Which nodes every alignment that costs least goes through, ``cells`` being those of X.
+    """Which nodes every alignment that costs least goes through, ``cells`` being X's.
 
     ``found`` are the planes from the beginning, ``back`` those from the end: last node, last cell
     first.

@@ -21,7 +21,7 @@ _DOUBLED = cython.declare(cython.const_int, 128)  # white space after white spac
 APART, GLUED, STRAIGHT, UPPER = _APART, _GLUED, _STRAIGHT, _UPPER
 FILLED, UNPRINTABLE, BEYOND, DOUBLED = _FILLED, _UNPRINTABLE, _BEYOND, _DOUBLED
 
-SPACE = cython.declare(cython.const_int, 1)  # bits of a byte by itself
+SPACE = cython.declare(cython.const_int, 1)  # bits of a single byte
 MARK = cython.declare(cython.const_int, 2)
 LETTER = cython.declare(cython.const_int, 4)
 

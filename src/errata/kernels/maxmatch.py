@@ -85,7 +85,7 @@ class _Graph:
     pair: cython.Py_ssize_t
     pairs: cython.Py_ssize_t
     written: cython.Py_ssize_t
-    # the tokens of all pairs; where those of this one begin, and how many they are
+    # the tokens of all pairs; where this one's begin, and how many they are
     source: cython.int[::1]
     hypothesis: cython.int[::1]
     s0: cython.Py_ssize_t
@@ -490,7 +490,7 @@ def _close(g: _Graph, most: cython.int) -> cython.int:
 def _list_arcs(g: _Graph) -> cython.void:
     """Put the arcs in the official order, and lose the noops the official list loses.
 
-    Elementary arcs are sorted; phrase edits stand in the order they are found or shortened: by
+    Elementary arcs are sorted; phrase edits are in the order they are found or shortened: by
     the vertex before their end, then by start, then by end. From that list the longer noops are
     removed while it is walked, so that the element after each removed one is not looked at.
     ``listed`` is how many elements remain, repetitions included: the official weight of a match.

@@ -3,7 +3,7 @@
 The objective is the M2 scorer's: most gold edits matched, then fewest steps outside them, then
 fewest other edits, each with at most so many unchanged words. An edit need not be listed to be
 counted: a cell is reached either between edits or inside one with so many unchanged words so far,
-so that cost and memory grow with the cells. What is left out are accidents of the official
+so that cost and memory grow with the cells. Left out are accidents of the official
 program (arcs listed twice, an unchanged-word count that belongs to the first of several ways).
 """
 
@@ -51,7 +51,7 @@ class _Pair:
     n: cython.int
     m: cython.int
     most: cython.int
-    # the gold edits of all references, those of this one and which of them are taken
+    # the gold edits of all references, this one's and which of them are taken
     gold_start: cython.int[::1]
     gold_end: cython.int[::1]
     alternative_at: cython.longlong[::1]
@@ -60,7 +60,7 @@ class _Pair:
     g0: cython.Py_ssize_t
     g1: cython.Py_ssize_t
     used: cython.uchar[::1]
-    # one row of what is reached from the start of a phrase edit
+    # one row of the nodes reached from the start of a phrase edit
     steps: cython.int[::1]
     unchanged: cython.int[::1]
     # the phrase edits that are gold, in two orders, the cost up to each and whether it was best
@@ -86,7 +86,7 @@ def _is_arc(
 ) -> cython.bint:
     """Whether the phrase edit from (start, left) to (end, right) exists, and is no longer noop.
 
-    ``steps`` and ``unchanged`` hold a row of what is reached from the start: 0 steps are the
+    ``steps`` and ``unchanged`` hold a row of the nodes reached from the start: 0 steps are the
     start itself, -1 is out of reach. Each row is written over the one before.
     """
     steps: cython.int[::1] = pair.steps

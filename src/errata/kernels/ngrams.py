@@ -214,7 +214,7 @@ def overlaps(
 
     The references of sentence ``i`` are ``first[i]:first[i + 1]``. A pair is a reference, or,
     ``merged``, a sentence with the union (largest count) of its references. Hypotheses may be those
-    of several systems, one system behind the other; so are the pairs then. What is common to all
+    of several systems, one system behind the other; so are the pairs then. Work common to all
     systems is counted once.
     """
     offsets("source_at", source_at, len(source))

@@ -11,7 +11,7 @@ from cython.cimports.libc.math import erfc, log, log1p
 
 ROOT_HALF = cython.declare(cython.const_double, 0.7071067811865476)
 LOG_ROOT_TAU = cython.declare(cython.const_double, 0.9189385332046727)  # log(sqrt(2 pi))
-NEAR = cython.declare(cython.const_double, -1.0)  # above, 1 - Phi is what is small
+NEAR = cython.declare(cython.const_double, -1.0)  # above, 1 - Phi is small
 FAR = cython.declare(cython.const_double, -35.0)  # below, erfc comes near to underflow
 
 

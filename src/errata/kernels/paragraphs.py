@@ -3,8 +3,8 @@
 A paragraph is sound where there is nothing to say of it: one ``S`` line, then ``A`` lines of six
 fields with offsets inside the sentence, in order, without alternatives, and no white space beyond
 ASCII; one annotator may insert two different things at one place. Of these the numbers and the
-places of the texts are given. What any other paragraph says, or what is wrong with it, is for
-`errata.io.m2` to find out line by line: here it is only detected.
+places of the texts are given. Text and faults of any other paragraph are for
+`errata.io.m2` to find line by line: here it is only detected.
 """
 
 import cython
@@ -45,9 +45,9 @@ _IMPLIED = cython.declare(cython.const_int, 2)  # a paragraph without a line of 
 _BLANKS = cython.declare(cython.const_int, 1)  # there is nothing but white space in it
 _BREAKS = cython.declare(cython.const_int, 2)  # a character at which some programs break lines
 WIDE = cython.declare(cython.const_int, 4)  # what may be white space of more than one byte
-_BROKEN = cython.declare(cython.const_int, 8)  # what is not UTF-8
+_BROKEN = cython.declare(cython.const_int, 8)  # bytes that are not UTF-8
 # ...and what else is of interest.
-FILLED = cython.declare(cython.const_int, 16)  # what is no white space
+FILLED = cython.declare(cython.const_int, 16)  # bytes that are no white space
 BEYOND = cython.declare(cython.const_int, 32)  # a byte beyond ASCII
 BARRED = cython.declare(cython.const_int, 64)  # a bar
 
@@ -179,7 +179,7 @@ def _held(
     end: cython.longlong,
     kinds: cython.const_uchar[::1],
 ) -> cython.int:
-    """Return the kinds of bytes in a line that is not empty, and what is unusual about it."""
+    """Return the kinds of bytes in a line that is not empty, and its oddities."""
     found: cython.int = 0
     k: cython.longlong
     for k in range(p, end):
@@ -574,7 +574,7 @@ def scan(text: cython.const_uchar[::1]):
     )
     meaning: cython.const_uchar[::1] = MEANING
     kinds: cython.const_uchar[::1] = KINDS_OF_BYTES
-    if not cython.compiled:  # plain integers: those of NumPy would overflow
+    if not cython.compiled:  # plain integers: NumPy's would overflow
         text = bytes(text)
     with cython.nogil:
         tables.scan(text, size, meaning, kinds)

@@ -2,7 +2,7 @@
 
 A score is a sum of quotients of summed statistics. Totals are kept in two doubles each (a sum and
 what it lost), so a score is off by less than 2 ** -46 whatever the totals are. Options whose scores
-are further apart are told apart here; where two are nearer, or a score that is rounded lies near a
+are further apart are separated here; where two are nearer, or a score that is rounded lies near a
 half, the kernel stops, and the caller decides that sentence in exact fractions.
 """
 

@@ -24,7 +24,7 @@ OTHER = cython.declare(cython.const_int, 2)
 DROP = cython.declare(cython.const_int, 3)
 ADD = cython.declare(cython.const_int, 4)
 
-# What is counted of a pair.
+# The counts of a pair.
 INSERTIONS = cython.declare(cython.const_int, 0)
 DELETIONS = cython.declare(cython.const_int, 1)
 SUBSTITUTIONS = cython.declare(cython.const_int, 2)
@@ -38,7 +38,7 @@ class _Pair:
     words: cython.int[::1]
     n: cython.int
     target: cython.int[::1]
-    at: cython.Py_ssize_t  # where those of this pair begin
+    at: cython.Py_ssize_t  # where this pair's begin
     m: cython.int
     # the edit distance of the words, its steps, and that of the words with a phrase moved
     cost: cython.int[:, ::1]
@@ -142,7 +142,7 @@ def _fill(
 @cython.nogil
 @cython.exceptval(check=False)
 def _align(pair: _Pair, counts: cython.longlong[::1]) -> cython.void:
-    """Where each target word stands, what is wrong and what is missing; count the edits."""
+    """Find the place of each target word, wrong words and missing ones; count the edits."""
     align: cython.int[::1] = pair.align
     wrong: cython.int[::1] = pair.wrong
     missing: cython.int[::1] = pair.missing

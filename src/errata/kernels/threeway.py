@@ -54,7 +54,7 @@ REFERENCE = cython.declare(cython.const_int, 4)
 class _Room:
     """One triple of sentences (a, b, c), and room for the tables of the longest."""
 
-    # the tokens of all sentences; where those of this triple begin, and how many they are
+    # the tokens of all sentences; where this triple's begin, and how many they are
     ids: cython.int[::1]
     a: cython.Py_ssize_t
     b: cython.Py_ssize_t

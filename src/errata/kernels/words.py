@@ -184,7 +184,7 @@ def number(
     i: cython.Py_ssize_t = 0
     word: cython.longlong
     p: cython.longlong
-    if not cython.compiled:  # plain integers: those of NumPy would overflow
+    if not cython.compiled:  # plain integers: NumPy's would overflow
         text = bytes(text)
     while i < sentences:
         with cython.nogil:

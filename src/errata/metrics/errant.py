@@ -101,7 +101,7 @@ def _row_and_key(row: Ints, key: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class MatchedEdits:
-    """The edits of an output compared with those of every reference of their sentence.
+    """The edits of an output compared with the edits of every reference of their sentence.
 
     Gold entry e is met by entry ``made[e]`` of the output, -1 where it is missed; the entries
     ``needless`` meet nothing of the references ``beside``.
@@ -376,7 +376,7 @@ class Edits(Metric):
         return float((1 + square) * p * r) / (square * p + r) if p + r else 0.0
 
     def compare(self, gold: Corpus, output: ReferenceTable) -> MatchedEdits:
-        """Compare the edits of an output with those of every reference; both must be there."""
+        """Compare the edits of an output with every reference's; both must be there."""
         mine = self.keys(gold, output, gold=False)
         return MatchedEdits.of(mine, self.gold_keys(gold), gold.edits.reference_offsets)
 

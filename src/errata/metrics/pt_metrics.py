@@ -247,8 +247,8 @@ class PTErrant(WeightedEdits):
 
     ``total="mean"`` with ``zeros="shared"`` is the authors' ``senterrant``; ``total="sum"``, where
     edits without weight count for nothing, is what gec-metrics calls PT-ERRANT. ``duplicates``,
-    ``alternatives``, ``gold``, ``extractor``, ``outputs`` and ``choice`` are those of `Errant`, the
-    other fields those of `PTM2`.
+    ``alternatives``, ``gold``, ``extractor``, ``outputs`` and ``choice`` are as in `Errant`, the
+    other fields as in `PTM2`.
     """
 
     name = "pt_errant"
