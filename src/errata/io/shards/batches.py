@@ -27,14 +27,7 @@ from errata.io.files import checked_lines, decode, open_bytes, open_range, plain
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, system_name, systems_of
 from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
-from errata.io.shards.plan import (
-    SentenceBlock,
-    Sentences,
-    check_equal_counts,
-    count,
-    refuse_xml,
-    role_is_m2,
-)
+from errata.io.shards.plan import SentenceBlock, Sentences, check_equal_counts, count, refuse_xml
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
 
 # ---- What is found batch by batch, said once: in the words for the whole file, in bounded
@@ -261,19 +254,6 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
     reading.finish(everything=True)
 
 
-@dataclass(frozen=True)
-class _OpenFile:
-    """One of the files that are read side by side."""
-
-    role: str
-    uri: str
-    stream: Sentences
-
-    @property
-    def path(self) -> str:
-        return shown_name(self.uri)
-
-
 def _batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
@@ -282,7 +262,7 @@ def _batches(
         sides = {role: _open_file(role, piece, reading, stack) for role, piece in pieces.items()}
         lead = next(iter(sides.values()))
         start = before = pieces[lead.role].before
-        while (taken := lead.stream.take(batch)).data:
+        while (taken := lead.take(batch)).data:
             if before == 0 and lead.role == "gold":
                 refuse_xml(taken.data, lead.uri)
             if lead.role == "gold" and not taken.data.strip():
@@ -290,17 +270,16 @@ def _batches(
             size = taken.size
             # What is left at the end may be too little to refuse a file for.
             guard = reading.inputs.guard and (before == start or 2 * size >= batch)
-            maker = BatchBuilder(reading, size, before, first + before - start, guard)
-            yield _BatchReader(sides, maker).read_batch(taken)
+            reader = _BatchReader(reading, size, before, first + before - start, guard, sides)
+            yield reader.read_batch(taken)
             before += size
         for side in sides.values():
-            if left := side.stream.count_rest():
-                check_equal_counts(
-                    (side.role, side.uri, before + left), (lead.role, lead.uri, before)
-                )
+            if left := side.count_rest():
+                found = side.role, side.uri, before + left
+                check_equal_counts(found, (lead.role, lead.uri, before))
 
 
-def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> _OpenFile:
+def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> Sentences:
     if plain_name(piece.uri).endswith(".json"):
         problem = "a stored run is not read in parts"
         remedy = "give the output it was made of, as text or M2"
@@ -311,77 +290,66 @@ def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) 
         if piece.is_whole
         else open_range(piece.uri, piece.start, piece.stop, storage=storage)
     )
-    m2 = role_is_m2(role, piece.uri)
-    sentences = Sentences(file, shown_name(piece.uri), m2=m2, first_line=piece.first_line)
-    return _OpenFile(role, piece.uri, sentences)
+    return Sentences(file, role, piece.uri, piece.first_line)
 
 
 @dataclass(frozen=True)
-class _BatchReader:
-    """The sentences of one batch in files side by side."""
+class _BatchReader(BatchBuilder):
+    """Reads one batch from files side by side."""
 
-    sides: Mapping[str, _OpenFile]
-    maker: BatchBuilder
+    sides: Mapping[str, Sentences]
 
     def read_batch(self, taken: SentenceBlock) -> CorpusBatch:
         """The batch that begins with these sentences of its first file."""
         lead = next(iter(self.sides.values()))
-        corpus = self._gold(lead, taken) if lead.role == "gold" else self._parallel(lead, taken)
+        if lead.role != "gold":
+            corpus = self._parallel(lead, taken)
+        elif (source := self.sides.get("source")) is not None:
+            corpus = self.gold(self._m2(lead, taken), (source.path, self._lines(source)))
+        else:
+            corpus = self.gold(self._m2(lead, taken))
         outputs = [side for role, side in self.sides.items() if role.startswith("output:")]
         return corpus, [self._output(side, corpus) for side in outputs]
 
-    def _gold(self, side: _OpenFile, taken: SentenceBlock) -> Corpus:
-        inputs = self.maker.reading.inputs
-        file = _m2(side, taken, name=inputs.title, compatible=inputs.compatible)
-        if (source := self.sides.get("source")) is None:
-            return self.maker.gold(file)
-        return self.maker.gold(file, (source.path, self._lines(source)))
-
-    def _parallel(self, side: _OpenFile, taken: SentenceBlock) -> Corpus:
-        sources, odd = _split_lines(side, taken)
-        self.maker.note(side.path, odd)
+    def _parallel(self, side: Sentences, taken: SentenceBlock) -> Corpus:
+        sources = self._split(side, taken)
         sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
         sets = [self._lines(each) for each in sides]
-        return self.maker.parallel(sources, sets, [each.path for each in (side, *sides)])
+        return self.parallel(sources, sets, [each.path for each in (side, *sides)])
 
-    def _output(self, side: _OpenFile, corpus: Corpus) -> Hypotheses:
+    def _output(self, side: Sentences, corpus: Corpus) -> Hypotheses:
         name = side.role.removeprefix("output:")
-        if not side.stream.m2:
-            return self.maker.output(name, self._lines(side), side.path, corpus)
-        taken = side.stream.take(self.maker.size)
+        if not side.m2:
+            return self.output(name, self._lines(side), side.path, corpus)
+        taken = side.take(self.size)
         self._check_size(side, count(taken.data, m2=True))
-        return self.maker.edited_output(name, side.role, _m2(side, taken), corpus)
+        return self.edited_output(name, side.role, self._m2(side, taken), corpus)
 
-    def _lines(self, side: _OpenFile) -> list[str]:
-        """As many lines of a text as the batch has sentences."""
-        lines, odd = _split_lines(side, side.stream.take(self.maker.size))
+    def _m2(self, side: Sentences, taken: SentenceBlock) -> M2File:
+        inputs, lead = self.reading.inputs, side.role == "gold"
+        return read_m2_bytes(
+            taken.data,
+            side.path,
+            first_line=taken.first_line,
+            name=inputs.title if lead else "",
+            compatible=inputs.compatible and lead,
+            threads=1,
+        )
+
+    def _split(self, side: Sentences, taken: SentenceBlock) -> list[str]:
+        text = decode(taken.data, side.path, first_line=taken.first_line, keep_mark=True)
+        lines, odd = checked_lines(text, side.path, first_line=taken.first_line)
         self._check_size(side, len(lines))
-        self.maker.note(side.path, odd)
+        self.note(side.path, odd)
         return lines
 
-    def _check_size(self, side: _OpenFile, found: int) -> None:
-        if found != self.maker.size:
+    def _lines(self, side: Sentences) -> list[str]:
+        """As many lines of a text as the batch has sentences."""
+        return self._split(side, side.take(self.size))
+
+    def _check_size(self, side: Sentences, found: int) -> None:
+        if found != self.size:
             lead = next(iter(self.sides.values()))
-            have, should = self.maker.before + found, self.maker.before + self.maker.size
-            check_equal_counts(
-                (side.role, side.uri, have + side.stream.count_rest()),
-                (lead.role, lead.uri, should + lead.stream.count_rest()),
-            )
-
-
-def _split_lines(side: _OpenFile, taken: SentenceBlock) -> tuple[list[str], list[Finding]]:
-    text = decode(taken.data, side.path, first_line=taken.first_line, keep_mark=True)
-    return checked_lines(text, side.path, first_line=taken.first_line)
-
-
-def _m2(
-    side: _OpenFile, taken: SentenceBlock, *, name: str = "", compatible: bool = False
-) -> M2File:
-    return read_m2_bytes(
-        taken.data,
-        side.path,
-        first_line=taken.first_line,
-        name=name,
-        compatible=compatible,
-        threads=1,
-    )
+            have, should = self.before + found, self.before + self.size
+            mine = side.role, side.uri, have + side.count_rest()
+            check_equal_counts(mine, (lead.role, lead.uri, should + lead.count_rest()))

@@ -170,11 +170,12 @@ class SentenceBlock:
 
 
 class Sentences:
-    """The sentences of a stream, so many at a time."""
+    """The sentences of a file in some role, so many at a time."""
 
-    def __init__(self, file: IO[bytes], name: str, *, m2: bool, first_line: int = 1) -> None:
-        self.m2, self.name = m2, name
-        self._chunks = chunks(file, name, m2=m2, at_start=first_line == 1)
+    def __init__(self, file: IO[bytes], role: str, uri: str, first_line: int = 1) -> None:
+        self.role, self.uri, self.path = role, uri, shown_name(uri)
+        self.m2 = role_is_m2(role, uri)
+        self._chunks = chunks(file, self.path, m2=self.m2, at_start=first_line == 1)
         self._line = first_line
         self._rest = b""
         self._starts = np.zeros(0, np.int64)  # of the sentences in it
