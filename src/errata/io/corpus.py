@@ -391,9 +391,8 @@ def corrected_text(
             try:
                 text = reference.corrected(source)
             except InputError as error:
-                raise InputError(
-                    error.problem, path=file.path, line=number, remedy=error.remedy
-                ) from None
+                problem, remedy = error.problem, error.remedy or ""
+                raise InputError(problem, path=file.path, line=number, remedy=remedy) from None
             if text == missing:
                 problem = f"the correction is {text!r}, the mark of a missing reference"
                 remedy = "choose another --missing"
@@ -604,9 +603,8 @@ def _drop_skipped_findings(
     for path in paths:
         if is_m2(path) and shown_name(path) != shown_name("-"):
             lines = read_lines(path)[0]
-            starts[shown_name(path)] = [
-                n for n, line in enumerate(lines, 1) if line.split(" ")[0] == "S"
-            ]
+            numbered = enumerate(lines, 1)
+            starts[shown_name(path)] = [n for n, line in numbered if line.split(" ")[0] == "S"]
 
     def skips(finding: Finding) -> bool:
         if finding.severity == "error" or finding.line is None:

@@ -243,11 +243,8 @@ class M2File:
     def without_sentences(self, *sentences: int) -> M2File:
         """The same without these sentences, counted from 0; what was found stays."""
         gone = {*sentences}
-        return replace(
-            self,
-            corpus=self.corpus.without_sentences(*sentences),
-            lines=tuple(line for i, line in enumerate(self.lines) if i not in gone),
-        )
+        lines = tuple(line for i, line in enumerate(self.lines) if i not in gone)
+        return replace(self, corpus=self.corpus.without_sentences(*sentences), lines=lines)
 
 
 def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
@@ -342,14 +339,9 @@ def read_m2_bytes(
         found = parallel_map(scan_text_part, text_parts(text), threads=threads)
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
-            return _by_lines(
-                decode(data, path, first_line=first_line, keep_mark=True),
-                path,
-                first_line=first_line,
-                name=name,
-                compatible=compatible,
-                collect=collect,
-            )
+            whole_text = decode(data, path, first_line=first_line, keep_mark=True)
+            how = {"name": name, "compatible": compatible, "collect": collect}
+            return _by_lines(whole_text, path, first_line=first_line, **how)
         for part in parts:
             if part.error is not None:
                 # A copy, which nothing here holds: what was read is not to live on in a circle.
@@ -449,13 +441,10 @@ def _read_or_record(
         if not collect:
             raise
         problem, remedy = error.problem, error.remedy or ""
-        reading.findings.append(
-            Finding("error", reading.path, error.line, problem, remedy, "unreadable")
-        )
-        return [
-            (number, source, (Reference(0, (), implied=True),))
-            for number, source in _sources(paragraph)
-        ]
+        found = Finding("error", reading.path, error.line, problem, remedy, "unreadable")
+        reading.findings.append(found)
+        bare = (Reference(0, (), implied=True),)
+        return [(number, source, bare) for number, source in _sources(paragraph)]
 
 
 def _paragraphs(

@@ -408,16 +408,13 @@ def record_fields(kind: Any) -> tuple[RecordField, ...]:
             for name in kind._fields
         )
     missing = dataclasses.MISSING
-    return tuple(
-        RecordField(
-            field.name,
-            field.metadata.get("key", field.name),
-            hints[field.name],
-            field.default is missing and field.default_factory is missing,
-        )
-        for field in dataclasses.fields(kind)
-        if field.init and not field.metadata.get("derived")
-    )
+    found = []
+    for field in dataclasses.fields(kind):
+        if field.init and not field.metadata.get("derived"):
+            key = field.metadata.get("key", field.name)
+            required = field.default is missing and field.default_factory is missing
+            found.append(RecordField(field.name, key, hints[field.name], required))
+    return tuple(found)
 
 
 def _show(data: Any) -> str:

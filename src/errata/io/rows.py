@@ -146,16 +146,13 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
     except InputError:
         raise
     except Exception as error:  # whatever a damaged archive makes openpyxl raise
-        raise InputError(
-            f"cannot read the spreadsheet: {error}", path=name, remedy="save it as CSV"
-        ) from None
+        problem = f"cannot read the spreadsheet: {error}"
+        raise InputError(problem, path=name, remedy="save it as CSV") from None
     filled = {title: _trimmed(rows) for title, rows in sheets.items() if any(map(any, rows))}
     if len(filled) != 1:
-        raise InputError(
-            f"{len(filled)} sheets with content" + (f" ({', '.join(filled)})" if filled else ""),
-            path=name,
-            remedy="keep one, or save the one meant as CSV",
-        )
+        titles = f" ({', '.join(filled)})" if filled else ""
+        remedy = "keep one, or save the one meant as CSV"
+        raise InputError(f"{len(filled)} sheets with content{titles}", path=name, remedy=remedy)
     return next(iter(filled.values()))
 
 
@@ -167,11 +164,11 @@ def _refuse_unstored(book: Any, sheets: dict[str, list[list[str]]], name: str) -
             for c, cell in enumerate(row):
                 known = r < len(values) and c < len(values[r]) and values[r][c]
                 if cell.data_type == "f" and not known:
-                    raise InputError(
-                        f"the cell {cell.coordinate} holds a formula whose value is not stored",
-                        path=name,
-                        remedy="open the file in a spreadsheet program and save it again",
+                    problem = (
+                        f"the cell {cell.coordinate} holds a formula whose value is not stored"
                     )
+                    remedy = "open the file in a spreadsheet program and save it again"
+                    raise InputError(problem, path=name, remedy=remedy)
 
 
 def _cells(sheet: Any, name: str) -> list[list[str]]:

@@ -252,16 +252,9 @@ def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ..
             continue
         lead = _shared_start(old, *new)
         trail = _shared_start(*(text[lead:][::-1] for text in (old, *new)))
-        texts = [" ".join(text[lead : len(text) - trail]) for text in new]
-        found.append(
-            replace(
-                edit,
-                start=start + lead,
-                end=end - trail,
-                replacement=texts[0],
-                alternatives=tuple(texts[1:]),
-            )
-        )
+        first, *others = (" ".join(text[lead : len(text) - trail]) for text in new)
+        edit = replace(edit, start=start + lead, end=end - trail)
+        found.append(replace(edit, replacement=first, alternatives=tuple(others)))
     return tuple(found)
 
 

@@ -69,11 +69,9 @@ def summarise(
         first = group[0]
         places = [str(f.line) for f in group[1:6] if f.line is not None]
         lines = ", ".join(places) + (", ..." if number > 6 else "")
-        problem = f"{first.problem} (and {number - 1} more like it" + (
-            f": lines {lines})" if places else ")"
-        )
-        remedy = first.remedy
-        result.append(Finding(first.severity, first.path, first.line, problem, remedy, first.code))
+        where = f": lines {lines})" if places else ")"
+        problem = f"{first.problem} (and {number - 1} more like it{where}"
+        result.append(replace(first, problem=problem))
     return result
 
 

@@ -110,11 +110,8 @@ class _Rows:
         ]
         self._check_titles(header, count)
         self.item = self.columns.get("rankingid")
-        self.languages = (
-            (self.columns["srclang"], self.columns["trglang"])
-            if {"srclang", "trglang"} <= self.columns.keys()
-            else None
-        )
+        pair = [self.columns.get(title) for title in ("srclang", "trglang")]
+        self.languages = [column for column in pair if column is not None]
 
     def _check_titles(self, header: list[str], count: int) -> None:
         """Refuse gaps among the numbered columns; warn of columns nobody reads."""
@@ -161,7 +158,7 @@ class _Rows:
             remedy = "the row is cut off or has a stray comma"
             raise InputError(problem, path=self.name, line=line, remedy=remedy)
         ending = ""
-        if self.languages is not None:
+        if len(self.languages) == 2:
             ending = "." + "-".join([cells[c] for c in self.languages])
         systems = tuple([_bare(cells[system], ending) for system, _ in self.systems])
         ranks = tuple([_number(cells[rank], 1) for _, rank in self.systems])

@@ -73,11 +73,8 @@ def parse_mturk(
     require("labels", labels, Labels)
     repeats = repeats or DuplicateFilter()
     repeats.start(name)
-    assignments = [
-        assignment
-        for assignment in _assignments(lines, name, delimiter, base, statuses)
-        if repeats.counts(assignment.judgment, assignment.line)
-    ]
+    every = _assignments(lines, name, delimiter, base, statuses)
+    assignments = [each for each in every if repeats.counts(each.judgment, each.line)]
     repeats.finish()
     if labels == "text":
         if outputs is None:
@@ -201,11 +198,8 @@ def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> I
             changed += bool(wrote) and set(wrote) != set(group)
             if wrote and groups.get(text, ((), None))[1] is None:
                 groups[text] = (tuple(sorted(wrote)), rank)
-        yield replace(
-            judgment,
-            groups=tuple(group for group, _ in groups.values()),
-            ranks=tuple(rank for _, rank in groups.values()),
-        )
+        found, ranks = zip(*groups.values(), strict=True) if groups else ((), ())
+        yield replace(judgment, groups=found, ranks=ranks)
     if unknown or changed:
         warn_of_data(
             f"{name}: of {cells} outputs shown, {changed} had other labels than the "
@@ -449,19 +443,12 @@ class _Table:
 
     def _pairs(self) -> Iterator[tuple[Judgment, int]]:
         for row, sentence in zip(self.rows, self.numbers, strict=True):
-            groups = (
-                self._systems(self._cell(row, "better"), row.line),
-                self._systems(self._cell(row, "worse"), row.line),
+            better, worse = (
+                self._systems(self._cell(row, role), row.line) for role in ("better", "worse")
             )
+            judge, item, seconds = self._judge(row), self._cell(row, "item"), self._seconds(row)
             try:
-                judgment = Judgment(
-                    self._judge(row),
-                    sentence,
-                    groups,
-                    (1, 2),
-                    self._cell(row, "item"),
-                    self._seconds(row),
-                )
+                judgment = Judgment(judge, sentence, (better, worse), (1, 2), item, seconds)
             except InputError as error:
                 raise InputError(error.problem, path=self.name, line=row.line) from None
             yield judgment, row.line
