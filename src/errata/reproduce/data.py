@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -86,8 +88,31 @@ CONVERTED = {"E-fluency-edits": "EXPFLUENCY.m2", "E-minimal-edits": "EXPMIN.m2"}
 EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 
 
-class ExperimentTexts:
-    """Texts and corpora by name, each read once; ``recipes`` say how metrics were run."""
+Make = TypeVar("Make", bound=Callable[..., Any])
+
+
+def kept(make: Make) -> Make:
+    """Make what a function returns once for its arguments, and keep it in the data it gets first.
+
+    Warnings are heard where an argument names files of one's own: the oddities of public data are
+    reproduced too.
+    """
+    signature = inspect.signature(make)
+
+    @wraps(make)
+    def keep(data: ExperimentData, *args: Any, **options: Any) -> Any:
+        call = signature.bind(data, *args, **options)
+        call.apply_defaults()
+        given = tuple(call.arguments.values())[1:]
+        own = tuple(data.files.get(name) for name in given if isinstance(name, str))
+        key = (make.__qualname__, given, own)
+        return data.keep(key, lambda: make(data, *args, **options), known=not any(own))
+
+    return keep  # type: ignore[return-value]
+
+
+class ExperimentData:
+    """Texts, scores and judgments by name, each made once; ``recipes`` say how metrics were run."""
 
     def __init__(
         self,
@@ -137,46 +162,47 @@ class ExperimentTexts:
     def version(self, software: str, arguments: Mapping[str, Any]) -> str:
         """What a figure depends on beside our own code: an extractor or a language model."""
         if software == "extractor":
-            return self.keep(("version", ""), lambda: extractor_version(self.extractor))
+            return self._extractor_version()
         if software == "model":
             return self.language_model(arguments.get("model", "")).revision
         return ""
 
     def language_model(self, name: str = "") -> CachedModel:
         """The language model that was chosen, or another by name; GPT-2 only if it is at hand."""
-        chosen = name or self.model
+        return self._open_model(name or self.model)
 
-        def make() -> CachedModel:
-            if chosen == "gpt2" and not is_available(chosen):
-                raise NotRun("the weights of GPT-2 are not on this machine")
-            return open_model(chosen)
+    @kept
+    def _extractor_version(self) -> str:
+        return extractor_version(self.extractor)
 
-        return self.keep(("model", chosen), make)
+    @kept
+    def _open_model(self, name: str) -> CachedModel:
+        if name == "gpt2" and not is_available(name):
+            raise NotRun("the weights of GPT-2 are not on this machine")
+        return open_model(name)
 
     # Texts
 
+    @kept
     def systems(self) -> list[Hypotheses]:
         """The outputs of the 12 CoNLL-2014 systems and INPUT."""
-        return self.keep("systems", lambda: load_conll14_systems(check=False))
+        return load_conll14_systems(check=False)
 
+    @kept
     def outputs_of(self, name: str) -> list[Hypotheses]:
         """The outputs that belong to a corpus: one's own, or a collection's."""
-        own = self.files.get(name)
-        if own is None:
-            return self.keep(("outputs", name), lambda: read_outputs_of(name))
-        return self.keep(
-            ("own outputs", own),
-            lambda: read_systems(own.outputs, corpus=self.corpus(name)),
-            known=False,
-        )
+        if name in self.files:
+            return read_systems(self.files[name].outputs, corpus=self.corpus(name))
+        return read_outputs_of(name)
 
     def public_systems(self) -> list[Hypotheses]:
         """Four later systems on CoNLL-2014 whose outputs are public."""
-        return self.keep("public systems", lambda: read_outputs_of("conll14-public"))
+        return self.outputs_of("conll14-public")
 
+    @kept
     def gold(self) -> Corpus:
         """The CoNLL-2014 test set with gold edits."""
-        return self.keep("gold", load_conll14)
+        return load_conll14()
 
     def merged(self, typo: str = "corrected") -> set[int]:
         """The sentences (from 0) that Sakaguchi et al. left out, counted from 1 in merged_ids.
@@ -191,25 +217,24 @@ class ExperimentTexts:
         out = self.merged(typo)
         return [i for i in range(len(self.gold())) if i not in out]
 
+    @kept
     def text(self, name: str) -> Sequence[str]:
         """All 1,312 sentences of a text: ``source``, an output, or a reference."""
         if name in ("NUCLE-A", "NUCLE-B"):
-            return self.keep("NUCLE", self._nucle)[name == "NUCLE-B"]
+            return self._nucle()[name == "NUCLE-B"]
         if name in ("released-A", "released-B"):
-            corpus = self.corpus("conll14-texts")
-            return self.keep(
-                ("text", name),
-                lambda: [refs[name == "released-B"].corrected("") for refs in corpus.references],
-            )
+            references = self.corpus("conll14-texts").references
+            return [refs[name == "released-B"].corrected("") for refs in references]
         if name == "source":
             return self.gold().sources
         for system in self.systems():
             if system.system == name:
                 return system.sentences
         if name in REFERENCE_SETS["BN15"]:
-            return self.keep("BN15", self._ten)[REFERENCE_SETS["BN15"].index(name)]
-        return self.keep(("text", name), lambda: tuple(read_text(path("sakaguchi16", name))))
+            return self._ten()[REFERENCE_SETS["BN15"].index(name)]
+        return read_text(path("sakaguchi16", name))
 
+    @kept
     def _nucle(self) -> tuple[list[str], list[str]]:
         """Both annotators' texts; where one has no line, the text of the other."""
         gold = self.gold()
@@ -222,6 +247,7 @@ class ExperimentTexts:
         )
         return first, second
 
+    @kept
     def _ten(self) -> list[list[str]]:
         """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
         ten = self.ten_annotators()
@@ -233,15 +259,14 @@ class ExperimentTexts:
             for k in range(10)
         ]
 
+    @kept
     def ten_annotators(self) -> Corpus:
         """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
-        return self.keep("BN15-edits", lambda: read_m2(path("bn15", "BN_corrected.m2")))
+        return read_m2(path("bn15", "BN_corrected.m2"))
 
+    @kept
     def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
-        return self.keep("ten rewrites", self._ten_rewrites)
-
-    def _ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         from errata.metrics.imeasure.references import treebank_tokens
 
         lines = read_lines(path("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
@@ -256,6 +281,7 @@ class ExperimentTexts:
 
     # Metrics
 
+    @kept
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
         """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
 
@@ -265,17 +291,14 @@ class ExperimentTexts:
             return self.gold()
         if name in self.files:
             own = self.files[name]
-            return self.keep(("own corpus", own), lambda: _read_own_files(own), known=False)
+            texts = own.gold or None, own.source or None, own.references
+            return CorpusFiles(*texts, name=own.name).read_corpus()
         if name in collections():
-            return self.keep(("collection", name), lambda: read_collection(name))
-        texts = {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}
-        if name not in EDITED_SETS and not set(name.split("+")) <= texts:
+            return read_collection(name)
+        known = {*REFERENCE_SETS, *sum(REFERENCE_SETS.values(), ())}
+        if name not in EDITED_SETS and not set(name.split("+")) <= known:
             raise UnknownName(f"there are no references {name!r}")
-        return self.keep(
-            ("corpus", name, typo), lambda: self._select(name, self.kept_sentences(typo))
-        )
-
-    def _select(self, name: str, kept: list[int]) -> Corpus:
+        kept = self.kept_sentences(typo)
         gold = self.gold()
         if name == "All-edits":
             return self._twenty(kept)
@@ -313,20 +336,7 @@ class ExperimentTexts:
             references.append(tuple(numbered) or (Reference(0, ()),))
         return Corpus(sets[0].sources, tuple(references), "All-edits")
 
-
-def _read_own_files(own: OwnFiles) -> Corpus:
-    return CorpusFiles(
-        own.gold or None, own.source or None, own.references, name=own.name
-    ).read_corpus()
-
-
-# ---- What experiments work on: texts, scores made from them, and judgments, each made once.
-
-
-class ExperimentData(ExperimentTexts):
-    """Texts, scores and judgments by name."""
-
-    # Metrics
+    # Scores
 
     def scores(
         self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
@@ -337,14 +347,10 @@ class ExperimentData(ExperimentTexts):
         the 13 of CoNLL-2014 otherwise.
         """
         whose = outputs or (corpus if corpus in self.files else "")
-        own = (self.files.get(corpus), self.files.get(whose))
-        return self.keep(
-            ("scores", metric, corpus, typo, whose, own),
-            lambda: self._evaluate(metric, corpus, typo, whose),
-            known=own == (None, None),
-        )
+        return self._scores(metric, corpus, typo, whose)
 
-    def _evaluate(self, metric: str, corpus: str, typo: str, whose: str) -> Scores:
+    @kept
+    def _scores(self, metric: str, corpus: str, typo: str, whose: str) -> Scores:
         data = self.corpus(corpus, typo)
         if whose:
             return evaluate(metric, data, self.outputs_of(whose), resamples=0)
@@ -358,28 +364,23 @@ class ExperimentData(ExperimentTexts):
     def scores_by(self, metric: str) -> Scores:
         """Systems scored as this experiment's recipe says."""
         recipe = self.recipe(metric)
-        return self.scores(
-            recipe["metric"], recipe["references"], outputs=recipe.get("outputs", "")
-        )
+        outputs = recipe.get("outputs", "")
+        return self.scores(recipe["metric"], recipe["references"], outputs=outputs)
 
+    @kept
     def released(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
-        return self.keep(
-            ("released", metric),
-            lambda: read_published_scores(
-                path("gecmetrics-scores", f"system_scores_metrics/{metric}.txt.gz"),
-                sentence_path=path("gecmetrics-scores", f"sentence_scores_metrics/{metric}.txt.gz"),
-            ),
+        systems, sentences = (
+            path("gecmetrics-scores", f"{level}_scores_metrics/{metric}.txt.gz")
+            for level in ("system", "sentence")
         )
+        return read_published_scores(systems, sentence_path=sentences)
 
     # People
 
+    @kept
     def judgments(self, name: str) -> list[Judgment]:
         """Rankings by name: one's own, a data set, main, ctrl (as labelled), ctrl-text, experts."""
-        key = ("judgments", name, self.files.get(name))
-        return self.keep(key, lambda: self._judgments(name), known=name not in self.files)
-
-    def _judgments(self, name: str) -> list[Judgment]:
         if name in self.files:
             own = self.files[name]
             return list(read_judgment_files(own.judgments, base=own.base))
@@ -407,37 +408,25 @@ class ExperimentData(ExperimentTexts):
             return list(read_judgment_files(files, base=collection(name).base))
         raise UnknownName(f"there are no judgments {name!r}")
 
+    @kept
     def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
         if judgments == "released":
             file = select(members, {"all": "expanded", "sample": "unexpanded"})
-            return self.keep(
-                ("comparisons", judgments, members),
-                lambda: compare(
-                    read_judgments(
-                        path("gecmetrics-scores", f"sentence_pairwiseranks_humans/{file}.csv.gz")
-                    )
-                ),
-            )
-        return self.keep(
-            ("comparisons", judgments, members, self.files.get(judgments)),
-            lambda: compare(self.judgments(judgments), members=members),
-        )
+            folder = "sentence_pairwiseranks_humans"
+            return compare(read_judgments(path("gecmetrics-scores", f"{folder}/{file}.csv.gz")))
+        return compare(self.judgments(judgments), members=members)
 
+    @kept
     def ranked(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
         """Systems scored from judgments, resampled by pairs as published."""
-        return self.keep(
-            ("ranked", judgments, ranker, resamples, self.files.get(judgments)),
-            lambda: rank(
-                parse_ranker(ranker), self.comparisons(judgments), unit="pairs", resamples=resamples
-            ),
-        )
+        pairs = self.comparisons(judgments)
+        return rank(parse_ranker(ranker), pairs, unit="pairs", resamples=resamples)
 
+    @kept
     def printed(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
         """The printed cells of another experiment's table."""
-        for found in self.keep(
-            ("experiment", experiment), lambda: load_experiment(experiment)
-        ).tables:
+        for found in load_experiment(experiment).tables:
             if found.name == table:
                 return found.cells
         raise UnknownName(f"{experiment} has no table {table!r}")
@@ -445,8 +434,5 @@ class ExperimentData(ExperimentTexts):
     def printed_scores(self, experiment: str, table: str) -> Scores:
         """A printed column of scores, one row a system."""
         cells = {key[0]: text for key, text in self.printed(experiment, table).items()}
-        return Scores(
-            f"{experiment} {table}",
-            tuple(cells),
-            np.array([float(text or "nan") for text in cells.values()]),
-        )
+        values = np.array([float(text or "nan") for text in cells.values()])
+        return Scores(f"{experiment} {table}", tuple(cells), values)

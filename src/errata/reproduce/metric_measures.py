@@ -14,6 +14,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Members, Reference, Scores
 from errata.datasets.fetch import path
+from errata.io import read_published_scores
 from errata.io.files import read_lines
 from errata.meta.matching import match_systems
 from errata.meta.pairwise import CONVENTIONS, confusion
@@ -26,6 +27,7 @@ from errata.reproduce.data import (
     NotRun,
     at_position,
     best_first,
+    kept,
     place,
     select,
 )
@@ -44,18 +46,18 @@ def human_scores(material: ExperimentData, human: str, people: str) -> Scores:
     scatter around.
     """
     if people == "released":
-        from errata.io import read_published_scores
-
-        def read() -> Scores:
-            file = f"system_scores_humans/{human}.txt.gz"
-            return read_published_scores(path("gecmetrics-scores", file))
-
-        return material.keep(("human", human), read)
+        return _released_people(material, human)
     if people == "printed":
         table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return material.printed_scores("grundkiewicz15", table)
     ranker = select(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
     return material.ranked("grundkiewicz15", ranker)
+
+
+@kept
+def _released_people(material: ExperimentData, human: str) -> Scores:
+    file = f"system_scores_humans/{human}.txt.gz"
+    return read_published_scores(path("gecmetrics-scores", file))
 
 
 def metric_scores(
@@ -267,16 +269,18 @@ def printed_cell(material: ExperimentData, experiment: str, table: str, cell: st
     return float(select(cell, cells) or "nan")
 
 
-def _sakaguchi_released(material: ExperimentData, metric: str, references: str) -> Scores:
-    def read_scores() -> dict[tuple[str, str], dict[str, float]]:
-        table: dict[tuple[str, str], dict[str, float]] = {}
-        for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
-            name, refs, system, value = line.split("\t")
-            table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
-        return table
+@kept
+def _sakaguchi_scores(material: ExperimentData) -> dict[tuple[str, str], dict[str, float]]:
+    table: dict[tuple[str, str], dict[str, float]] = {}
+    for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
+        name, refs, system, value = line.split("\t")
+        table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
+    return table
 
+
+def _sakaguchi_released(material: ExperimentData, metric: str, references: str) -> Scores:
     key = (select(metric, METRIC_NAMES), SET_NAMES.get(references, references))
-    table = material.keep("metric_scores", read_scores)
+    table = _sakaguchi_scores(material)
     found = select("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 
@@ -378,20 +382,19 @@ def grundkiewicz_correlation(
     return correlate_systems(human, found, kind)
 
 
+@kept
 def grundkiewicz_scores(material: ExperimentData, file: str) -> Scores:
-    """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor."""
-    return material.keep(("grundkiewicz", file), lambda: _score_file(file))
+    """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor.
 
-
-def _score_file(name: str) -> Scores:
-    """System, then F0.5, P and R for M2, or one score."""
-    rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{name}"))[0]]
-    parts = {"P": 2, "R": 3} if name == "m2" else {}
+    A line has a system, then F0.5, P and R for M2, or one score.
+    """
+    rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{file}"))[0]]
+    parts = {"P": 2, "R": 3} if file == "m2" else {}
     if any(len(row) != 2 + len(parts) for row in rows):
-        raise InputError("not a file of system and score", path=f"scores.{name}")
+        raise InputError("not a file of system and score", path=f"scores.{file}")
 
     def column(k: int) -> Floats:
         return np.array([float(row[k]) for row in rows])
 
     named = {part: column(k) for part, k in parts.items()}
-    return Scores(name, tuple(row[0] for row in rows), column(1), parts=named)
+    return Scores(file, tuple(row[0] for row in rows), column(1), parts=named)

@@ -16,7 +16,15 @@ from errata.data import Hypotheses, Scores
 from errata.human import compare, parse_ranker, rank
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
-from errata.reproduce.data import ExperimentData, NotRun, at_position, best_first, place, select
+from errata.reproduce.data import (
+    ExperimentData,
+    NotRun,
+    at_position,
+    best_first,
+    kept,
+    place,
+    select,
+)
 from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
@@ -25,18 +33,16 @@ NAMES = {"src": "INPUT"}
 REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
+@kept
 def napoles_people(material: ExperimentData, judge: str = "", members: str = "expected") -> Scores:
     """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 
-    def make() -> Scores:
-        mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]
-        chosen = select(members, {"expected": "expected", "all": "all"})
-        ranker = parse_ranker("trueskill_meanfield")
-        found = rank(ranker, compare(mine, members=chosen), resamples=0)  # type: ignore[arg-type]
-        names = tuple(NAMES.get(name, name) for name in found.systems)
-        return Scores("people", names, found.values).without(REFERENCE)
-
-    return material.keep(("napoles", judge, members), make)
+    mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]
+    chosen = select(members, {"expected": "expected", "all": "all"})
+    ranker = parse_ranker("trueskill_meanfield")
+    found = rank(ranker, compare(mine, members=chosen), resamples=0)  # type: ignore[arg-type]
+    names = tuple(NAMES.get(name, name) for name in found.systems)
+    return Scores("people", names, found.values).without(REFERENCE)
 
 
 @measure

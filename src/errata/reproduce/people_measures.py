@@ -13,6 +13,7 @@ import numpy as np
 from errata.core.correlation import Correlation
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
+from errata.human import parse_ranker
 from errata.human.agreement import (
     JudgeCorrelations,
     Kappa,
@@ -26,9 +27,9 @@ from errata.human.output_pairs import Orientation, OutputPairs, output_pairs
 from errata.human.ranking import Ranking, cluster, ranks_of
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
-from errata.io.judgments.checks import fit_labels, same_text
+from errata.io.judgments.checks import LabelFit, fit_labels, same_text
 from errata.meta.matching import match_systems
-from errata.reproduce.data import ExperimentData, at_position, best_first, place, select
+from errata.reproduce.data import ExperimentData, at_position, best_first, kept, place, select
 from errata.reproduce.metric_measures import (
     correlate_systems,
     grundkiewicz_scores,
@@ -157,20 +158,17 @@ def judge_count(material: ExperimentData, judge: str, what: str) -> int:
 @measure
 def judge_kappa(material: ExperimentData, first: str, second: str) -> float:
     """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
-    found = material.keep(
-        "agreement", lambda: judge_agreement(material.judgments("grundkiewicz15"))
-    )
+    judgments = material.judgments("grundkiewicz15")
+    found = material.keep("agreement", lambda: judge_agreement(judgments))
     if first == "mean":
         return select(second, {"between": found.between, "within": found.within})
     a, b = (place(_judge(number), found.judges) for number in (first, second))
     return float(found.kappa[a, b])
 
 
+@kept
 def _ranking(material: ExperimentData, judgments: str, ranker: str, resamples: int) -> Ranking:
-    return material.keep(
-        ("ranking", judgments, ranker, resamples, material.files.get(judgments)),
-        lambda: cluster(material.ranked(judgments, ranker, resamples)),
-    )
+    return cluster(material.ranked(judgments, ranker, resamples))
 
 
 @measure
@@ -229,14 +227,10 @@ def head_to_head_cell(material: ExperimentData, row: str, column: str, what: str
     return next((mark for level, mark in MARKS if found.p[a, b] <= level), "o")
 
 
+@kept
 def _judges(material: ExperimentData, denominator: str) -> JudgeCorrelations:
-    from errata.human import parse_ranker
-
     ranker = parse_ranker(f"expected_wins(denominator={denominator})")
-    return material.keep(
-        ("judges", denominator),
-        lambda: judge_correlations(material.comparisons("grundkiewicz15"), ranker, digits=4),
-    )
+    return judge_correlations(material.comparisons("grundkiewicz15"), ranker, digits=4)
 
 
 @measure
@@ -266,12 +260,13 @@ def judge_correlation(
 def label_fit(material: ExperimentData, judgments: str, offset: int) -> int:
     """In how many rankings the labels fit the outputs of the sentence so far further on."""
 
-    def compute() -> object:
-        rows = list(_all_assignments()) if judgments == "ctrl" else material.judgments(judgments)
-        return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
+    return _label_fit(material, judgments).fits[offset]
 
-    fit = material.keep(("fit", judgments), compute)
-    return fit.fits[offset]  # type: ignore[attr-defined, no-any-return]
+
+@kept
+def _label_fit(material: ExperimentData, judgments: str) -> LabelFit:
+    rows = list(_all_assignments()) if judgments == "ctrl" else material.judgments(judgments)
+    return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
 
 
 @measure
@@ -315,6 +310,7 @@ def _published_experts() -> list[Judgment]:
     return found
 
 
+@kept
 def _decisions(material: ExperimentData, match: str) -> OutputPairs:
     """Judgments of experts and non-experts on the same outputs.
 
@@ -339,14 +335,12 @@ def expert_kappa(
     material: ExperimentData, judges: str, weights: KappaWeights, match: str = "published"
 ) -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
-    found: OutputPairs = material.keep(("decisions", match), lambda: _decisions(material, match))
-    return material.keep(
-        ("expert_kappa", judges, weights, match),
-        lambda: _group_kappa(found, judges, weights, match),
-    ).value
+    return _group_kappa(material, judges, weights, match).value
 
 
-def _group_kappa(found: OutputPairs, judges: str, weights: KappaWeights, match: str) -> Kappa:
+@kept
+def _group_kappa(material: ExperimentData, judges: str, weights: KappaWeights, match: str) -> Kappa:
+    found = _decisions(material, match)
     tallies = {
         name: found.select(found.judge == found.judges.index(name)).tallies()
         for name in ("expert", "other")

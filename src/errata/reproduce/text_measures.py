@@ -19,7 +19,7 @@ from errata.edits import retype
 from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 from errata.metrics.ter import edit_counts
-from errata.reproduce.data import ExperimentData, NotRun, at_position, place, select
+from errata.reproduce.data import ExperimentData, NotRun, at_position, kept, place, select
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
@@ -76,34 +76,34 @@ def distinct_outputs(material: ExperimentData, texts: str, what: str) -> float:
     mean over the outputs of a sentence, then over Sakaguchi's sentences. ``texts`` names the row.
     """
 
-    def compute() -> dict[str, float]:
-        sources, kept = material.text("source"), material.kept_sentences()
-        outputs = [s.sentences for s in material.systems() if s.system != "INPUT"]
-        pairs, owner = [], []
-        for i in kept:
-            for text in dict.fromkeys(" ".join(each[i].lower().split()) for each in outputs):
-                pairs.append((sources[i], text))
-                owner.append(i)
-        edits = edit_counts(pairs)
-        places = np.searchsorted(kept, owner)
-        share = np.bincount(places)
-        return {
-            "sTER": float((np.bincount(places, edits) / share).mean()),
-            "changed": float((np.bincount(places, edits > 0) / share).mean() * 100),
-        }
-
-    return select(what, material.keep("distinct outputs", compute))
+    return select(what, _distinct_outputs(material))
 
 
+@kept
+def _distinct_outputs(material: ExperimentData) -> dict[str, float]:
+    sources, numbers = material.text("source"), material.kept_sentences()
+    outputs = [s.sentences for s in material.systems() if s.system != "INPUT"]
+    pairs, owner = [], []
+    for i in numbers:
+        for text in dict.fromkeys(" ".join(each[i].lower().split()) for each in outputs):
+            pairs.append((sources[i], text))
+            owner.append(i)
+    edits = edit_counts(pairs)
+    places = np.searchsorted(numbers, owner)
+    share = np.bincount(places)
+    return {
+        "sTER": float((np.bincount(places, edits) / share).mean()),
+        "changed": float((np.bincount(places, edits > 0) / share).mean() * 100),
+    }
+
+
+@kept
 def _weights(material: ExperimentData, weights: str, types: str) -> list[KindDifficulty]:
-    def compute() -> list[KindDifficulty]:
-        gold = material.gold().keep_annotators(0)
-        if types == "errant":
-            gold = retype(gold, material.extractor, IGNORED)
-        metric = Difficulty(weights=str(path("gts-weights", weights)))
-        return by_kind(build_difficulty_map(gold, [], metric), tier=2)
-
-    return material.keep(("weights", weights, types), compute)
+    gold = material.gold().keep_annotators(0)
+    if types == "errant":
+        gold = retype(gold, material.extractor, IGNORED)
+    metric = Difficulty(weights=str(path("gts-weights", weights)))
+    return by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
 
 @measure
@@ -124,24 +124,22 @@ def difficulty(
     return sum(row.mean * row.frequency for row in rows) / total
 
 
+@kept
 def _public(material: ExperimentData, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
     if measure != "m2":
         material.version("extractor", {})  # says so where it cannot be had, before any work
 
-    def make() -> Scores:
-        corpus: Corpus = material.gold()
-        metric: str | Difficulty = "m2"
-        if measure != "m2":
-            corpus = corpus.keep_annotators(0)
-            metric = Difficulty(
-                weights=str(path("gts-weights", "conll14_8sys.txt")),
-                extractor=material.extractor,
-                measure=select(measure, MEASURES),
-            )
-        return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
-
-    return material.keep(("public", measure), make)
+    corpus = material.gold()
+    metric: str | Difficulty = "m2"
+    if measure != "m2":
+        corpus = corpus.keep_annotators(0)
+        metric = Difficulty(
+            weights=str(path("gts-weights", "conll14_8sys.txt")),
+            extractor=material.extractor,
+            measure=select(measure, MEASURES),
+        )
+    return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
 
 
 @measure
@@ -169,11 +167,13 @@ def change_of_place(material: ExperimentData, system: str, measure: str) -> int:
 def public_variant(material: ExperimentData, data: str, file: str) -> float:
     """Plain F0.5 of one of the released outputs of a system, in percent."""
 
-    def make() -> Scores:
-        output = read_hypotheses(path(data, file))
-        return evaluate("m2", material.gold(), [output], resamples=0, guard=False)
+    return 100 * float(_variant(material, data, file).values[0])
 
-    return 100 * float(material.keep(("variant", data, file), make).values[0])
+
+@kept
+def _variant(material: ExperimentData, data: str, file: str) -> Scores:
+    output = read_hypotheses(path(data, file))
+    return evaluate("m2", material.gold(), [output], resamples=0, guard=False)
 
 
 @measure
@@ -185,13 +185,14 @@ def corpus_fact(
     The ``error-rate`` is that of tokens to change.
     """
 
-    def make() -> CorpusFacts:
-        found = material.corpus(corpus)
-        first = found.keep_annotators(0)
-        return corpus_statistics(select(references, {"first": first, "all": found}))
-
-    facts = material.keep(("facts", corpus, references), make)
+    facts = _corpus_facts(material, corpus, references)
     return select(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
+
+
+@kept
+def _corpus_facts(material: ExperimentData, corpus: str, references: str) -> CorpusFacts:
+    found = material.corpus(corpus)
+    return corpus_statistics(select(references, {"first": found.keep_annotators(0), "all": found}))
 
 
 @measure
