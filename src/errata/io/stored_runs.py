@@ -77,23 +77,19 @@ class StoredRun:
         for i, text in self.changed.items():
             texts[i] = text
         edits = self.edits
-        return Hypotheses(
-            name or self.system,
-            tuple(texts),
-            None if edits is None else tuple(edits.get(i, ()) for i in range(self.sentences)),
-        )
+        found = None if edits is None else tuple(edits.get(i, ()) for i in range(self.sentences))
+        return Hypotheses(name or self.system, tuple(texts), found)
 
     def check(self, corpus: Corpus, *what: str) -> None:
         """Refuse another corpus than that of the run: ``sources``, ``references``, ``tokens``."""
         now = corpus_digests(corpus)
         for name in what or tuple(now):
             if self.corpus.get(name) != now[name]:
-                raise InputError(
-                    f"the run was made with other {name} than those given",
-                    path=self.path or None,
-                    remedy="give the files it was made with, or store the run again "
-                    "(--update-baseline)",
+                problem = f"the run was made with other {name} than those given"
+                remedy = (
+                    "give the files it was made with, or store the run again (--update-baseline)"
                 )
+                raise InputError(problem, path=self.path or None, remedy=remedy)
 
 
 def corpus_digests(corpus: Corpus) -> dict[str, str]:

@@ -220,11 +220,10 @@ def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) 
 
 def _require_characters(cut: Tokeniser, why: str) -> None:
     if not cut.keeps_tokens and cut.name.partition(",")[0] != "characters":
-        raise InputError(
-            f"{why}, and cannot be cut by {cut.name}",
-            remedy="give texts (--source and --refs, errata convert makes them), or --tokens "
-            "characters",
+        remedy = (
+            "give texts (--source and --refs, errata convert makes them), or --tokens characters"
         )
+        raise InputError(f"{why}, and cannot be cut by {cut.name}", remedy=remedy)
 
 
 def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:

@@ -254,14 +254,9 @@ def _draw_forest(panel: Axes, shape: Forest) -> None:
         panel.axvline(0, color=FAINT, linewidth=1)
     lows, highs = ([getattr(row.estimate, end) for row in rows] for end in ("low", "high"))
     panel.hlines(places, lows, highs, color=INK, linewidth=1.5)
-    panel.scatter(
-        [row.estimate.value for row in rows],
-        places,
-        s=22,
-        facecolors=["white" if row.hollow else INK for row in rows],
-        edgecolors=INK,
-        zorder=3,
-    )
+    values = [row.estimate.value for row in rows]
+    inside = ["white" if row.hollow else INK for row in rows]
+    panel.scatter(values, places, s=22, facecolors=inside, edgecolors=INK, zorder=3)
     marked = [(place, row.chance) for place, row in enumerate(rows) if not np.isnan(row.chance)]
     for place, chance in marked:
         panel.vlines(chance, place - 0.4, place + 0.4, color=FAINT, linestyle=":")
@@ -433,16 +428,9 @@ def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
         from adjustText import adjust_text
     except ImportError:
         raise MissingExtraError("adjustText", install_extra("plot")) from None
-    adjust_text(
-        texts,
-        x=x,
-        y=y,
-        ax=panel,
-        iter_lim=STEPS,
-        expand=(1.15, 1.3),
-        force_text=(0.3, 0.5),
-        arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.5},
-    )
+    look = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5}
+    apart: dict[str, Any] = {"expand": (1.15, 1.3), "force_text": (0.3, 0.5)}
+    adjust_text(texts, x=x, y=y, ax=panel, iter_lim=STEPS, arrowprops=look, **apart)
 
 
 def _add_legend(

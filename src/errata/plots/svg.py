@@ -99,11 +99,12 @@ def svg_frame(
     """A chart of these parts, with its title and description for those who hear it."""
     key = "c-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
     said, told = html.escape(escape_controls(title)), html.escape(escape_controls(about))
+    size = f'width="{number(width)}" height="{number(height)}"'
+    view = f'viewBox="0 0 {number(width)} {number(height)}"'
+    labels = f'role="img" aria-labelledby="{key}-title {key}-about"'
     svg = "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" '
-            f'aria-labelledby="{key}-title {key}-about" width="{number(width)}" '
-            f'height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {labels} {size} {view}>',
             f'<title id="{key}-title">{said}</title>',
             f'<desc id="{key}-about">{told}</desc>',
             *parts,

@@ -179,14 +179,6 @@ def test_rows_have_slices_partitions_and_marks(tmp_path: Path) -> None:
     assert sum((row.clean for row in rows[:2]), ()) == (True, None, False)
     assert sum((row.weight for row in rows[:2]), ()) == (1.0, 2.0, 0.5)
     assert sum((row.document for row in rows[:2]), ()) == (1, 1, 2)
-    again = [
-        row
-        for shard in plan_shards(inputs, shard_bytes=1)
-        for row in parquet_rows(inputs, shard=shard, slices=("day", "locale", "level"), batch=2)
-    ]
-    assert [(r.first, r.outputs, r.slices) for r in again] == [
-        (r.first, r.outputs, r.slices) for r in rows
-    ]
 
 
 def test_outputs_in_files_of_their_own(tmp_path: Path) -> None:

@@ -190,9 +190,7 @@ def _item_name(item: Attributes) -> str:
     return "/".join(item[key] for key in ("doc-id", "id") if key in item)
 
 
-def render_appraise(
-    judgments: Iterable[Judgment], *, base: int = 0, separator: str = " "
-) -> Iterator[str]:
+def render_appraise(judgments: Iterable[Judgment], *, base: int = 0) -> Iterator[str]:
     """The lines of an Appraise file; `parse_appraise` reads the same judgments back."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield "<appraise-results>"
@@ -214,15 +212,13 @@ def render_appraise(
             continue
         yield start + ">"
         for group, rank in zip(judgment.groups, judgment.ranks, strict=True):
-            yield _translation(judgment, group, rank, separator)
+            yield _translation(judgment, group, rank)
         yield "  </ranking-item>"
     yield "</error-correction-ranking-result>"
     yield "</appraise-results>"
 
 
-def _translation(
-    judgment: Judgment, group: tuple[str, ...], rank: int | None, separator: str
-) -> str:
+def _translation(judgment: Judgment, group: tuple[str, ...], rank: int | None) -> str:
     if rank is None and any(other is not None for other in judgment.ranks):
         problem = (
             f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no place for an "
@@ -231,11 +227,9 @@ def _translation(
         raise InputError(problem, remedy="write JSONL instead")
     bad = next((name for name in group if re.search(r"[\s,]", name)), None)
     if bad is not None:
-        raise InputError(
-            f"the system name {bad!r} holds a blank or a comma",
-            remedy="Appraise XML separates names with them; write JSONL instead",
-        )
-    known = {"rank": None if rank is None else str(rank), "system": separator.join(group)}
+        remedy = "Appraise XML separates names with them; write JSONL instead"
+        raise InputError(f"the system name {bad!r} holds a blank or a comma", remedy=remedy)
+    known = {"rank": None if rank is None else str(rank), "system": " ".join(group)}
     return f"    <translation{_attributes_text(known)}/>"
 
 

@@ -252,10 +252,8 @@ def render_pairwise(
     ``names`` is a pattern for the system names, ``"conll14st-test.{}.src-trg"`` there.
     """
     if members not in ("all", "sample"):
-        raise InputError(
-            f"pairs of {members!r} members cannot be written",
-            remedy="use members='all' or 'sample'",
-        )
+        problem = f"pairs of {members!r} members cannot be written"
+        raise InputError(problem, remedy="use members='all' or 'sample'")
     if re.search(r"[\s,\"]", names) or "{}" not in names:
         raise InputError(f"the pattern {names!r} is not a name with {{}} for the system")
     draw = MemberDraw(rng)

@@ -59,12 +59,9 @@ class Shard:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, for a manifest."""
-        return {
-            "index": self.index,
-            "first": self.first,
-            "sentences": self.sentences,
-            "pieces": {role: [*map(asdict, several)] for role, several in self.pieces.items()},
-        }
+        pieces = {role: [*map(asdict, several)] for role, several in self.pieces.items()}
+        numbers = {key: getattr(self, key) for key in ("index", "first", "sentences")}
+        return {**numbers, "pieces": pieces}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Shard:

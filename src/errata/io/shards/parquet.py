@@ -23,7 +23,7 @@ from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.shards.batches import BATCH, BatchBuilder, CorpusBatch, PartReading
-from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
+from errata.io.shards.inputs import Piece, Shard, groups_of
 from errata.io.shards.plan import check_equal_counts
 from errata.io.slices import NO_VALUE
 
@@ -487,23 +487,12 @@ class ParquetRows:
 
 
 def parquet_rows(
-    inputs: CorpusFiles,
-    *,
-    shard: Shard | None = None,
-    slices: Sequence[str] = (),
-    batch: int = BATCH,
+    inputs: CorpusFiles, *, slices: Sequence[str] = (), batch: int = BATCH
 ) -> Iterator[ParquetRows]:
-    """The rows of Parquet inputs, or of one shard of them, in order, ``batch`` at a time.
+    """The rows of Parquet inputs in order, ``batch`` at a time.
 
     ``slices`` are the columns, or Hive partitions, to give beside the texts.
     """
-    if shard is not None:
-        pieces = shard.pieces_of(inputs)
-        for piece in pieces.values():
-            check_unchanged(piece, inputs.storage)
-        if shard.sentences:
-            yield from _rows(pieces, inputs, batch, shard.first, slices)
-        return
     first = 0
     for group in groups_of(inputs):
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
