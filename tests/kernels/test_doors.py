@@ -27,6 +27,7 @@ from errata.kernels import (
     m2_counts,
     maxmatch,
     maxmatch_long,
+    merged_chunks,
     ngrams,
     normal,
     paragraphs,
@@ -127,6 +128,12 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             + (np.array([[0, 1], [2, -1]], I64), np.zeros((3, 2)), 0.0, True, False, 0)
             + (np.zeros(2, I64),),
         ),
+        "merge": (
+            merged_chunks,
+            "merge",
+            (SOURCE, SOURCE_AT, FIRST, np.array([0, 1, 2, 3], I64), np.array([0, 1, 2], I32))
+            + (np.array([2, 1, 3], I32), np.array([0, 1, 1, 3], I64), np.array([5, 1, 2], I32)),
+        ),
         "propose": (
             maxmatch,
             "propose",
@@ -195,7 +202,7 @@ def function(key: str, compiled: bool) -> Callable[..., Any]:
 
 def test_every_public_entry_is_here() -> None:
     modules: set[ModuleType] = {module for module, _, _ in ENTRIES.values()}
-    assert len(modules) == 15
+    assert len(modules) == 16
     for module in modules:
         pure = load_pure(module.__name__.split(".")[-1])
         own = {

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, Reference, Vocabulary
+from errata.data.edits import offsets
 from errata.datasets.load import sample_corpus, sample_systems
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses_m2
+from errata.kernels import merged_chunks as kernel
 from errata.metrics import parse
-from errata.metrics.cleme import merged_chunks
+from errata.metrics.cleme import MergedChunks, merge_chunks
 from errata.scoring.evaluate import evaluate
 from fake_bertscore import FakeBERTScore, weight_of_one
+from pure import load_pure
 
 SYSTEMS = ("CUUI", "CAMB", "INPUT", "AMU")
 MODES = {"dep": "dependent", "ind": "independent"}
@@ -75,17 +79,31 @@ def test_figures_of_the_official_program(
     assert seen >= 3
 
 
+def chunked(source: list[str], texts: list[list[Edit]]) -> MergedChunks:
+    """The chunks of one sentence, whose output is the first of the texts."""
+    references = tuple(Reference(k, tuple(edits)) for k, edits in enumerate(texts[1:]))
+    gold = Corpus((" ".join(source),), (references,))
+    return merge_chunks(gold, Hypotheses("A", ("",), (tuple(texts[0]),)))
+
+
+def words_of(found: MergedChunks) -> list[list[str]]:
+    """The words of the output and of each reference, chunk by chunk."""
+    known = found.gold.vocabulary.words()
+    return [
+        [found.words(entry, known) for entry in (own, *found.theirs[found.chunk == c])]
+        for c, own in enumerate(found.own.tolist())
+    ]
+
+
 def test_chunks_are_merged_where_edits_touch() -> None:
     source = ["a", "b", "c", "d", "e"]
     first = [Edit(1, 2, "x"), Edit(4, 4, "y")]
     second = [Edit(2, 2, "z"), Edit(3, 4, "")]
-    chunks, between = merged_chunks(source, [first, second])
-    assert [chunk.words for chunk in chunks] == [
-        (("x",), ("b", "z")),  # an insertion at the end of an edit joins it
-        (("d", "y"), ()),
-    ]
-    assert [chunk.changed for chunk in chunks] == [(True, True), (True, True)]
-    assert between == 3  # a, c, e
+    found = chunked(source, [first, second])
+    assert words_of(found) == [["x", "b z"], ["d y", ""]]  # an insertion joins the edit before it
+    assert found.changed.all()
+    assert not found.same.any()
+    assert found.between.tolist() == [3]  # a, c, e
 
 
 edits = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.sampled_from(["", "x", "y z"])))
@@ -102,14 +120,40 @@ def test_chunks_put_together_are_the_texts(drawn: list[list[tuple[int, int, str]
             if start <= len(source) and (not kept or start > kept[-1].end):
                 kept.append(Edit(start, end, words))
         texts.append(kept)
-    chunks, between = merged_chunks(source, texts)
-    whole = sum(chunk.length for chunk in chunks)
-    assert between <= len(chunks) + 1
+    found = chunked(source, [*texts, [Edit(0, 0, "v")]])
+    entries = [(own, *found.theirs[found.chunk == c]) for c, own in enumerate(found.own.tolist())]
+    assert found.between[0] <= len(entries) + 1
+    width = (found.end - found.start).sum()
     for k, several in enumerate(texts):
-        grown = sum(len(chunk.words[k]) - chunk.length for chunk in chunks)
+        grown = sum(found.sizes[each[k]] for each in entries) - width
         assert grown == sum(len(e.replacement.split()) - (e.end - e.start) for e in several)
-        assert any(chunk.changed[k] for chunk in chunks) == bool(several)
-    assert whole <= len(source)
+        assert any(found.changed[each[k]] for each in entries) == bool(several)
+    assert width <= len(source)
+    for c, each in enumerate(words_of(found)):
+        same = found.same[found.chunk == c].tolist()
+        assert same == [text == each[0] for text in each[1:]]
+
+
+@given(st.lists(st.lists(edits, min_size=2, max_size=4), max_size=3))
+def test_the_kernel_gives_the_same_uncompiled(drawn: list[list[Any]]) -> None:
+    texts = [sorted((s, min(s + w, 6), t) for s, w, t in each) for some in drawn for each in some]
+    flat = [edit for text in texts for edit in text]
+    vocabulary = Vocabulary()
+    tokens = vocabulary.intern(["a b c d e f"] * len(drawn))
+    words = vocabulary.intern([text for _, _, text in flat])
+    arguments = (
+        tokens.ids,
+        tokens.offsets,
+        offsets(np.array([len(some) for some in drawn], np.int64)),
+        offsets(np.array([len(text) for text in texts], np.int64)),
+        np.array([start for start, _, _ in flat], np.intc),
+        np.array([end for _, end, _ in flat], np.intc),
+        words.offsets,
+        words.ids,
+    )
+    found = kernel.merge(*arguments)
+    for mine, theirs in zip(found, load_pure("merged_chunks").merge(*arguments), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_a_reference_that_deletes_everything_does_not_count() -> None:
@@ -119,6 +163,17 @@ def test_a_reference_that_deletes_everything_does_not_count() -> None:
     assert counts[0, 1].tolist() != counts[0, 1].tolist()  # NaN
     alone = Corpus.from_texts(["He go home"], [[""]])
     assert evaluate("cleme", alone, Hypotheses("A", ("",)))["A"] == 1.0
+
+
+@pytest.mark.parametrize("mode", MODES.values())
+def test_one_of_two_references_that_delete_everything_counts(mode: str) -> None:
+    """Both would count twice for the mean length that decides weights."""
+    sources, output = ["a b", "He go home"], Hypotheses("A", ("", "He go to home"))
+    once = Corpus.from_texts(sources, [["", "He goes home"]])
+    twice = Corpus.from_texts(sources, [["", "He goes home"], ["", "He goes home"]])
+    twice = Corpus(sources=twice.sources, references=(twice.references[0], once.references[1]))
+    metric = f"cleme(mode={mode})"
+    assert evaluate(metric, twice, output)["A"] == evaluate(metric, once, output)["A"]
 
 
 def test_any_reference_may_be_right_or_one_must_be() -> None:

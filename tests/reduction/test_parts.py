@@ -416,7 +416,7 @@ def test_weights_of_another_corpus_are_refused() -> None:
     for several, message in (
         ([(small, few)], "weights of 66 sentences, but the corpus has 6"),
         ([shifted], r"weights.txt.*(66 sentences|chunks)"),
-        (halves, "where they stand"),
+        (halves, "where in it they begin"),
     ):
         parts = [count_part([metric], *part, guard=False) for part in several]
         facts = reduce(add, (facts for _, facts in parts))

@@ -12,10 +12,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from errata.core.errors import InputError
 from errata.core.parameters import require
 from errata.core.stats import Progress
-from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
+from errata.data import Corpus, Edit, Hypotheses, Reference, ReferenceTable, apply_edits
 from errata.edits.aligner import LONGEST, aligned_kinds, check_length, extract_aligned
 
 EXTRACTORS = ("aligned", "errant")
@@ -345,6 +347,20 @@ def edits_of(
     return extract_systems(corpus, systems, extractor=extractor, progress=progress)
 
 
+def check_inside(corpus: Corpus, table: ReferenceTable) -> None:
+    """Refuse the edits of an output that reach beyond their sentence."""
+    lengths = corpus.source_tokens.lengths
+    ends = table.last_ends()
+    outside = np.flatnonzero(ends > lengths)
+    if len(outside):
+        i = int(outside[0])
+        raise InputError(
+            f"sentence {i + 1}: an edit of the system ends at token {ends[i]}, but the sentence "
+            f"has {lengths[i]}",
+            remedy="edits must have been made for this corpus",
+        )
+
+
 def _join_names(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
@@ -435,6 +451,7 @@ def retyped_for(corpus: Corpus, extractor: str) -> Corpus:
 
 __all__ = [
     "EXTRACTORS",
+    "check_inside",
     "classify_all",
     "corrected_sentence",
     "extract",

@@ -7,27 +7,31 @@ have drawn differently do not decide, since every text is read over the same chu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from operator import itemgetter
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from errata.core.errors import InputError
 from errata.core.parallel import parallel_map
 from errata.core.parameters import About
-from errata.core.stats import Floats, Ints, Progress, ratio
-from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.core.stats import Bools, Floats, Ints, Progress, ratio
+from errata.data import Corpus, Edit, Hypotheses, ReferenceTable, Tokens, apply_edits
+from errata.data.edits import members, offsets
 from errata.edits import (
     GoldEditing,
     OutputEditing,
+    check_inside,
     describe_origins,
     edits_of,
     origin_facts,
     split_extractor,
     with_edits,
 )
+from errata.kernels import merged_chunks as kernel
 from errata.metrics.base import (
     Before,
     Columns,
@@ -45,7 +49,6 @@ from errata.metrics.base import (
     join_unsettled,
     mean_own_score,
     metric,
-    pad_lists,
     precision_recall,
     to_int,
 )
@@ -58,6 +61,7 @@ from errata.metrics.encoder_metric import (
     truncation_note,
     weigh,
 )
+from errata.metrics.ngrams import per_reference
 from errata.metrics.running_choice import (
     Ratio,
     RunningRule,
@@ -68,222 +72,280 @@ from errata.metrics.running_choice import (
 )
 from errata.models import CachedModel, Options
 
-# ---- One sentence cut at the edits of an output and of all references at once.
-
-
-class MergedChunk(NamedTuple):
-    """What the source has there, and each text: the output first, then the references.
-
-    ``words`` are the tokens of a text, ``changed`` says whether it has an edit there.
-    """
-
-    start: int
-    length: int
-    words: tuple[tuple[str, ...], ...]
-    changed: tuple[bool, ...]
-
-    @property
-    def size(self) -> int:
-        """The longer of source and output, in tokens."""
-        return max(self.length, len(self.words[0]))
-
-
-def counted_references(references: Sequence[Reference], source: str) -> list[int]:
-    """The references that count: those that delete every word do not, unless all do."""
-    left = [k for k, each in enumerate(references) if each.corrected(source).strip()]
-    return left or list(range(len(references)))
-
-
-def merged_chunks(
-    source: Sequence[str], texts: Sequence[Iterable[Edit]]
-) -> tuple[list[MergedChunk], int]:
-    """The chunks that some text changes, and the number of stretches between them.
-
-    >>> chunks, between = merged_chunks(
-    ...     "He go to home".split(), [[Edit(1, 2, "goes")], [Edit(1, 2, "went"), Edit(2, 3, "")]]
-    ... )
-    >>> chunks[0].words, between
-    ((('goes', 'to'), ('went',)), 2)
-    """
-    ordered = [sorted(edits, key=lambda edit: (edit.start, edit.end)) for edits in texts]
-    spans: list[list[int]] = []
-    for start, end in sorted((edit.start, edit.end) for edits in ordered for edit in edits):
-        if spans and start <= spans[-1][1]:  # touching counts
-            spans[-1][1] = max(spans[-1][1], end)
-        else:
-            spans.append([start, end])
-    chunks, position, between = [], 0, 0
-    for start, end in spans:
-        between += start > position
-        position = end
-        words, changed = [], []
-        for edits in ordered:
-            inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
-            words.append(_carried_out(source, inside, start, end))
-            changed.append(bool(inside))
-        chunks.append(MergedChunk(start, end - start, tuple(words), tuple(changed)))
-    return chunks, between + (len(source) > position)
-
-
-def _carried_out(
-    source: Sequence[str], edits: Sequence[Edit], start: int, end: int
-) -> tuple[str, ...]:
-    words: list[str] = []
-    position = start
-    for edit in edits:
-        words += source[position : edit.start]
-        words += edit.replacement.split()
-        position = max(position, edit.end)
-    words += source[position:end]
-    return tuple(words)
-
-
-# ---- What an output did with each chunk, and what that weighs by the likeness of texts.
+# ---- Sentences cut at the edits of an output and of all references at once.
 
 KINDS = ("TP", "FP", "FN", "TN", "FPne")
 TP, FP, FN, TN, FPNE = range(5)
+Mode = Literal["dependent", "independent"]
 
 
-class ComparedChunks(NamedTuple):
-    """A sentence of one system: its chunks, the stretches between, and which references count.
+@dataclass(frozen=True, eq=False)
+class MergedChunks:
+    """The chunks of the sentences of one output, and what output and references have there.
 
-    ``corrected`` are the texts of those references.
+    Chunk c replaces the tokens ``start[c]:end[c]`` of its sentence; ``between`` are the unchanged
+    stretches of each sentence. Entry ``own[c]`` of ``words``, ``sizes`` and ``changed`` (whether
+    there is an edit) is that of the output, the entries ``theirs`` those of the references that
+    are ``counted``: each of ``chunk`` and ``reference``, and the ``same`` as the output's or not.
     """
 
-    source: list[str]
-    chunks: list[MergedChunk]
-    between: int
-    references: list[int]
-    columns: int
-    corrected: list[str]
+    gold: Corpus
+    counted: Bools
+    between: Ints
+    sentence: Ints
+    start: Ints
+    end: Ints
+    own: Ints
+    theirs: Ints
+    chunk: Ints
+    reference: Ints
+    same: Bools
+    changed: Bools
+    word_at: Ints
+    word_ids: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of words of each entry."""
+        return np.diff(self.word_at)
+
+    @property
+    def longest(self) -> Ints:
+        """The longer of source and output in each chunk, in tokens."""
+        return np.asarray(np.maximum(self.end - self.start, self.sizes[self.own]))
+
+    def words(self, entry: int, known: Sequence[str]) -> str:
+        """Return the words of an entry; ``known`` are those of the vocabulary."""
+        ids = self.word_ids[self.word_at[entry] : self.word_at[entry + 1]]
+        return " ".join(known[k] for k in ids.tolist())
 
 
-WeighChunk = Callable[[int, ComparedChunks, MergedChunk, Sequence[int]], float]
-ChunkOutcome = Callable[[MergedChunk, Sequence[int]], tuple[int, bool]]
+def counted_references(corpus: Corpus) -> Bools:
+    """Return which references count: not those that delete every word, unless all do.
+
+    Then the first counts, as in the program.
+    """
+    table = corpus.edits
+    sentence, row = table.sentence_of_reference, table.reference_of_edit
+    order = np.lexsort((table.end, table.start, row))
+    start, end = table.start[order], table.end[order]
+    overlap = np.flatnonzero((np.diff(row) == 0) & (start[1:] < end[:-1]))
+    grown = corpus.vocabulary.intern(table.replacements).lengths - (table.end - table.start)
+    sizes = corpus.source_tokens.lengths[sentence] + np.bincount(
+        row, grown, minlength=len(sentence)
+    )
+    written = sizes > 0
+    given = np.zeros(len(sentence), np.bool_)
+    for r, text in enumerate(table.texts):
+        if text is not None:
+            given[r], written[r] = True, bool(text.strip())
+    for edit in overlap.tolist():
+        if not given[row[edit]]:  # which cannot be carried out
+            i = int(sentence[row[edit]])
+            every = table.every_edit[slice(*table.edit_offsets[row[edit] : row[edit] + 2].tolist())]
+            apply_edits(corpus.sources[i].split(), every)
+    left = np.bincount(sentence[written], minlength=len(corpus)) > 0
+    first = np.diff(sentence, prepend=-1) > 0
+    return np.asarray(written | (first & ~left[sentence]))
 
 
-def compared_chunks(
-    gold: Corpus, output: Hypotheses, *, texts: bool = False
-) -> list[ComparedChunks]:
-    """The chunks of every sentence; ``texts`` also makes the references' texts."""
-    result = []
-    corrected = reference_texts(gold) if texts else [[]] * len(gold)
-    for source, references, written, mine in zip(
-        gold.sources, gold.references, corrected, output.edits or (), strict=True
-    ):
-        if not references:
-            raise InputError(
-                f"{gold.name}: a sentence has no reference, {source[:60]!r}",
-                remedy="give every sentence a reference, or leave the sentence out",
-            )
-        left = counted_references(references, source)
-        several = [mine, *(references[k].edits or () for k in left)]
-        tokens = source.split()
-        chunks, between = merged_chunks(tokens, several)
-        own = [written[k] for k in left] if texts else []
-        result.append(ComparedChunks(tokens, chunks, between, left, len(references), own))
-    return result
+def merge_chunks(gold: Corpus, output: Hypotheses) -> MergedChunks:
+    """Cut each sentence at the edits of the output and of its references, which must have some.
+
+    >>> gold = Corpus(("He go to home",), ((Reference(0, (Edit(1, 2, "went"), Edit(2, 3, ""))),),))
+    >>> found = merge_chunks(gold, Hypotheses("A", ("",), ((Edit(1, 2, "goes"),),)))
+    >>> [found.words(e, gold.vocabulary.words()) for e in (0, 1)], found.between.tolist()
+    (['goes to', 'went'], [2])
+    """
+    table, mine = gold.edits, ReferenceTable.of_output(output.edits or ())
+    without = np.flatnonzero(table.sizes == 0)
+    if len(without):
+        source = gold.sources[int(without[0])]
+        raise InputError(
+            f"{gold.name}: a sentence has no reference, {source[:60]!r}",
+            remedy="give every sentence a reference, or leave the sentence out",
+        )
+    check_inside(gold, mine)
+    tokens, vocabulary = gold.source_tokens, gold.vocabulary
+    # The texts of a sentence: the output, then the references that count.
+    counted = gold.derived("counted references", lambda: counted_references(gold))
+    references = np.flatnonzero(counted)
+    sentence = table.sentence_of_reference[references]
+    text_at = offsets(1 + np.bincount(sentence, minlength=len(gold)))
+    number = np.arange(len(references)) + sentence + 1  # one output before, and each sentence's own
+    reference_of = np.full(int(text_at[-1]), -1)
+    reference_of[number] = references
+    text_of = np.full(len(counted), -1)
+    text_of[references] = number
+    kept = np.flatnonzero(counted[table.reference_of_edit])
+    text = np.concatenate([text_at[mine.reference_of_edit], text_of[table.reference_of_edit[kept]]])
+    start = np.concatenate([mine.start, table.start[kept]])
+    end = np.concatenate([mine.end, table.end[kept]])
+    order = np.lexsort((end, start, text))
+    replacements = Tokens.joined(
+        vocabulary.intern(mine.replacements),
+        gold.derived("replacements", lambda: vocabulary.intern(table.replacements)),
+    )
+    edits = np.concatenate([np.arange(len(mine.start)), len(mine.start) + kept])[order]
+    chunks, entries, words, between = kernel.merge(
+        tokens.ids,
+        tokens.offsets,
+        text_at,
+        offsets(np.bincount(text, minlength=int(text_at[-1]))),
+        start[order].astype(np.intc),
+        end[order].astype(np.intc),
+        offsets(replacements.lengths[edits]),
+        replacements.ids[members(replacements.offsets, edits)],
+    )
+    sentences, own = chunks[:, 0].astype(np.int64), chunks[:, 3].astype(np.int64)
+    sizes = np.diff(text_at)[sentences]
+    chunk = np.repeat(np.arange(len(chunks)), sizes)
+    theirs = np.flatnonzero(np.arange(len(entries)) != own[chunk])
+    chunk = chunk[theirs]
+    return MergedChunks(
+        gold,
+        counted,
+        between.astype(np.int64),
+        sentences,
+        chunks[:, 1].astype(np.int64),
+        chunks[:, 2].astype(np.int64),
+        own,
+        theirs,
+        chunk,
+        reference_of[text_at[sentences[chunk]] + theirs - own[chunk]],
+        entries[theirs, 3] > 0,
+        entries[:, 2] > 0,
+        np.append(entries[:, 0], len(words)).astype(np.int64),
+        words,
+    )
 
 
-def counted_chunks(
-    sentences: Sequence[ComparedChunks], weigh: WeighChunk, *, at_once: bool
-) -> Floats:
-    """The weights of chunks by fate, ``[sentence, reference, k]``; ``at_once`` has one column."""
-    columns = 1 if at_once else max((each.columns for each in sentences), default=1)
-    counts = np.full((len(sentences), columns, len(KINDS)), np.nan)
-    for row, each in zip(counts, sentences, strict=True):
-        for column, which, fate_of in chunk_outcomes(each, at_once=at_once):
-            row[column] = _fates(each, weigh, which, fate_of)
-    return counts
+# ---- What an output did with each chunk, and what that weighs.
 
 
-def chunk_outcomes(
-    each: ComparedChunks, *, at_once: bool
-) -> Iterator[tuple[int, Sequence[int], ChunkOutcome]]:
-    """The columns of a sentence: for each its place, the texts it looks at, and how it judges."""
-    if at_once:
-        yield 0, range(1, len(each.references) + 1), _of_all
-        return
-    for k, reference in enumerate(each.references, 1):
-        yield reference, (k,), _of_one
+@dataclass(frozen=True, eq=False)
+class ChunkFates:
+    """What an output did with each chunk beside each reference, or beside all ``at_once``.
 
-
-def _of_one(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
-    """The fate of a chunk beside one reference, and whether that changes it."""
-    (k,) = which
-    same = chunk.words[0] == chunk.words[k]
-    if chunk.changed[0]:
-        return (TP if same else FP), chunk.changed[k]
-    return (TN if same else FN), chunk.changed[k]
-
-
-def _of_all(chunk: MergedChunk, which: Sequence[int]) -> tuple[int, bool]:
-    """Compare with all references at once; any of them may be right."""
-    due = any(chunk.changed[k] for k in which)
-    if chunk.changed[0]:
-        return (TP if any(chunk.words[0] == chunk.words[k] for k in which) else FP), due
-    return (FN if all(chunk.changed[k] for k in which) else TN), due
-
-
-def _fates(
-    each: ComparedChunks, weigh: WeighChunk, which: Sequence[int], fate_of: ChunkOutcome
-) -> list[float]:
-    counts = [0.0] * len(KINDS)
-    counts[TN] = float(each.between)
-    for chunk in each.chunks:
-        fate, due = fate_of(chunk, which)
-        weight = weigh(fate, each, chunk, which)
-        counts[fate] += weight
-        if fate == FP and due:
-            counts[FPNE] += weight
-    return counts
-
-
-def weigh_by_similarity(weights: Weights, *, nothing: float) -> WeighChunk:
-    """Weights by similarity; ``nothing`` is that of a chunk which makes no difference.
-
-    Beside several references at once it is the mean over those that decide: the ones that agree
-    where the output is right, all elsewhere.
+    Chunk ``chunk[k]`` counts as ``fate[k]`` for place ``place[k]``, a reference or, at once, a
+    sentence; ``due`` says whether a reference changes it.
     """
 
-    def weight(fate: int, each: ComparedChunks, chunk: MergedChunk, which: Sequence[int]) -> float:
-        if fate == TN:
-            return 1.0
-        worth = [weights.of[change] for change in changes(fate, each, chunk, which)]
-        mean = float(fixed_point(np.array(sum(worth) / len(worth))))
-        return mean or nothing
+    chunks: MergedChunks
+    at_once: bool
+    place: Ints
+    chunk: Ints
+    fate: Ints
+    due: Bools
 
-    return weight
+    @classmethod
+    def of(cls, chunks: MergedChunks, *, at_once: bool) -> ChunkFates:
+        """Compare the words of the output with those of the references.
 
+        At once, any reference may be right, and one that leaves a chunk alone excuses the output.
+        """
+        due, made = chunks.changed[chunks.theirs], chunks.changed[chunks.own]
+        if not at_once:
+            same, changed = chunks.same, made[chunks.chunk]
+            fate = np.where(changed, np.where(same, TP, FP), np.where(same, TN, FN))
+            return cls(chunks, at_once, chunks.reference, chunks.chunk, fate, due)
+        if not len(made):
+            return cls(chunks, at_once, chunks.sentence, chunks.chunk, chunks.chunk, due)
+        first = np.searchsorted(chunks.chunk, np.arange(len(made)))
+        same = np.logical_or.reduceat(chunks.same, first)
+        missed = np.logical_and.reduceat(due, first)
+        fate = np.where(made, np.where(same, TP, FP), np.where(missed, FN, TN))
+        due = np.logical_or.reduceat(due, first)
+        return cls(chunks, at_once, chunks.sentence, np.arange(len(made)), fate, due)
 
-def changes(
-    fate: int, each: ComparedChunks, chunk: MergedChunk, which: Sequence[int]
-) -> Iterator[WeightedChange]:
-    """What the weight of a chunk hangs on: the output's words there, or those it should have."""
-    if fate == TN:
-        return
-    before = plain_text(each.source)
-    for k in which:
-        if fate == TP and chunk.words[k] != chunk.words[0]:
-            continue
-        words = " ".join(chunk.words[k if fate == FN else 0])
-        edit = Edit(chunk.start, chunk.start + chunk.length, words)
-        yield WeightedChange(before, plain_text(each.source, [edit]), each.corrected[k - 1])
+    def counts(self, weights: Floats | None = None) -> Floats:
+        """Return the weights, 1 each by default, by fate: ``[sentence, reference, k]``."""
+        between, size = self._between(), len(KINDS)
+        if weights is None:
+            weights = np.ones(len(self.place))
+        by_fate = np.bincount(self.place * size + self.fate, weights, size * len(between))
+        counts = by_fate.reshape(-1, size).astype(np.float64)
+        counts[:, TN] += between
+        wrong = (self.fate == FP) & self.due
+        counts[:, FPNE] = np.bincount(self.place[wrong], weights[wrong], len(between))
+        return self.by_sentence(counts)
 
+    def lengths(self) -> Floats:
+        """Return what length weights hang on, ``[sentence, reference, k]``: see `SIZES`."""
+        chunks, between = self.chunks, self._between()
+        changed = chunks.changed[chunks.theirs]
+        place = (chunks.sentence[chunks.chunk] if self.at_once else chunks.reference)[changed]
+        sizes = np.maximum((chunks.end - chunks.start)[chunks.chunk], chunks.sizes[chunks.theirs])[
+            changed
+        ]
+        listed = np.flatnonzero(self.fate != TN)
+        listed = listed[np.argsort(self.place[listed], kind="stable")]
+        of, fate = self.place[listed], self.fate[listed]
+        numbers = np.bincount(of, minlength=len(between))
+        found = np.zeros((len(between), CHUNKS + int(numbers.max(initial=0))))
+        found[:, SIZES] = np.bincount(place, sizes, len(between))
+        found[:, CHANGES] = np.bincount(place, minlength=len(between))
+        kept = np.bincount(self.place[self.fate == TN], minlength=len(between))
+        found[:, UNTOUCHED] = between + kept
+        kind = np.where((fate == FP) & self.due[listed], FPNE, fate)
+        at = CHUNKS + np.arange(len(listed)) - offsets(numbers)[of]
+        found[of, at] = 1 + len(KINDS) * chunks.longest[self.chunk[listed]] + kind
+        return self.by_sentence(found)
 
-def weighted_changes(
-    systems: Sequence[Sequence[ComparedChunks]], *, at_once: bool
-) -> list[WeightedChange]:
-    """Everything that `weigh_by_similarity` will ask for, sentence by sentence."""
-    found: list[WeightedChange] = []
+    def _between(self) -> Ints:
+        """The unchanged stretches of the sentence of each place."""
+        chunks = self.chunks
+        if self.at_once:
+            return chunks.between
+        return chunks.between[chunks.gold.edits.sentence_of_reference]
 
-    def note(fate: int, each: ComparedChunks, chunk: MergedChunk, which: Sequence[int]) -> float:
-        found.extend(changes(fate, each, chunk, which))
-        return 0.0
+    def by_sentence(self, numbers: Floats) -> Floats:
+        """Return the numbers of each place by sentence; NaN for references that do not count."""
+        if self.at_once:
+            return numbers[:, None]
+        numbers[~self.chunks.counted] = np.nan
+        return per_reference(numbers, self.chunks.gold.edits.reference_offsets)
 
-    for sentences in zip(*systems, strict=True):
-        counted_chunks(sentences, note, at_once=at_once)
-    return found
+    def changes(self, texts: Sequence[Sequence[str]]) -> list[tuple[int, list[WeightedChange]]]:
+        """Return the texts that decide what each chunk weighs by similarity, and its number here.
+
+        These are the output's words there, or those it should have. At once, the references that
+        agree decide where the output is right, all elsewhere. ``texts`` are those of the
+        references.
+        """
+        chunks, known = self.chunks, self.chunks.gold.vocabulary.words()
+        first = np.searchsorted(chunks.chunk, np.arange(len(chunks.sentence) + 1)).tolist()
+        begins = chunks.gold.edits.reference_offsets
+        order = np.lexsort((self.chunk, self.place)).tolist()
+        found = []
+        for k in order:
+            c, fate = int(self.chunk[k]), self.fate[k]
+            if fate == TN:
+                continue
+            i = int(chunks.sentence[c])
+            tokens = chunks.gold.sources[i].split()
+            several = []
+            for e in range(first[c], first[c + 1]) if self.at_once else (k,):
+                if fate == TP and not chunks.same[e]:
+                    continue
+                entry = int(chunks.theirs[e] if fate == FN else chunks.own[c])
+                edit = Edit(int(chunks.start[c]), int(chunks.end[c]), chunks.words(entry, known))
+                reference = texts[i][int(chunks.reference[e] - begins[i])]
+                several.append(
+                    WeightedChange(plain_text(tokens), plain_text(tokens, [edit]), reference)
+                )
+            found.append((k, several))
+        return found
+
+    def weights_by_similarity(
+        self, changes: Sequence[tuple[int, list[WeightedChange]]], weights: Weights, nothing: float
+    ) -> Floats:
+        """Return what each chunk weighs; ``nothing`` if it makes no difference."""
+        found = np.ones(len(self.place))
+        for k, several in changes:
+            mean = sum(weights.of[change] for change in several) / len(several)
+            found[k] = float(fixed_point(np.array(mean))) or nothing
+        return found
 
 
 # ---- Weights of chunks by their lengths, which the mean length in the whole corpus decides.
@@ -349,9 +411,7 @@ class ChunkLengths(Unsettled):
         start = 0
         for batch in gold.batches:
             own = system[start : start + len(batch)]
-            yield _list_chunks(
-                compared_chunks(batch, own), at_once=self.metric.mode == "independent"
-            )
+            yield self.metric.fates(batch, own).lengths()
             start += len(batch)
 
     def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
@@ -380,36 +440,6 @@ class ChunkLengths(Unsettled):
         return self.metric.completed(counts)
 
 
-def _list_chunks(sentences: Sequence[ComparedChunks], *, at_once: bool) -> Floats:
-    columns = 1 if at_once else max((each.columns for each in sentences), default=1)
-    nothing: list[int] = []
-    lists = [[nothing] * columns for _ in sentences]
-    for row, each in zip(lists, sentences, strict=True):
-        for column, which, fate_of in chunk_outcomes(each, at_once=at_once):
-            row[column] = _of_reference(each, which, fate_of)
-    flat = [numbers for row in lists for numbers in row]
-    found = pad_lists(flat)
-    found[[not numbers for numbers in flat]] = np.nan
-    return found.reshape(len(sentences), columns, -1)
-
-
-def _of_reference(each: ComparedChunks, which: Sequence[int], fate_of: ChunkOutcome) -> list[int]:
-    sizes = [
-        max(chunk.length, len(chunk.words[k]))
-        for chunk in each.chunks
-        for k in which
-        if chunk.changed[k]
-    ]
-    found = [sum(sizes), len(sizes), each.between]
-    for chunk in each.chunks:
-        fate, due = fate_of(chunk, which)
-        if fate == TN:
-            found[UNTOUCHED] += 1
-        else:
-            found.append(1 + len(KINDS) * chunk.size + (FPNE if fate == FP and due else fate))
-    return found
-
-
 def _weights(sizes: Floats, middle: float, *, wrong: bool) -> Floats:
     """What chunks of these sizes weigh, as FP where they are ``wrong``, else as TP or FN."""
     away = sizes - middle if wrong else middle - sizes
@@ -420,8 +450,6 @@ def _weights(sizes: Floats, middle: float, *, wrong: bool) -> Floats:
 
 
 # ---- What CLEME and CLEME2.0 share: edits, chunks, and what an output did with each.
-
-Mode = Literal["dependent", "independent"]
 
 
 class ChunkMetric(Metric):
@@ -469,7 +497,7 @@ class ChunkMetric(Metric):
             self._cuts(corpus)[tuple(h.system for h in systems)] = cut
             return counts
         return parallel_map(
-            lambda system: self._unweighted_counts(gold, system),
+            lambda system: self.completed(self.fates(gold, system).counts()),
             found,
             threads=threads,
             progress=progress,
@@ -512,11 +540,9 @@ class ChunkMetric(Metric):
         """How many texts were cut when these systems were counted."""
         return corpus.derived(("cut", self), dict)
 
-    def _unweighted_counts(self, gold: Corpus, output: Hypotheses) -> Floats:
-        """The counts with every chunk of one weight."""
-        at_once = self.mode == "independent"
-        counts = counted_chunks(compared_chunks(gold, output), lambda *_: 1.0, at_once=at_once)
-        return self.completed(counts)
+    def fates(self, gold: Corpus, output: Hypotheses) -> ChunkFates:
+        """Return what an output did with each chunk; both must have edits."""
+        return ChunkFates.of(merge_chunks(gold, output), at_once=self.mode == "independent")
 
     def _likened(
         self,
@@ -526,13 +552,27 @@ class ChunkMetric(Metric):
         progress: Progress | None,
     ) -> tuple[list[Floats], int]:
         """The counts with weights by similarity, and how many texts were cut for them."""
-        memo, at_once = self.open_model(), self.mode == "independent"
+        memo = self.open_model()
         result, cut, done = [], 0, 0
         for window, several in text_windows(gold, outputs):
-            of_window = [compared_chunks(window, output, texts=True) for output in several]
-            weights = weigh(memo, weighted_changes(of_window, at_once=at_once))
-            worth = weigh_by_similarity(weights, nothing=self._nothing)
-            result.append([counted_chunks(each, worth, at_once=at_once) for each in of_window])
+            texts = reference_texts(window)
+            fates = [self.fates(window, output) for output in several]
+            changes = [each.changes(texts) for each in fates]
+            by_sentence = sorted(
+                (
+                    (int(each.chunks.sentence[each.chunk[k]]), change)
+                    for each, own in zip(fates, changes, strict=True)
+                    for k, some in own
+                    for change in some
+                ),
+                key=itemgetter(0),
+            )
+            weights = weigh(memo, [change for _, change in by_sentence])
+            counts = [
+                each.counts(each.weights_by_similarity(own, weights, self._nothing))
+                for each, own in zip(fates, changes, strict=True)
+            ]
+            result.append(counts)
             cut, done = cut + weights.cut, done + len(window)
             if progress is not None:
                 progress(done, len(gold))

@@ -22,6 +22,7 @@ from errata.data.edits import offsets
 from errata.edits import (
     GoldEditing,
     OutputEditing,
+    check_inside,
     describe_origins,
     edits_of,
     origin_facts,
@@ -183,7 +184,8 @@ def compare_chunks(
             f"edits of {len(edits)} sentences, but the corpus has {len(corpus)}",
             remedy="give the edits of every sentence, () where there are none",
         )
-    kept = _kept_edits(corpus, ReferenceTable.of_output(edits), ignore, "the system")
+    table = ReferenceTable.of_output(edits)
+    kept = _kept_edits(corpus, table, ignore, "the system")
     tokens = corpus.source_tokens
     n = int(tokens.lengths.max(initial=0))
     if matching == "elastic" and n > longest:
@@ -192,16 +194,7 @@ def compare_chunks(
             f"matching='elastic' asks for about {4 * n * n * 8 / 1e9:.1f} GB",
             remedy=f"give one sentence a line, or lift the limit: longest={n} (--longest {n})",
         )
-    at, _, ends, _ = kept.columns
-    row = np.repeat(np.arange(len(corpus)), np.diff(at))
-    outside = row[ends > tokens.lengths[row]]
-    if len(outside):
-        i = int(outside[0])  # its edits are sorted and apart, so the last reaches furthest
-        raise InputError(
-            f"sentence {i + 1}: an edit of the system ends at token "
-            f"{ends[at[i + 1] - 1]}, but the sentence has {tokens.lengths[i]}",
-            remedy="edits must have been made for this corpus",
-        )
+    check_inside(corpus, table)
     flags: Flags = kernel.compare(
         chunks.sentences,
         tokens.ids,
