@@ -459,7 +459,8 @@ def edits_judged(
     gold, found, alike = with_comparable_types(metric, corpus, systems, progress=progress)
     by_kind = tuple(counts_by_kind(metric, gold, each, tier=tier) for each in found)
     outputs = tuple(matched_output(metric, gold, each) for each in found)
-    asked = {gold.edits.kinds[e] for e in metric.gold_keys(gold).edit.tolist()}
+    kinds_of_gold = gold.edits.kinds
+    asked = {kinds_of_gold[e] for e in metric.gold_keys(gold).edit.tolist()}
     solved = sum((each.matched.made >= 0).astype(np.float64) for each in outputs)
     described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)

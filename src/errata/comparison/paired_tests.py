@@ -105,12 +105,21 @@ def swap_p_values(
     has p = 1, and elsewhere the two are the same unless a swap meets the difference exactly.
     """
     moved, rows = _swap_effects(pairs)
+    # Whole numbers that add up to less than 2 ** 24 do so in half the time, and as exactly.
+    whole = (moved == np.rint(moved)).all(axis=0) & (np.abs(moved).sum(axis=0) < 2**24)
+    counts = moved[:, whole].astype(np.float32)
+    others = moved[:, ~whole]
     sums = {key: (pair.old.sum(axis=0), pair.new.sum(axis=0)) for key, pair in pairs.items()}
     observed = {key: _gap(pair.figures, *sums[key]) for key, pair in pairs.items()}
     hits = {key: dict.fromkeys(gaps, 0) for key, gaps in observed.items()}
     done = 0
     for block in draw_swaps(sentences, trials, rng):
-        carried_of = np.split(block[:, rows].astype(np.float64) @ moved, _ends(pairs), axis=1)
+        swapped = block[:, rows]
+        moves = np.empty((len(block), moved.shape[1]))
+        moves[:, whole] = swapped.astype(np.float32) @ counts
+        if others.shape[1]:
+            moves[:, ~whole] = swapped.astype(np.float64) @ others
+        carried_of = np.split(moves, _ends(pairs), axis=1)
         for (key, pair), carried in zip(pairs.items(), carried_of, strict=True):
             old, new = sums[key]
             for name, (gap, size) in _gap(pair.figures, old + carried, new - carried).items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from operator import attrgetter
@@ -19,6 +19,7 @@ from errata.kernels import letters
 
 T = TypeVar("T")
 REQUIRED, NO_COMMENT = "REQUIRED", "-NONE-"
+EDIT_COLUMNS = ("replacements", "kinds", "alternatives", "required", "comments")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +315,14 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
             _no_default(_take(self.required, edits), REQUIRED),
             _no_default(_take(self.comments, edits), NO_COMMENT),
         )
+
+    def in_order(self) -> ReferenceTable:
+        """Return the table with the edits of each reference sorted by where they stand."""
+        order = np.lexsort((self.end, self.start, self.reference_of_edit))
+        if (np.diff(order) == 1).all():
+            return self
+        lists: dict[str, Any] = {name: _take(getattr(self, name), order) for name in EDIT_COLUMNS}
+        return replace(self, start=self.start[order], end=self.end[order], **lists)
 
     def join(self, *others: ReferenceTable) -> ReferenceTable:
         """Return these references followed by the references of other sentences."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -72,19 +73,30 @@ def classify_all(
     >>> classify_all(["He go home ."], [(Edit(1, 2, "goes", "SVA"),)])
     [(Edit(start=1, end=2, replacement='goes', kind='R:INFL'),)]
     """
+    kinds = iter(_classify(sources, edits, extractor))
+    return [tuple(replace(e, kind=next(kinds)) for e in several) for several in edits]
+
+
+def _classify(
+    sources: Sequence[str], edits: Sequence[tuple[Edit, ...]], extractor: str
+) -> list[str]:
+    """Return the kind that the extractor gives each edit; the same change is looked at once."""
     base, pipeline = split_extractor(extractor)
-    if base == "aligned":
-        flat = [
-            (source.split()[e.start : e.end], e.replacement.split())
-            for source, several in zip(sources, edits, strict=True)
-            for e in several
-        ]
-        kinds = iter(aligned_kinds([old for old, _ in flat], [new for _, new in flat]))
-    else:
+    if base == "errant":
         from errata.edits import errant
 
-        kinds = iter(errant.classify(sources, edits, pipeline))
-    return [tuple(replace(e, kind=next(kinds)) for e in several) for several in edits]
+        return errant.classify(sources, edits, pipeline)
+    changes = [
+        (" ".join(tokens[edit.start : edit.end]), edit.replacement)
+        for tokens, several in zip(map(str.split, sources), edits, strict=True)
+        for edit in several
+    ]
+    distinct = list(dict.fromkeys(changes))
+    kinds = aligned_kinds(
+        [old.split() for old, _ in distinct], [new.split() for _, new in distinct]
+    )
+    known = dict(zip(distinct, kinds, strict=True))
+    return [known[change] for change in changes]
 
 
 def with_edits(
@@ -167,22 +179,17 @@ def retype(corpus: Corpus, extractor: str, keep: Sequence[str] = ()) -> Corpus:
     >>> retype(gold, "aligned").references[0][0].edits
     (Edit(start=1, end=2, replacement='goes', kind='R:INFL'),)
     """
-    flat = [
-        (source, r)
-        for source, refs in zip(corpus.sources, corpus.references, strict=True)
-        for r in refs
+    table = corpus.edits.in_order()
+    every = table.every_edit
+    edits = [
+        tuple(edit for edit in every[a:b] if edit.kind not in keep)
+        for a, b in pairwise(table.edit_offsets.tolist())
     ]
-    edits = [tuple(sorted(r.edits or (), key=lambda e: (e.start, e.end))) for _, r in flat]
-    typed = [tuple(e for e in several if e.kind not in keep) for several in edits]
-    found = iter(classify_all([s for s, _ in flat], typed, extractor=extractor))
-    references = []
-    for (_, r), several in zip(flat, edits, strict=True):
-        named = iter(next(found))
-        renamed = tuple(e if e.kind in keep else next(named) for e in several)
-        references.append(replace(r, edits=renamed))
-    left = iter(references)
+    sources = [corpus.sources[i] for i in table.sentence_of_reference.tolist()]
+    found = iter(_classify(sources, edits, extractor))
+    kinds = [kind if kind in keep else next(found) for kind in table.kinds]
     return replace(
-        corpus, references=tuple(tuple(next(left) for _ in refs) for refs in corpus.references)
+        corpus, references=replace(table, kinds=kinds, bare=np.zeros(len(sources), np.bool_))
     )
 
 
