@@ -79,22 +79,6 @@ def test_all_errors_of_a_gold_file_are_found(files: Path) -> None:
     assert [f["sentences"] for f in found["files"]["rows"]] == [2, 2]
 
 
-def test_statistics(files: Path) -> None:
-    found = tables("check gold.m2 good.txt", cwd=files)
-    assert found["findings"]["rows"] == []
-    assert [[*row.values()] for row in found["files"]["rows"]] == [
-        ["gold.m2", "gold", 2, 8, 1, 2, 1.0],
-        ["good.txt", "output of good", 2, 8, None, None, 0.5],
-    ]
-    line = "check --source s.txt --refs r0.txt --missing - ours=-"
-    found = tables(line, cwd=files, stdin="He goes home .\nI am fine .\n")
-    assert [(f["role"], f["changed"]) for f in found["files"]["rows"]] == [
-        ("source", None),
-        ("reference", 0.5),
-        ("output of ours", 1.0),
-    ]
-
-
 def test_conll14(conll14: Path, submissions: Path) -> None:
     outputs = sorted(path.name for path in submissions.iterdir())
     done = run(f"check {conll14}/conll14st-test.m2", *outputs, "--json", cwd=submissions)

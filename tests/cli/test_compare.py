@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import command
 from command import errata
 
@@ -38,20 +36,6 @@ def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None
     same = tables(tmp_path, "--source", "a.txt", "a.txt", "c=a.txt", *FEW)
     assert same["c_kinds"]["rows"] == []
     assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
-
-
-@pytest.mark.slow
-def test_several_systems_against_a_base(sample: Path) -> None:
-    outputs = ("cautious.txt", "eager.txt", "fluent.txt")
-    some = ("--gold", "gold.m2", "-m", "m2", *FEW)
-    found = tables(sample, *some, *outputs, "--old", "eager")
-    metrics = [name for name in found if name.endswith("_metrics")]
-    assert metrics == ["cautious_metrics", "fluent_metrics"]
-    turned = tables(sample, *some, "cautious.txt", "eager.txt")
-    back, forth = (t["rows"][0]["difference"] for t in (found[metrics[0]], turned["eager_metrics"]))
-    assert back == -forth
-    bare = tables(sample, *some[:4], *outputs, "--resamples", "0", "--trials", "0")
-    assert bare["eager_metrics"]["columns"] == ["metric", "old", "new", "difference"]
 
 
 def test_sentences_keep_their_numbers_where_some_are_left_out(sample: Path) -> None:

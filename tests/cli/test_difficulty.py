@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from command import errata, run, tables
+from command import run, tables
 from errata.data import Corpus, Reference
 from errata.edits import extract_all
 from errata.io import read_m2, write_m2
@@ -160,8 +160,3 @@ def test_one_system_causes_a_note_on_its_weights(files: Path) -> None:
     assert note in run(f"score {alone} -m difficulty", cwd=files).stdout
     assert note not in run(f"difficulty {alone} --weights none", cwd=files).stdout
     assert note not in run(f"difficulty {alone} two.txt", cwd=files).stdout
-
-
-def test_the_map_of_the_sample_escapes_its_texts(tmp_path: Path) -> None:
-    errata("difficulty", "--sample", "--figure", "map.html", cwd=tmp_path)
-    assert "&lt;b&gt;" in (tmp_path / "map.html").read_text()

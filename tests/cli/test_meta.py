@@ -24,19 +24,6 @@ def rows(line: str, *more: object, **options: Any) -> dict[str, Any]:
     return {name: table["rows"] for name, table in tables(line, *more, **options).items()}
 
 
-def test_the_sample_has_all_tables() -> None:
-    found = rows("meta --sample -m m2 -m gleu --resamples 40 --window 4 --top 3")
-    assert [*found][:3] == ["system_level", "pairs", "leave_one_out"]
-    assert {row["metric"] for row in found["system_level"]} == {"m2", "gleu"}
-    conventions = [row["convention"] for row in found["sentence_level"]][:4]
-    assert conventions == ["noties", "hties", "tau_b", "accuracy"]
-    for part, sizes in (("windows", [4, 4]), ("top", [2, 3])):
-        assert [len(row["systems, best first"].split()) for row in found[part]] == sizes
-    # Agreement and disagreement add up to what people decided, ties apart.
-    counts = [v for row in found["m2_confusion"] for v in row.values() if isinstance(v, int)]
-    assert sum(counts) == found["sentence_level"][0]["pairs"]
-
-
 def test_scores_from_files(tmp_path: Path) -> None:
     (tmp_path / "people.tsv").write_text("A\t3\nB\t2\nC\t1\nD\t0\n")
     (tmp_path / "good.tsv").write_text("D\t0.1\nC\t0.2\nB\t0.35\nA\t0.4\n")
@@ -201,16 +188,6 @@ def test_a_system_that_only_a_metric_knows_is_refused_at_sentence_level(sample: 
     assert "no metric scored noisy" in run(f"{line} --hide niosy", cwd=sample).stdout
     one = run(f"{JUDGED} --level sentence -m gleu eager.txt", cwd=sample, code=2)
     assert "two or more" in one.stderr
-
-
-def test_figures_show_all_systems(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    figures = "--figure scatter=scatter.svg --outlier noisy --figure significance=map.png"
-    run(f"meta --sample -m m2 -m gleu --resamples 0 {figures}", cwd=tmp_path)
-    text = "".join(ElementTree.parse(tmp_path / "scatter.svg").getroot().itertext())
-    for name in ("cautious", "eager", "fluent", "noisy", "nothing", "r = ", "without noisy"):
-        assert name in text
-    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_means_of_sentence_scores_cause_a_note(tmp_path: Path) -> None:

@@ -103,38 +103,12 @@ def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert round(study.pairs[0].ster, 3) == 1.674
 
 
-def test_command() -> None:
-    found = json.loads(
-        errata("references", "--sample", "-m", "gleu", "--resamples", "50", "--json").stdout
-    )["tables"]
-    assert [t["name"] for t in found] == [
-        "reference_sets",
-        "reference_pairs",
-        "disagreements",
-        "annotators_as_systems",
-        "self_check",
-        "gleu_curve",
-    ]
-
-
 def test_command_from_files(tmp_path: Path) -> None:
     for name, text in (("s", "He go .\n"), ("r", "He goes .\n")):
         (tmp_path / name).write_text(text)
-    result = errata(
-        "references", "--source", str(tmp_path / "s"), "--refs", str(tmp_path / "r"), code=None
-    )
-    assert result.returncode == 2
-    assert "one reference set" in result.stderr
-    result = errata(
-        "references",
-        "--source",
-        str(tmp_path / "s"),
-        "--refs",
-        str(tmp_path / "r"),
-        "--refs",
-        str(tmp_path / "s"),
-    )
-    assert "What annotators change" in result.stdout
+    line = ("references", "--source", "s", "--refs", "r")
+    assert "one reference set" in errata(*line, cwd=tmp_path, code=2).stderr
+    assert "What annotators change" in errata(*line, "--refs", "s", cwd=tmp_path).stdout
 
 
 def test_annotators_are_called_as_their_files(tmp_path: Path) -> None:
