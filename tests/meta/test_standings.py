@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.core.stats import Estimate
-from errata.meta.significance import holm, standings
+from errata.core.stats import Estimate, holm
+from errata.meta.significance import standings
 
 
 def estimates(values: list[float]) -> list[Estimate]:

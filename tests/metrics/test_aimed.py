@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from errata.core.stats import holm
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.edits import extract_systems, retype
 from errata.io import read_m2, write_m2
 from errata.io.outputs import read_systems
-from errata.meta.significance import holm
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import (
     TargetedScores,

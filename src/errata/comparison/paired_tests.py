@@ -22,9 +22,9 @@ from errata.core.stats import (
     Ints,
     Progress,
     Seed,
+    holm,
     percentiles,
 )
-from errata.meta.significance import holm
 
 PairKey = TypeVar("PairKey", bound=Hashable)
 FiguresOf = Callable[[Floats], Mapping[str, Floats]]

@@ -173,6 +173,21 @@ def plural(noun: str, number: int) -> str:
     return noun if number == 1 else f"{noun}s"
 
 
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's correction for several tests; NaN stays NaN and does not count.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, np.float64)
+    flat = p.ravel().copy()
+    known = np.flatnonzero(~np.isnan(flat))
+    order = known[np.argsort(flat[known], kind="stable")]
+    steps = flat[order] * np.arange(len(order), 0, -1)
+    flat[order] = np.minimum(1, np.maximum.accumulate(steps))
+    return np.asarray(flat.reshape(p.shape), np.float64)
+
+
 def seed_name(rng: Seed) -> str:
     """What a signature says of a seed: a generator cannot be named.
 

@@ -19,6 +19,7 @@ from errata.core.stats import (
     Ints,
     Seed,
     bootstrap_weights,
+    holm,
     merge_ties,
     percentiles,
     plural,
@@ -51,7 +52,6 @@ from errata.meta.pairwise import (
     tabulate,
     tau_c_of_rankings,
 )
-from errata.meta.significance import holm
 
 ConventionName = Literal[
     "noties",

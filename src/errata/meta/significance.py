@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from errata.core.correlation import Correlation, correlate, pearson, ranks
 from errata.core.errors import InputError
-from errata.core.stats import BLOCK, Estimate, Floats, Seed, merge_ties, rescale
+from errata.core.stats import BLOCK, Estimate, Floats, Seed, holm, merge_ties, rescale
 
 VANISHES = 1e-12  # a determinant of correlations below it is rounding
 EXACT = 16  # up to so many systems or units every swap is tried, not sampled
@@ -187,21 +187,6 @@ def _standard(values: Floats) -> Floats:
     near = rescale(values)
     spread = float(near.std())
     return np.asarray((near - near.mean()) / (spread or 1.0), np.float64)
-
-
-def holm(p_values: ArrayLike) -> Floats:
-    """Holm's correction for several tests; NaN stays NaN and does not count.
-
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, np.float64)
-    flat = p.ravel().copy()
-    known = np.flatnonzero(~np.isnan(flat))
-    order = known[np.argsort(flat[known], kind="stable")]
-    steps = flat[order] * np.arange(len(order), 0, -1)
-    flat[order] = np.minimum(1, np.maximum.accumulate(steps))
-    return np.asarray(flat.reshape(p.shape), np.float64)
 
 
 def holm_pairs(p_values: Floats) -> Floats:

@@ -1,0 +1,286 @@
+"""The answers of comparisons, rankings and meta-evaluations: outcomes and sentences.
+
+Worked examples of the specification (`specs/cases/verdicts`), typed again; the file itself is read
+where it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from errata.core.stats import Estimate
+from errata.scoring.decisions import (
+    Answer,
+    ComparedPair,
+    DecisionRules,
+    JudgedMetric,
+    PartDifference,
+    PeoplesChoice,
+    PeoplesRanking,
+    PointDifference,
+    RankedSystem,
+    decide_metrics,
+    decide_pair,
+    decide_ranking,
+    points,
+    worse_parts,
+)
+
+CASES = Path(__file__).resolve().parents[3] / "shared/specs/cases/verdicts/verdicts.json"
+
+
+def difference(name: str, d: float, lo: float, hi: float, p: float) -> PointDifference:
+    return PointDifference(name, Estimate(d, lo, hi), p)
+
+
+def part(name: str, d: float, lo: float, hi: float, p: float, size: int = 5000) -> PartDifference:
+    return PartDifference(name, Estimate(d, lo, hi), p, size, size, size // 4)
+
+
+def pair(d: float, lo: float, hi: float, p: float, **more: Any) -> ComparedPair:
+    known = {"old": "v1", "new": "v2", "sentences": 1312, "changed": 402, "error": 0.9, **more}
+    known.setdefault("interval90", (lo, hi))
+    return ComparedPair(primary=difference("M2", d, lo, hi, p), **known)
+
+
+def test_a_clear_gain() -> None:
+    assert decide_pair(pair(4.8, 3.1, 6.4, 0.0001)) == Answer(
+        "better", "v2 is better than v1: M2 +4.8 points (95 % interval +3.1 to +6.4, p < .001)."
+    )
+
+
+def test_a_loss_names_the_worst_parts() -> None:
+    parts = [part(f"s{k}", -k, -k - 1, -0.5, 0.001) for k in range(1, 6)]
+    found = decide_pair(pair(-4.8, -6.4, -3.1, 0.002, parts=parts))
+    assert found == Answer(
+        "worse",
+        "v2 is worse than v1: M2 −4.8 points (95 % interval −6.4 to −3.1, p = .002). Worst in "
+        "s5 (−5.0 points, −6.0 to −0.5), s4 (−4.0 points, −5.0 to −0.5), "
+        "s3 (−3.0 points, −4.0 to −0.5) and 2 more.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "outcome"),
+    [
+        ({"sentences": 29}, "too_few"),
+        ({"changed": 5}, "too_few"),
+        ({}, "undecided"),
+        ({"interval90": (-0.9, 0.9)}, "equal"),
+        ({"parts": [part("email", -4.2, -6.5, -2.1, 0.0001)]}, "worse_in"),
+        ({"parts": [part("email", -4.2, -6.5, -2.1, 0.0001, 49)]}, "undecided"),
+        ({"others": [difference("GLEU", -1.9, -2.8, -1.0, 0.0002)]}, "undecided"),
+        (
+            {
+                "others": [
+                    difference("GLEU", -1.9, -2.8, -1.0, 0.0002),
+                    difference("BLEU", 1.9, 1.0, 2.8, 0.0002),
+                ]
+            },
+            "mixed",
+        ),
+        ({"people": PeoplesChoice(-1, 0.38, 640, 0.0001)}, "people_worse"),
+        ({"people": PeoplesChoice(0, 0.5, 640, 0.9)}, "people_tie"),
+    ],
+)
+def test_outcomes_without_a_clear_difference(change: dict[str, Any], outcome: str) -> None:
+    assert decide_pair(pair(0.5, -1.2, 2.2, 0.4, **change)).outcome == outcome
+
+
+def test_test_and_interval_have_to_agree() -> None:
+    for lo, p in ((0.1, 0.06), (-0.1, 0.04)):
+        found = decide_pair(pair(1.2, lo, 2.2, p))
+        assert found.outcome == "undecided"
+        assert "(borderline)" in found.sentence
+
+
+def test_needed_sentences_are_named_where_there_are_fewer() -> None:
+    few = decide_pair(pair(5.81, -0.46, 11.53, 0.0763, sentences=72, changed=61, error=3.059))
+    assert few.sentence.endswith(
+        "Detecting a difference of 5.8 points would take about 160 sentences like these."
+    )
+    many = decide_pair(pair(5.81, -0.46, 11.53, 0.0763, sentences=72, changed=61, error=1.5))
+    assert "Detecting" not in many.sentence
+
+
+@given(
+    st.floats(-8, 8),
+    st.floats(0.1, 6),
+    st.floats(0.0001, 1),
+    st.integers(0, 60),
+    st.integers(0, 12),
+)
+def test_to_exchange_old_and_new_turns_the_outcome(
+    d: float, width: float, p: float, sentences: int, changed: int
+) -> None:
+    one = pair(d, d - width, d + width, p, sentences=sentences, changed=changed)
+    other = pair(-d, -d - width, -d + width, p, sentences=sentences, changed=changed)
+    turned = {"better": "worse", "worse": "better"}
+    found = decide_pair(one).outcome
+    assert decide_pair(other).outcome == turned.get(found, found)
+
+
+def test_parts_are_one_family() -> None:
+    """Of forty parts with p = .01 none is clear, and one of them alone is."""
+    several = [part(f"s{k}", -3, -4, -2, 0.01) for k in range(40)]
+    assert worse_parts(several) == []
+    assert worse_parts(several[:1]) == several[:1]
+    strict = DecisionRules(alpha=0.001)
+    assert worse_parts(several[:1], strict) == []
+
+
+def test_people_agree_or_not() -> None:
+    liked = PeoplesChoice(1, 0.62, 640, 0.0001)
+    agreed = decide_pair(pair(4.8, 3.1, 6.4, 0.0001, people=liked))
+    assert agreed.outcome == "people_better"
+    assert agreed.sentence.startswith(
+        "People prefer v2 to v1 (62 % of 640 comparisons without ties, p < .001). "
+        "The metrics agree: v2 is better"
+    )
+    unclear = decide_pair(pair(0.5, -1.2, 2.2, 0.4, people=liked))
+    assert "The metrics cannot tell: " in unclear.sentence
+
+
+SYSTEMS = [
+    RankedSystem("rac", 36.2),
+    RankedSystem("amu", 35.0, difference("M2", 1.2, 0.3, 2.4, 0.01)),
+    RankedSystem("cuui", 30.1, difference("M2", 6.1, 4.0, 9.2, 0.001)),
+]
+
+
+def test_rankings() -> None:
+    assert decide_ranking("M2", 1312, SYSTEMS) == Answer(
+        "first",
+        "rac is best of 3 systems by M2: 36.2, 1.2 points ahead of amu (95 % interval +0.3 to "
+        "+2.4, p = .010).",
+    )
+    tied = [SYSTEMS[0], replace(SYSTEMS[1], behind=difference("M2", 1.2, -0.3, 2.4, 0.3))]
+    assert decide_ranking("M2", 1312, [*tied, SYSTEMS[2]]).sentence == (
+        "rac and amu share first place by M2 (36.2, 35.0): the differences are not significant. "
+        "The other one is significantly lower."
+    )
+    assert decide_ranking("M2", 1312, tied).outcome == "none"
+    assert decide_ranking("M2", 29, tied).outcome == "too_few"
+    others = decide_ranking("M2", 1312, SYSTEMS, firsts=[("GLEU", "amu"), ("BLEU", "rac")])
+    assert others.sentence.endswith(" GLEU puts amu first.")
+
+
+@pytest.mark.parametrize(
+    ("first", "link"),
+    [("rac", "The metrics agree. "), ("amu", "The metrics say otherwise; trust the people. ")],
+)
+def test_people_come_first_in_rankings(first: str, link: str) -> None:
+    people = PeoplesRanking(True, first, 0.9, "cuui", 0.5)
+    found = decide_ranking("M2", 1312, SYSTEMS, people=people)
+    assert found.outcome == "people_first"
+    assert f"significantly different). {link}rac is best" in found.sentence
+    apart = decide_ranking("M2", 1312, SYSTEMS, people=replace(people, clear=False))
+    assert apart.outcome == "people_tie"
+
+
+def test_which_metric_to_report() -> None:
+    r = [Estimate(0.9, 0.6, 0.99), Estimate(0.4, -0.2, 0.7), Estimate(-0.1, -0.5, 0.4)]
+    metrics = [JudgedMetric(name, each, 0.2) for name, each in zip("abc", r, strict=True)]
+    assert decide_metrics(4, metrics).outcome == "too_few"
+    assert decide_metrics(12, metrics) == Answer(
+        "one",
+        "Report a: a (r = 0.90) over 12 systems. It cannot be separated from b on 12 systems. "
+        "Avoid c here (r = −0.10).",
+    )
+    assert decide_metrics(12, metrics[1:]).outcome == "none"
+    assert decide_metrics(7, [replace(metrics[0], r=Estimate(0.9, -0.1, 1))]).outcome == "none"
+
+
+def test_points_have_no_sign_at_0_and_halves_go_up() -> None:
+    assert [points(x) for x in (-0.049, 0.05, -81.65)] == ["0.0", "+0.1", "−81.7"]
+
+
+def answer_of(case: dict[str, Any]) -> Answer:
+    """The answer to an example of the specification."""
+    data = case["input"]
+    if case["kind"] == "meta":
+        metrics = [
+            JudgedMetric(m["name"], Estimate(m["r"], m["lo"], m["hi"]), m["p"])
+            for m in data["metrics"]
+        ]
+        return decide_metrics(data["systems"], metrics)
+
+    def tested(name: str, each: dict[str, Any]) -> PointDifference:
+        return difference(name, each["d"], each["lo"], each["hi"], each["p"])
+
+    if case["kind"] == "board":
+        best = data["systems"][0]
+        ranked = [
+            RankedSystem(
+                each["name"],
+                each["score"],
+                tested(data["metric"], {"d": best["score"] - each["score"], **each})
+                if "lo" in each
+                else None,
+            )
+            for each in data["systems"]
+        ]
+        firsts = [(each["metric"], each["system"]) for each in data.get("firsts", ())]
+        people = data.get("people")
+        return decide_ranking(
+            data["metric"],
+            data["n"],
+            ranked,
+            firsts=firsts,
+            people=people
+            and PeoplesRanking(
+                people["clear"],
+                people["first"],
+                people["score"],
+                people["second"],
+                people["score2"],
+            ),
+        )
+    people = data.get("people")
+    primary = data["primary"]
+    return decide_pair(
+        ComparedPair(
+            data["old"],
+            data["new"],
+            data["n"],
+            data["k"],
+            tested(data["metric"], primary),
+            (primary["lo90"], primary["hi90"]),
+            primary["se"],
+            [tested(each["name"], each) for each in data.get("others", ())],
+            [
+                PartDifference(
+                    each["name"],
+                    Estimate(each["d"], each["lo"], each["hi"]),
+                    each["p"],
+                    each["n"],
+                    each["errors"],
+                    each["k"],
+                )
+                for each in data.get("parts", ())
+            ],
+            people
+            and PeoplesChoice(
+                int(math.copysign(1, people["d"])) if people["clear"] else 0,
+                people["pref"] / 100,
+                people["n"],
+                people["p"],
+            ),
+        )
+    )
+
+
+@pytest.mark.skipif(not CASES.exists(), reason="the specification is not here")
+def test_examples_of_the_specification() -> None:
+    cases = json.loads(CASES.read_text("utf-8"))
+    assert len(cases) >= 14
+    for case in cases:
+        assert answer_of(case) == Answer(case["outcome"], case["sentence"]), case["example"]
