@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,7 @@ import slow_comparison as slow
 from errata.comparison.compare import Comparison, compare
 from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes
 from errata.comparison.paired_tests import TwoSystems, draw_swaps, swap_p_values
+from errata.comparison.tables import comparison_summary, comparison_tables
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
@@ -24,6 +28,7 @@ from errata.metrics import parse
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import counts_by_kind, source_words, with_comparable_types
 from errata.scoring.evaluate import resample_weights
+from errata.tables.table import render
 
 STATES = ("right", "wrong", "missed")
 WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
@@ -119,6 +124,58 @@ def test_any_two_systems(data: st.DataObject) -> None:
     assert {s.sentence: s.gain for s in one.sentences} == {
         s.sentence: -s.gain for s in other.sentences
     }
+
+
+def planted(loss: float, sentences: int = 1200) -> tuple[Corpus, list[str], list[str], list[str]]:
+    """A corpus in four slices, and two outputs: of one slice the new one corrects less."""
+    rng = random.Random(7)
+    sources = [f"He go to w{rng.randrange(50)} on day {i} ." for i in range(sentences)]
+    right = [source.replace(" go ", " goes ") for source in sources]
+    corpus = Corpus.from_texts(sources, [right])
+    slices = [("email", "chat", "essay", "report")[i % 4] for i in range(sentences)]
+
+    def output(share: Callable[[str], float]) -> list[str]:
+        return [
+            good if rng.random() < share(part) else bad
+            for bad, good, part in zip(sources, right, slices, strict=True)
+        ]
+
+    return (
+        corpus,
+        slices,
+        output(lambda part: 0.7),
+        output(lambda part: 0.7 - loss if part == "email" else 0.72),
+    )
+
+
+def test_a_planted_regression_is_the_answer() -> None:
+    corpus, slices, old, new = planted(0.25)
+    (found,) = compare(
+        ["m2", "bleu"], corpus, {"v1": old}, {"v2": new}, slices={"domain": slices}, trials=2000
+    )
+    assert found.answer is not None
+    assert found.answer.outcome in ("worse_in", "worse")
+    assert "email" in found.answer.sentence
+    assert {part.name for part in found.parts} >= {"email", "chat", "essay", "report"}
+    # The numbers of the sentence stand in the tables.
+    first = render(comparison_summary(found))
+    email = next(part for part in found.parts if part.name == "email")
+    assert f"{email.difference.value:+.1f}" in first
+    assert first.startswith(found.answer.sentence)
+    data = json.loads(render(comparison_tables(found), "json"))["tables"][0]
+    assert data["answer"] == found.answer._asdict()
+
+
+def test_answers_need_intervals_tests_and_points() -> None:
+    corpus, _, old, new = planted(0.0, 200)
+    for more in ({"resamples": 0}, {"trials": 0}):
+        (found,) = compare("m2", corpus, {"v1": old}, {"v2": new}, **more)
+        assert found.answer is None
+    (found,) = compare("m2", corpus, {"v1": old}, {"v2": old}, trials=10, resamples=10)
+    assert found.answer is not None
+    assert found.answer.outcome == "too_few"
+    (found,) = compare((), corpus, {"v1": old}, {"v2": new}, trials=10, resamples=10)
+    assert found.answer is None
 
 
 def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
@@ -248,10 +305,11 @@ def test_holm_over_metrics_and_over_kinds() -> None:
         return found
 
     systems = sample_systems()
-    for found in compare(
-        ["m2", "gleu", "bleu", "edits"], sample_corpus(), systems[0], systems[1:3]
-    ):
-        families = [found.differences, found.rates]
+    compared = compare(["m2", "gleu", "bleu", "edits"], sample_corpus(), systems[0], systems[1:3])
+    firsts = [found.differences[0] for found in compared]  # one family over the systems
+    assert [each.p_holm for each in firsts] == holm([each.p for each in firsts])
+    for found in compared:
+        families = [found.differences[1:], found.rates]
         families += [[k.figures[name] for k in found.kinds] for name in ("F0.5", "R", "success")]
         families.append([s.figures["F0.5"] for s in found.slices])
         for family in families:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
-    from errata.tables.table import Form, Table
+    from errata.tables.table import Table
 
 
 EPILOG = """\b
@@ -119,6 +119,11 @@ class CompareOptions(CommandOptions):
         10,
         least=0,
     )
+    details: bool = option(
+        "--details",
+        default=False,
+        help="Print every table in a terminal, not the answer and one screen.",
+    )
     by_edit: bool = option(
         "--by-edit", default=False, help="Print a row for every edit that changed."
     )
@@ -171,7 +176,7 @@ def command(given: CompareOptions) -> None:
     compared, verdicts = _compare(given, corpus, base, others, columns, metrics, edits)
     _write_verdicts(gate, verdicts, compared, began)
     display = given.display
-    tables = _tables(verdicts, compared, corpus, given.show, given.by_edit, display.form)
+    tables = _tables(verdicts, compared, corpus, given)
     emit(tables, display)
     if any(each.failed for each in verdicts):
         sys.exit(1)
@@ -257,24 +262,25 @@ def _tables(
     verdicts: Sequence[CheckedCondition],
     compared: Sequence[Comparison],
     corpus: Corpus,
-    show: int,
-    by_edit: bool,
-    form: Form,
+    given: CompareOptions,
 ) -> list[Table]:
     """Return the verdicts, then what changed or every edit that did."""
     from errata.comparison.gate import gate_table
-    from errata.comparison.tables import comparison_tables, edit_change_table
+    from errata.comparison.tables import comparison_summary, comparison_tables, edit_change_table
 
+    form = given.display.form
     shown = [gate_table(verdicts, signature=compared[0].edits)] if verdicts else []
-    if by_edit:
+    if given.by_edit:
         return shown + [edit_change_table(each, corpus.sources) for each in compared]
     every_figure = form not in ("table", "latex")
     for each in compared:
-        tables = comparison_tables(each, largest=show, every_figure=every_figure)
-        if form == "table" and not each.differing:  # the others would repeat it ten times
-            caption = "\n".join(filter(None, (tables[0].caption, "no sentence differs")))
-            tables = [replace(tables[0], caption=caption)]
-        shown += tables
+        if form == "table" and not given.details and (each.answer or not each.differing):
+            shown += comparison_summary(each)
+        else:
+            shown += comparison_tables(each, largest=given.show, every_figure=every_figure)
+    if verdicts and len(compared) == 1:  # the answer comes first
+        shown[:2] = [replace(table, answer=None) for table in shown[:2]]
+        shown[0] = replace(shown[0], answer=compared[0].answer)
     return shown
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,15 +36,24 @@ from errata.comparison.paired_tests import (
     swap_p_values,
 )
 from errata.core.errors import InputError
-from errata.core.stats import Floats, Progress, Seed, seed_name
+from errata.core.stats import Estimate, Floats, Progress, Seed, percentiles, seed_name
 from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
 from errata.edits import extract_all, kind_at
 from errata.io.checks.alignment import check_alignment_once
 from errata.metrics import Metric, parse
-from errata.metrics.errant import Edits
+from errata.metrics.errant import FN, FP, TP, Edits
 from errata.scoring.accumulator import chosen_counts
 from errata.scoring.contract import as_systems, validate_counts
+from errata.scoring.decisions import (
+    RULES,
+    TITLES,
+    ComparedPair,
+    PartDifference,
+    PointDifference,
+    decide_pair,
+)
 from errata.scoring.evaluate import resample_weights, scores_of
+from errata.tables.table import Answer
 
 if TYPE_CHECKING:
     import pandas
@@ -301,7 +310,9 @@ class Comparison:
     alarm whose state changed, ``counts`` how many in which way. ``kinds``, ``bands`` of difficulty
     and ``slices`` say where. ``sentences`` are those that got better or worse, the largest change
     first, or without references those that differ. ``edits`` is the signature behind the edits,
-    ``tests`` that of what was swapped for p-values; empty where nothing was.
+    ``tests`` that of what was swapped for p-values; empty where nothing was. ``answer`` says by
+    the first metric what the comparison comes to, with the ``parts`` (slices by that metric, and
+    kinds) that it looked at; None where intervals, p-values or metrics in points are missing.
     """
 
     base: str
@@ -322,6 +333,8 @@ class Comparison:
     confidence: float
     skipped: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
+    answer: Answer | None = None
+    parts: tuple[PartDifference, ...] = ()
 
     @property
     def better(self) -> tuple[SentenceChange, ...]:
@@ -429,10 +442,11 @@ def compare(
     columns = {"length": length_slices(corpus)} | dict(slices or {})
     check_slices(columns, len(corpus))
     drawn = _Drawn(resamples, trials, seed, seed_name(rng), confidence)
-    return tuple(
+    found = [
         _compared(corpus, facts, s, scored, columns, tier, drawn, progress)
         for s in range(1, len(every))
-    )
+    ]
+    return tuple(_answered(found, scored, drawn))
 
 
 class _Drawn(NamedTuple):
@@ -502,7 +516,11 @@ def _pairs(
     for column, values in columns.items():
         known = np.array(values, np.str_)
         for value in sorted({*values}, key=_natural):
-            pairs["slice", column, value] = facts.slice(0, s, known == value)
+            inside = known == value
+            pairs["slice", column, value] = facts.slice(0, s, inside)
+            if facts.judged and scored and point_scale(scored[0].metric) is not None:
+                old, new = (scored[0].picked[k] * inside[:, None] for k in (0, s))
+                pairs["part", column, value] = TwoSystems(_score_of(scored[0].metric), old, new)
     return pairs
 
 
@@ -550,14 +568,18 @@ def _compared(
     rates = [
         each for key, several in found.items() if key[0] == "rate" for each in several.values()
     ]
+    differences = [_metric_difference(each, m, s, p_values, drawn) for m, each in enumerate(scored)]
+    parts = (
+        (*_slice_parts(pairs, found, facts, s, columns, scored), *_kind_parts(pairs, kinds))
+        if facts.judged
+        else ()
+    )
     return Comparison(
         pair[0].system,
         pair[1].system,
         len(corpus),
         sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
-        holm_adjusted(
-            [_metric_difference(each, m, s, p_values, drawn) for m, each in enumerate(scored)]
-        ),
+        (*differences[:1], *holm_adjusted(differences[1:])),
         holm_adjusted([*_with_directions({each.label: each for each in rates}).values()]),
         changes,
         change_counts(changes),
@@ -573,13 +595,122 @@ def _compared(
         drawn.confidence,
         corpus.skipped,
         tuple(dict.fromkeys((*facts.notes, *(n for each in scored for n in each.scores.notes)))),
+        parts=parts,
+    )
+
+
+# ---- What it comes to.
+
+POINTS = {"from 0 to 100": 1.0, "from 0 to 1": 100.0, "from -1 to 1": 100.0, "up to 1": 100.0}
+
+
+def point_scale(metric: Metric) -> float | None:
+    """What turns a score into percent points; None where it is no such score."""
+    return POINTS.get(metric.about.range)
+
+
+def _in_points(name: str, each: Difference, scale: float) -> PointDifference:
+    return PointDifference(name, Estimate(*(scale * part for part in each.difference)), each.p)
+
+
+def _slice_parts(
+    pairs: Mapping[ComparisonKey, TwoSystems],
+    found: Mapping[ComparisonKey, FigureChanges],
+    facts: EditFigures,
+    s: int,
+    columns: Mapping[str, Sequence[str]],
+    scored: Sequence[_Scored],
+) -> Iterator[PartDifference]:
+    """The slices by the first metric, in points, with the gold edits of the annotators taken."""
+    shared = Counter(value for values in columns.values() for value in {*values})
+    for key, figures in found.items():
+        if key[0] != "part":
+            continue
+        _, column, value = key
+        inside = np.array(columns[column], np.str_) == value
+        [difference] = figures.values()
+        name = f"{column} = {value}" if shared[value] > 1 else value
+        pair = pairs[key]
+        errors = facts.counts[s][inside][:, [TP, FN]].sum()
+        scale = point_scale(scored[0].metric) or 1.0
+        moved = int((pair.old != pair.new).any(axis=1).sum())
+        tested = _in_points(name, difference, scale)
+        size = int(inside.sum())
+        yield PartDifference(name, tested.difference, tested.p, size, int(errors), moved)
+
+
+def _kind_parts(
+    pairs: Mapping[ComparisonKey, TwoSystems], kinds: Mapping[str, FigureChanges]
+) -> Iterator[PartDifference]:
+    """The kinds by their F, in points, with the gold and proposed edits of each."""
+    for kind, figures in kinds.items():
+        lead = next((each for name, each in figures.items() if name.startswith("F")), None)
+        if lead is None:
+            continue
+        old, new = (
+            each[:, [TP, FP, FN]] for each in (pairs["kind", kind].old, pairs["kind", kind].new)
+        )
+        sentences = int(((old > 0) | (new > 0)).any(axis=1).sum())
+        tp, fp, fn = new.sum(axis=0)
+        moved = int((old != new).any(axis=1).sum())
+        tested = _in_points(kind, lead, 100.0)
+        edits = int(2 * tp + fp + fn)  # gold and proposed
+        yield PartDifference(kind, tested.difference, tested.p, sentences, edits, moved)
+
+
+def _answered(
+    found: Sequence[Comparison], scored: Sequence[_Scored], drawn: _Drawn
+) -> Iterator[Comparison]:
+    """The comparisons with their answers; their tests by the first metric are one family."""
+    if not scored:
+        yield from found
+        return
+    firsts = holm_adjusted([each.differences[0] for each in found])
+    rules = replace(RULES, alpha=1 - drawn.confidence)
+    for s, (each, first) in enumerate(zip(found, firsts, strict=True), start=1):
+        tested = replace(each, differences=(first, *each.differences[1:]))
+        pair = _tested_pair(tested, scored, s, drawn, rules.alpha)
+        yield tested if pair is None else replace(tested, answer=decide_pair(pair, rules))
+
+
+def _tested_pair(
+    found: Comparison, scored: Sequence[_Scored], s: int, drawn: _Drawn, alpha: float
+) -> ComparedPair | None:
+    """What decides about a comparison by the first metric, and whether others contradict it."""
+    scales = [point_scale(each.metric) for each in scored]
+    resampled = scored[0].scores.resampled
+    if scales[0] is None or resampled is None or not drawn.trials:
+        return None
+    primary, *others = (
+        _in_points(TITLES.get(each.label, each.label), each, scale)
+        for each, scale in zip(found.differences, scales, strict=True)
+        if scale is not None
+    )
+    apart = scales[0] * (resampled[:, s] - resampled[:, 0])
+    low, high = percentiles(apart, 1 - 2 * alpha).tolist()
+    old, new = scored[0].picked[0], scored[0].picked[s]
+    return ComparedPair(
+        found.base,
+        found.system,
+        found.size,
+        int((old != new).any(axis=1).sum()),
+        replace(primary, p=found.differences[0].p_holm),
+        (low, high),
+        float(apart.std(ddof=1)) if len(apart) > 1 else 0.0,
+        others,
+        found.parts,
     )
 
 
 def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:
     """Figures marked as shares, or as better if lower."""
     return {
-        name: replace(each, lower_is_better=name in LOWER_IS_BETTER, share=name not in PER_THOUSAND)
+        name: replace(
+            each,
+            lower_is_better=name in LOWER_IS_BETTER,
+            share=name not in PER_THOUSAND,
+            percent=name not in PER_THOUSAND,
+        )
         for name, each in figures.items()
     }
 
@@ -602,7 +733,8 @@ def _metric_difference(
         p_values["metric", str(m)][scored.metric.headline],
         confidence=drawn.confidence,
     )
-    return replace(found, share=scored.metric.about.range == "from 0 to 1")
+    share, scale = scored.metric.about.range == "from 0 to 1", point_scale(scored.metric)
+    return replace(found, share=share, percent=scale == 100)
 
 
 def _signature(facts: EditFigures, drawn: _Drawn) -> str:

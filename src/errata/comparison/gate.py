@@ -409,8 +409,9 @@ def gate_summary(
     signature = comparisons[0].edits if comparisons else ""
     tables: list[Table] = [gate_table(verdicts, signature=signature)] if verdicts else []
     for each in comparisons:
-        tables += comparison_tables(each, largest=largest)
-    return f"{head}\n\n" + render(tables, "markdown") + "\n"
+        tables += (replace(t, answer=None) for t in comparison_tables(each, largest=largest))
+    answers = [escape_controls(each.answer.sentence) for each in comparisons if each.answer]
+    return "\n\n".join([head, *answers, render(tables, "markdown")]) + "\n"
 
 
 # ---- A gate on files: systems, sentences and the verdicts of the conditions.

@@ -39,7 +39,7 @@ class Difference:
     randomisation, two-sided, ``p_holm`` the same after Holm's correction over the figures it was
     tested with. ``old_interval`` and ``new_interval`` come from the same resamples. What was not
     drawn is NaN. ``lower_is_better`` says which way is up: of false alarms, fewer are better;
-    ``share`` that the figure is between 0 and 1.
+    ``share`` that the figure is between 0 and 1, ``percent`` that it is shown in percent.
     """
 
     label: str
@@ -53,6 +53,7 @@ class Difference:
     new_interval: Interval = Interval(np.nan, np.nan)  # noqa: RUF009
     lower_is_better: bool = False
     share: bool = False
+    percent: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from errata.comparison.compare import Comparison, KindChange, SentenceChange
 from errata.comparison.edits import ChangeCounts
 from errata.comparison.paired_tests import Difference
 from errata.core.errors import InputError
-from errata.core.stats import Interval, plural
+from errata.core.stats import Interval, holm, plural
 from errata.data import original_number
 from errata.edits import extract
+from errata.scoring.decisions import is_testable
 from errata.tables.table import Column, Table, joined_signatures
 
 # Headings of figures that are counted per 1,000 words of the source.
@@ -27,7 +29,52 @@ CHANGES = {
     "alarms_gone": "false alarm gone",
 }
 SIGNED = "+.4f"
+LARGE = 10  # numbers from here on are shown with one decimal
+LARGEST_PARTS = 8  # in the summary
 LEAD = ("F", "edits")  # what the figure that a kind or slice is shown by begins with
+
+
+def comparison_summary(found: Comparison) -> list[Table]:
+    """The metrics and the parts, with how many errors were gained and lost: one screen."""
+    counts = found.counts
+    said = [f"{found.differing} of {found.size} sentences were written differently"]
+    if found.judged:
+        said.append(
+            f"{counts.gained} {plural('error', counts.gained)} gained, {counts.lost} lost, "
+            f"{counts.new_alarms} new false {plural('alarm', counts.new_alarms)}"
+        )
+    tables = [difference_table(found) if found.differences else rate_table(found)]
+    if any(map(is_testable, found.parts)):
+        tables.append(part_table(found, largest=LARGEST_PARTS))
+    caption = "\n".join(filter(None, ("; ".join(said), tables[-1].caption)))
+    return [*tables[:-1], replace(tables[-1], caption=caption)]
+
+
+def part_table(found: Comparison, *, largest: int | None = None) -> Table:
+    """The slices and kinds that are large enough to be tested, the worst first, in points."""
+    tested = sorted(filter(is_testable, found.parts), key=lambda part: part.difference.value)
+    adjusted = holm([part.p for part in tested]).tolist()
+    rows = list(zip(tested, adjusted, strict=True))[:largest]
+    small = len(found.parts) - len(tested)
+    more = f"{len(tested) - len(rows)} more with --details; " if len(rows) < len(tested) else ""
+    return Table.of(
+        [
+            Column("part", [part.name for part, _ in rows]),
+            Column("points", [part.difference.value for part, _ in rows], "+.1f"),
+            Column(
+                f"{found.confidence * 100:g} % interval",
+                [Interval(part.difference.low, part.difference.high) for part, _ in rows],
+                ".1f",
+            ),
+            Column("p (Holm)", [p for _, p in rows], ".4f"),
+            Column("sentences", [part.sentences for part, _ in rows]),
+            Column("errors", [part.errors for part, _ in rows]),
+        ],
+        title=_title(found, "slices and kinds, worst first"),
+        name=f"{found.system}_parts",
+        caption=f"{more}{small} {plural('part', small)} too small to test",
+        signature=found.edits,
+    )
 
 
 def comparison_tables(
@@ -39,6 +86,8 @@ def comparison_tables(
     adds P, R, success and false alarms of every kind and slice, for programs to read.
     """
     tables = [difference_table(found)] if found.differences else []
+    if any(map(is_testable, found.parts)):
+        tables.append(part_table(found))
     tables.append(rate_table(found))
     if found.judged:
         tables.append(_change_table(found))
@@ -58,33 +107,50 @@ def _title(found: Comparison, what: str) -> str:
 def _columns(found: Comparison, each: Sequence[Difference], figure: str = "") -> list[Column]:
     """Old, new, their difference with its interval, and p-values; what was not drawn is left out.
 
-    Figures per 1,000 words are shown with two decimals.
+    Shares are in percent and figures per 1,000 words have two decimals; of columns with both,
+    `_row_formats` says which.
     """
-    plain, signed = (".2f", "+.2f") if figure in PER_1000 else ("", SIGNED)
+    plain = ".2f" if figure in PER_1000 else ".1p" if all(one.percent for one in each) else ""
     intervals = [Interval(one.difference.low, one.difference.high) for one in each]
     drawn = bool(each)
     return [
         Column("old", [one.old for one in each], plain),
         Column("new", [one.new for one in each], plain),
-        Column("difference", [one.difference.value for one in each], signed),
+        Column("difference", [one.difference.value for one in each], f"+{plain}"),
         Column(f"{found.confidence * 100:g} % interval", intervals, plain, drawn),
         Column("p (Holm)", [one.p_holm for one in each], ".4f", drawn),
         Column("p", [one.p for one in each], ".4f", drawn),
     ]
 
 
+def _row_formats(labels: Sequence[str], each: Sequence[Difference]) -> dict[str, str]:
+    """The format of each row: percent for shares, one decimal for large numbers, else four."""
+    return {
+        label: ".2f"
+        if one.label in PER_1000 and not one.percent
+        else ".1p"
+        if one.percent
+        else ".1f"
+        if max(abs(one.old), abs(one.new)) >= LARGE
+        else ".4f"
+        for label, one in zip(labels, each, strict=True)
+    }
+
+
 def difference_table(found: Comparison) -> Table:
     """Every metric: old, new, their difference with its interval, and its p-values."""
     labels = [each.label for each in found.differences]
-    return Table.of(
+    table = Table.of(
         [Column("metric", labels), *_columns(found, found.differences)],
-        title=_title(found, "metrics"),
+        title=_title(found, "metrics, in percent"),
         name=f"{found.system}_metrics",
+        row_formats=_row_formats(labels, found.differences),
         notes=found.notes,
         signature=joined_signatures(
             filter(None, (*(each.signature for each in found.differences), found.tests))
         ),
     )
+    return replace(table, answer=found.answer)
 
 
 def rate_table(found: Comparison) -> Table:
@@ -95,7 +161,7 @@ def rate_table(found: Comparison) -> Table:
         title=_title(found, "what a reader meets"),
         name=f"{found.system}_rates",
         notes=() if found.differences else found.notes,
-        row_formats=dict.fromkeys(PER_1000.values(), ".2f"),
+        row_formats=_row_formats(labels, found.rates),
         signature=found.edits,
     )
 

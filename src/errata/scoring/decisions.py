@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from errata.core.stats import Estimate, holm, plural
+from errata.tables.table import Answer
 
 PairOutcome = Literal[
     "too_few",
@@ -35,7 +36,7 @@ MetaOutcome = Literal["too_few", "none", "one", "group"]
 class DecisionRules:
     """The constants of the decisions; ``margin`` is the difference that is worth finding."""
 
-    alpha: float = 0.05
+    alpha: float = 0.05  # intervals are of 1 - alpha
     margin: float = 1.0
     sentences: int = 30
     changed: int = 6  # with 5 units no two-sided test can reach .05
@@ -48,14 +49,12 @@ class DecisionRules:
 
 
 RULES = DecisionRules()
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The outcome of a decision and the sentences that say it."""
-
-    outcome: str
-    sentence: str
+# Metrics as papers call them; with other parameters a metric goes by its label.
+TITLES = {
+    "m2": "M2", "errant": "ERRANT", "gleu": "GLEU", "bleu": "BLEU", "imeasure": "I-measure",
+    "ter": "TER", "meteor": "METEOR", "cleme": "CLEME", "green": "GREEN", "scribendi": "Scribendi",
+    "some": "SOME", "impara": "IMPARA", "bertscore": "BERTScore", "edits": "edits F",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -162,9 +161,9 @@ def listed(names: Sequence[str], most: int | None = None) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _measured(each: PointDifference) -> str:
+def _measured(each: PointDifference, rules: DecisionRules) -> str:
     d = each.difference
-    interval = f"95 % interval {points(d.low)} to {points(d.high)}"
+    interval = f"{100 - 100 * rules.alpha:g} % interval {points(d.low)} to {points(d.high)}"
     return f"{each.name} {points(d.value)} points ({interval}, {p_value(each.p)})"
 
 
@@ -258,18 +257,18 @@ def _decide_by_metrics(pair: ComparedPair, rules: DecisionRules) -> Answer:
         return Answer(
             "better_but",
             f"{new} is better than {old} overall but worse in {_parts_text(worse, rules)}. "
-            f"Overall: {_measured(primary)}.",
+            f"Overall: {_measured(primary, rules)}.",
         )
     if sign > 0:
-        return Answer("better", f"{new} is better than {old}: {_measured(primary)}.")
+        return Answer("better", f"{new} is better than {old}: {_measured(primary, rules)}.")
     if sign < 0:
         where = f" Worst in {_parts_text(worse, rules)}." if worse else ""
-        return Answer("worse", f"{new} is worse than {old}: {_measured(primary)}.{where}")
+        return Answer("worse", f"{new} is worse than {old}: {_measured(primary, rules)}.{where}")
     if worse:
         return Answer(
             "worse_in",
             f"{new} is worse than {old} in {_parts_text(worse, rules)}; overall there is no clear "
-            f"difference: {_measured(primary)}.",
+            f"difference: {_measured(primary, rules)}.",
         )
     low, high = pair.interval90
     if -rules.margin < low and high < rules.margin:
@@ -277,7 +276,8 @@ def _decide_by_metrics(pair: ComparedPair, rules: DecisionRules) -> Answer:
         return Answer(
             "equal",
             f"{new} and {old} are equal to within {rules.margin:g} {unit}: {primary.name} "
-            f"{points(primary.difference.value)} points (90 % interval {points(low)} to "
+            f"{points(primary.difference.value)} points ({100 - 200 * rules.alpha:g} % interval "
+            f"{points(low)} to "
             f"{points(high)}).",
         )
     return _undecided(pair, rules)
@@ -316,7 +316,7 @@ def _undecided(pair: ComparedPair, rules: DecisionRules) -> Answer:
     primary = pair.primary
     borderline = " (borderline)" if (primary.p < rules.alpha) != bool(primary.interval_sign) else ""
     said = f"No clear difference between {pair.new} and {pair.old}{borderline}: "
-    said += f"{_measured(primary)}."
+    said += f"{_measured(primary, rules)}."
     target = max(abs(primary.difference.value), rules.margin)
     needed = sentences_needed(pair.sentences, pair.error, target)
     if needed > pair.sentences:
@@ -424,8 +424,9 @@ def _ranking_answer(
         return Answer(
             "first",
             f"{best.name} is best of {len(systems)} systems by {metric}: {top}, "
-            f"{points(d.value, signed=False)} points ahead of {rest[0].name} (95 % interval "
-            f"{points(d.low)} to {points(d.high)}, {p_value(lead.p)}).",
+            f"{points(d.value, signed=False)} points ahead of {rest[0].name} "
+            f"({100 - 100 * rules.alpha:g} % interval {points(d.low)} to {points(d.high)}, "
+            f"{p_value(lead.p)}).",
         )
     if len(tied) == len(rest):
         others = listed([each.name for each in tied])

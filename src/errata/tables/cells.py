@@ -145,7 +145,7 @@ def _digits(number: Any, spec: str) -> str:
     if spec.endswith("p"):
         number, spec = 100 * number, f"{spec[:-1]}f"
     text = format(number, spec)
-    return text[1:] if text[:1] == "-" and not text.strip("-0.") else text  # no -0.0
+    return text[1:] if text[:1] in "+-" and not text.strip("+-0.") else text  # no -0.0
 
 
 def to_json(cell: Cell) -> Any:

@@ -217,7 +217,8 @@ def plain_table_html(table: Table) -> str:
     def row(tag: str, cells: list[str]) -> str:
         return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-    lines = (escape_controls(table.title), *table.remarks(), *table.signature_lines())
+    answer = escape_controls(table.answer.sentence) if table.answer else ""
+    lines = (answer, escape_controls(table.title), *table.remarks(), *table.signature_lines())
     caption = "<br>".join(html.escape(_dotted(line)) for line in lines if line)
     rows = "\n".join(row("td", cells) for cells in table.texts())
     return (

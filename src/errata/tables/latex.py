@@ -49,7 +49,8 @@ def latex(table: Table, signature: SignatureForm = "short") -> str:
 
     spec = "".join("r" if right else "l" for right in table.numeric())
     # A comment ends with its line, and nothing of the data can end the line: it is visible().
-    lines = [f"% {made}" for made in table.signature_lines("full")]
+    lines = [f"% {escape_controls(table.answer.sentence)}"] if table.answer else []
+    lines += [f"% {made}" for made in table.signature_lines("full")]
     lines += [
         r"\begin{table}",
         r"\centering",

@@ -38,6 +38,13 @@ SignatureForm = Literal["short", "full"]
 SIGNATURE = "signature: "
 
 
+class Answer(NamedTuple):
+    """What a table comes to: the outcome as one word, and the sentences that say it."""
+
+    outcome: str
+    sentence: str
+
+
 class Column(NamedTuple):
     """A heading, the cells below it, and a format spec for them.
 
@@ -73,12 +80,13 @@ class Table:
     """Named columns, rows of cells, and what stands above and below them.
 
     ``formats`` gives a format spec per column (``{"F0.5": ".4f"}``), ``row_formats`` one per
-    first cell, for sheets that have a figure a row; ``widths`` are the most places a column takes
-    in a terminal, where longer texts go on below; ``rules`` holds the positions of rows after
-    which a line is drawn (clusters); ``caption`` is the signature or remark below; ``name`` is
-    how JSON readers find the table. ``signature`` is what made the numbers, one line per scorer,
-    for forms that programs read: a key in JSON, the last column in TSV. ``digits`` overrules how
-    many decimals the formats say.
+    first cell, for sheets that have a figure a row, where ``"+"`` asks a column for signs;
+    ``widths`` are the most places a column takes in a terminal, where longer texts go on below;
+    ``rules`` holds the positions of rows after which a line is drawn (clusters); ``caption`` is
+    the signature or remark below; ``name`` is how JSON readers find the table. ``signature`` is
+    what made the numbers, one line per scorer, for forms that programs read: a key in JSON, the
+    last column in TSV. ``digits`` overrules how many decimals the formats say. ``answer`` stands
+    above the table.
     """
 
     columns: tuple[str, ...]
@@ -92,6 +100,7 @@ class Table:
     row_formats: Mapping[str, str] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)
     digits: int | None = None
+    answer: Answer | None = None
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -162,12 +171,15 @@ class Table:
         return [[t if c in marked else t.rstrip() for c, t in enumerate(row)] for row in rows]
 
     def _format(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
-        spec = self.formats.get(column) or self.row_formats.get(str(row[0]), "")
-        if self.digits is None:
-            return spec
-        if not spec and isinstance(cell, float | tuple):
-            spec = "f"
-        return f".{self.digits}{spec[-1]}" if spec[-1:] in ("f", "p") else spec
+        spec = self.formats.get(column, "")
+        sign = "+" * spec.startswith("+")
+        spec = spec.removeprefix("+") or self.row_formats.get(str(row[0]), "")
+        if self.digits is not None:
+            if not spec and isinstance(cell, float | tuple):
+                spec = "f"
+            if spec[-1:] in ("f", "p"):
+                spec = f".{self.digits}{spec[-1]}"
+        return sign + spec if spec else ""
 
     def flat(self) -> tuple[list[str], list[list[Cell]]]:
         """Names and rows of plain values, for programs: an interval is two columns.
@@ -320,6 +332,7 @@ def unique_labels(names: Iterable[str]) -> Iterator[str]:
 def _as_data(table: Table, name: str) -> dict[str, Any]:
     data: dict[str, Any] = {"name": name}
     data |= {key: getattr(table, key) for key in ("title", "caption", "signature")}
+    data["answer"] = table.answer and table.answer._asdict()
     columns = list(unique_labels(table.columns))
     return {key: value for key, value in data.items() if value} | {
         "columns": columns,
@@ -371,7 +384,8 @@ def _markdown(table: Table, signature: SignatureForm) -> str:
         return "| " + " | ".join(clean(c) for c in cells) + " |"
 
     marks = ["---:" if right else "---" for right in table.numeric()]
-    lines = [f"**{clean(escape_controls(table.title))}**", ""] if table.title else []
+    lines = [clean(escape_controls(table.answer.sentence)), ""] if table.answer else []
+    lines += [f"**{clean(escape_controls(table.title))}**", ""] if table.title else []
     lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
     for remark in (*table.remarks(), *table.signature_lines(signature)):

@@ -28,11 +28,12 @@ def terminal_table(
 ) -> str:
     """A table as lines of text; too wide a one loses columns, and says which."""
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
-    lines = (
-        [bold(line) for line in _wrap_remark(escape_controls(table.title), width)]
-        if table.title
-        else []
-    )
+    lines: list[str] = []
+    if table.answer is not None:
+        sentence = escape_controls(table.answer.sentence)
+        lines += [*([sentence] if width is None else wrapped_text(sentence, width)), ""]
+    if table.title:
+        lines += [bold(line) for line in _wrap_remark(escape_controls(table.title), width)]
     parts, left_out = _fitting(table, width)
     for k, part in enumerate(parts):
         lines += ([""] if k else []) + _grid(part, bold)
