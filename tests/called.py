@@ -9,8 +9,9 @@ from typing import Any
 import httpx
 
 from errata.collect.web.api import Served
-from errata.collect.web.app import Address, application
+from errata.collect.web.app import application
 from errata.collect.web.panel import panel_in
+from errata.collect.web.server import Address
 from stored_campaigns import Made, signer_of, token_of
 
 KEY = b"k" * 32

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from errata.collect.web.api import Served
-from errata.collect.web.app import Address, _config, application, background
+from errata.collect.web.app import application, background
 from errata.collect.web.database import open_database
 from errata.collect.web.panel import panel_in
+from errata.collect.web.server import Address, _config
 from errata.collect.web.store import AssignmentStore
 from processes import free_port, wait_until
 from stored_campaigns import signer_of, token_of
@@ -27,8 +28,8 @@ PATIENCE = 60  # seconds: it only ends a hang
 KEY = "0123456789abcdef" * 4
 PROGRAM = """
 import sys
-from errata.collect.web.app import Address
-from errata.collect.web.app import serve
+from errata.collect.web.server import Address
+from errata.collect.web.server import serve
 from errata.collect.web.tokens import key_from_words
 place, port, key, calls = sys.argv[1:5]
 def adjust(served):

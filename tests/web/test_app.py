@@ -20,10 +20,10 @@ from campaigns import material
 from errata.collect.design import Design, Panel
 from errata.collect.web import app as web
 from errata.collect.web.api import Limiter
-from errata.collect.web.app import Address, _config
 from errata.collect.web.campaign import change_budget, change_texts
 from errata.collect.web.judges import change_state, set_state_of_judge
 from errata.collect.web.schema import events, judges, judgments, metadata
+from errata.collect.web.server import Address, _config
 from stored_campaigns import LESSONS, Made, Make, join_key_of, token_of
 
 PLAIN = Design(judges=2, quota=12, repeats=0, controls=0)

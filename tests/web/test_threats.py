@@ -26,6 +26,7 @@ from command import errata
 from errata.collect.design import FORMS_OUT, Design, Panel, Scale
 from errata.collect.items import CampaignTexts, Example
 from errata.collect.web import api
+from errata.collect.web import server as web_server
 from errata.collect.web.app import answer_headers
 from errata.collect.web.exports import export_lines
 from errata.collect.web.i18n import load_texts
@@ -33,6 +34,7 @@ from errata.collect.web.panel import join_panel
 from errata.collect.web.schema import assignments, items, judgments, metadata
 from errata.io import read_judgments
 from errata.io.judgments.sheets import read_ratings
+from processes import wait_until
 from served import Server
 from stored_campaigns import LESSONS, Made, Make, answer_to, join_key_of, made, token_of
 
@@ -394,3 +396,85 @@ def test_every_code_of_an_error_is_in_the_catalogue() -> None:
     found |= set(re.findall(r'\d+: "(\w+)"[,}]', text)) | {"full", "active", "closed", "paused"}
     assert {"link", "invalid", "too_large", "not_yours"} <= found
     assert {f"error.{code}" for code in found} <= load_texts("en").keys()
+
+
+# --- slow headers, and more connections than there are descriptors
+
+
+HALF, WHOLE = b"GET / HTTP/1.1\r\nX-a: ", b"GET /api/v1/health HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def opened(server: Server, many: int, text: bytes) -> list[socket.socket]:
+    """Connections that have sent some of a request, or all of it."""
+    sockets = [socket.create_connection(("127.0.0.1", server.port), 60) for _ in range(many)]
+    for each in sockets:
+        with contextlib.suppress(OSError):
+            each.sendall(text)
+    return sockets
+
+
+def closed_by_server(sockets: list[socket.socket]) -> int:
+    """How many connections have ended."""
+    many = 0
+    for each in sockets:
+        each.settimeout(0)
+        with contextlib.suppress(BlockingIOError):
+            try:
+                while each.recv(65536):
+                    pass
+                many += 1
+            except ConnectionError:
+                many += 1
+    return many
+
+
+def test_slow_headers_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a first request, and of a later one on the same connection."""
+    monkeypatch.setattr(api, "SLOWEST", 0.2)
+    slow = opened(server, 3, HALF) + opened(server, 3, WHOLE + HALF)
+    resting = opened(server, 1, WHOLE)
+    wait_until(lambda: closed_by_server(slow) == 6)
+    assert closed_by_server(resting) == 0
+    for each in slow + resting:
+        each.close()
+
+
+@pytest.mark.parametrize("text", [HALF, WHOLE])
+def test_connections_that_rest_make_room_for_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch, text: bytes
+) -> None:
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 8)
+    several = opened(server, 30, text)
+    for each in several if text == WHOLE else ():
+        with contextlib.suppress(ConnectionError):
+            each.recv(1)  # until it is answered, or ended
+    for _ in range(3):
+        assert server.call("GET", "me", token=server.token(1))[0] == 200
+    wait_until(lambda: closed_by_server(several) >= 22)
+    for each in several:
+        each.close()
+
+
+# --- a database file that is moved, deleted or replaced
+
+
+@pytest.mark.parametrize("instead", [True, False])
+def test_nothing_is_stored_in_a_file_that_is_gone(make_sqlite: Make, instead: bool) -> None:
+    campaign = make_sqlite(Design(repeats=0, controls=0))
+    call, path = Client(campaign), campaign.database.path
+    assert path is not None
+    task = call.task()
+
+    def health() -> int:
+        call.served.health = (0.0, False)
+        return call("GET", "health").status_code
+
+    assert health() == 200
+    path.rename(path.with_name("moved.db"))
+    if instead:
+        path.write_bytes(b"another file")
+    answer = call.answer(task)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unavailable")
+    assert health() == 503
+    path.with_name("moved.db").replace(path)
+    assert (health(), call.answer(task).status_code) == (200, 201)

@@ -33,9 +33,9 @@ from errata.core.stats import Progress, plural
 from errata.tables.table import Table
 
 if TYPE_CHECKING:
-    from errata.collect.web.app import Address
     from errata.collect.web.campaign import CampaignLink, PlannedCampaign
     from errata.collect.web.database import Database
+    from errata.collect.web.server import Address
 
 
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
@@ -169,10 +169,10 @@ def run_campaign(given: RunOptions) -> None:
     the same line continues it. A campaign that was paused or closed stays so.
     """
     needs_web()
-    from errata.collect.web.app import check_listening
     from errata.collect.web.campaign import check_same_campaign
     from errata.collect.web.database import holds_campaign
     from errata.collect.web.judges import change_state
+    from errata.collect.web.server import check_listening
     from errata.collect.web.store import AssignmentStore
 
     place, outputs, inputs, design = given.place, given.outputs, given.inputs, given.design
@@ -228,8 +228,8 @@ def _serve(
     show: Any = None,
 ) -> None:
     """Serve until interrupted; print tables and links when the server listens."""
-    from errata.collect.web.app import check_listening, check_workers, serve
     from errata.collect.web.campaign import link_key
+    from errata.collect.web.server import check_listening, check_workers, serve
     from errata.collect.web.store import AssignmentStore
 
     check_workers(place, workers)
@@ -261,7 +261,7 @@ def _serve(
 def links_start(entries: Mapping[str, Any] | None = None, *, url: str | None) -> str:
     """Return the start of links while nothing is served; a campaign file may have entries."""
     needs_web()
-    from errata.collect.web.app import Address
+    from errata.collect.web.server import Address
 
     own = {"url": url} if url else {}
     return Address(**{**(entries or {}), **own}).links

@@ -21,9 +21,9 @@ from errata.core.errors import InputError, MissingExtraError, escape_controls, i
 if TYPE_CHECKING:
     from errata.collect.files import CampaignFile
     from errata.collect.items import CampaignTexts
-    from errata.collect.web.app import Address
     from errata.collect.web.campaign import PlannedCampaign
     from errata.collect.web.database import Database
+    from errata.collect.web.server import Address
     from errata.human.comparisons import Counts
 
 
@@ -345,7 +345,7 @@ class AddressOptions:
 
     def address(self, entries: Mapping[str, Any] | None = None) -> Address:
         """Return the address: of these options, else of the campaign file."""
-        from errata.collect.web.app import Address
+        from errata.collect.web.server import Address
 
         own = {name: value for name, value in vars(self).items() if value}
         return Address(**{**(entries or {}), **own})

@@ -360,6 +360,8 @@ def _trouble(error: Exception) -> tuple[str, str]:
     said = error_text(error).lower()
     if "full" in said or "no space" in said:
         return "there is no room to store anything", "the organiser must make room on the disk"
+    if "moved" in said:
+        return "the file of the campaign is gone", "the organiser must put it back"
     return "the database cannot be reached", "the page tries again by itself"
 
 

@@ -77,6 +77,7 @@ class Database:
     # SQLite's writers queue: in one process by this, for it wakes the next one at once, where the
     # database itself would let all of them look again now and then.
     turn: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
+    file: tuple[int, int] | None = None  # device and inode of the file that was opened
 
     @property
     def name(self) -> str:
@@ -91,6 +92,12 @@ class Database:
         queue = contextlib.nullcontext() if self.path is None else self.turn
         with queue, self.engine.begin() as connection:
             yield connection
+            self.check_file()
+
+    def check_file(self) -> None:
+        """Refuse to store anything in a file that was moved, deleted or replaced meanwhile."""
+        if self.file is not None and self.file != _file_number(self.path):
+            raise OperationalError("", None, OSError("the file was moved, deleted or replaced"))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -354,7 +361,7 @@ def _sqlite(path: Path) -> Database:
         reading = connection.get_execution_options().get("reading")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
-    database = Database(engine, path)
+    database = Database(engine, path, file=_file_number(path))
     with _open_errors(database), contextlib.closing(engine.raw_connection()) as raw:
         mode = raw.cursor().execute("PRAGMA journal_mode = WAL").fetchone()[0]
         if mode != "wal":
@@ -364,6 +371,14 @@ def _sqlite(path: Path) -> Database:
                 remedy="keep the file on a local disk, or use PostgreSQL",
             )
     return database
+
+
+def _file_number(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path or "")
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _looks_like_sqlite(path: Path) -> bool:
