@@ -10,7 +10,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Floats
 from errata.data import Scores
 from errata.meta.ensembles import ensembles
-from errata.meta.matching import match
+from errata.meta.matching import MatchedScores, match
 
 SYSTEMS = tuple(f"s{k:02}" for k in range(12))
 
@@ -109,3 +109,12 @@ def test_too_little_to_combine_is_refused(systems: int, metrics: int, said: str)
     several = [scores(f"m{k}", np.arange(systems) + 0.5 * k) for k in range(metrics)]
     with pytest.raises(InputError, match=said):
         ensembles(match(scores("people", np.arange(float(systems))), several))
+
+
+def test_a_system_without_a_score_is_refused_as_where_metrics_are_matched() -> None:
+    people, known = np.arange(5.0), np.array([1.0, 0, 2, 3, 4])
+    gap = np.array([np.nan, 1, 2, 3, 4])
+    matched = MatchedScores(scores("people", people), (scores("a", known), scores("b", gap)))
+    for combine in (lambda: ensembles(matched), lambda: match(matched.people, matched.metrics)):
+        with pytest.raises(InputError, match=r"\(--without\)"):
+            combine()

@@ -46,8 +46,8 @@ def test_verdicts_have_the_digits_asked_for() -> None:
     )
     assert verdict_sentence(two) == "m2: A is ahead of B by 26.2"
     assert verdict_sentence(two, digits=3) == "m2: A is ahead of B by 26.234"
-    shown = errata("score", "--sample", "-m", "m2", "--digits", 3, "--resamples", 40).stdout
-    assert re.search(r"m2: eager .* \d+\.\d{3} \[", shown)
+    shown = errata("score", "--sample", "-m", "m2", "--digits", 3).stdout
+    assert re.search(r"m2: eager is tied with cautious: \d+\.\d{3} \[", shown)
 
 
 @pytest.mark.parametrize("metric", ["m2", "gleu", "bleu"])

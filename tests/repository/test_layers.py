@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from errata.cli.main import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "errata"
 PICTURE = re.search(
@@ -83,3 +85,10 @@ def test_layers_have_no_cycles() -> None:
 
     for name in edges:
         visit(name, ())
+
+
+def test_commands_do_not_import_each_other() -> None:
+    """What two commands share is in a module of its own."""
+    commands = {f"errata.cli.{name}" for name in COMMANDS}
+    for path in SRC.joinpath("cli").glob("*.py"):
+        assert not imports(path) & commands, path.name
