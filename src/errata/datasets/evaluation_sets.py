@@ -123,9 +123,8 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusF
     known = collections()
     if where not in known:
         remedy = "give a folder with gold.m2 and outputs/, or a name of errata data list"
-        remedy = suggest_name(where, known) + remedy
         problem = f"{where!r} is no folder, no .toml file and no name of public data"
-        raise InputError(problem, remedy=remedy)
+        raise InputError(problem, remedy=suggest_name(where, known) + remedy)
     return [_collected(known[where], name or where, progress)]
 
 
@@ -182,8 +181,7 @@ def _read_entry(where: str, name: str | None, progress: Report | None) -> list[C
         raise InputError("no corpus in the file", path=where, remedy=remedy)
     if name is not None:
         problem = f"{name!r} would name every corpus of it"
-        remedy = "the corpora have the names of their tables"
-        raise InputError(problem, path=where, remedy=remedy)
+        raise InputError(problem, path=where, remedy="the corpora have the names of their tables")
     reader = RecordReader(where, text)
     return [listed_files(reader, entry, each, progress=progress) for each, entry in tables.items()]
 

@@ -199,9 +199,8 @@ def find(chosen: DataSet, file: DataFile) -> LocatedFile | None:
     own = os.environ.get("ERRATA_DATA")
     if own:
         if not Path(own).is_dir():
-            problem = f"ERRATA_DATA names {own!r}, which is not a folder"
             remedy = "unset it, or name a folder laid out OWNER/REPO/COMMIT/PATH"
-            raise InputError(problem, remedy=remedy)
+            raise InputError(f"ERRATA_DATA names {own!r}, which is not a folder", remedy=remedy)
         candidate = Path(own, chosen.address(file))
         if candidate.is_file():
             return LocatedFile(candidate, "data")
@@ -508,8 +507,7 @@ def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
                 path.unlink(missing_ok=True)
             except OSError as error:
                 problem = f"cannot delete the file: {error.strerror}"
-                remedy = "check its permissions"
-                raise InputError(problem, path=str(path), remedy=remedy) from None
+                raise InputError(problem, path=str(path), remedy="check its permissions") from None
         folders = {above for path in part.files for above in path.parents}
         for folder in sorted(folders, reverse=True):
             if part.name == "data" and folder.is_relative_to(part.path):

@@ -109,8 +109,7 @@ class FileSet:
             return
         if file_id(status) in self.inputs | files_read():
             problem = "the file is an input of this command, and is not overwritten"
-            remedy = "write to another name"
-            raise InputError(problem, path=name, remedy=remedy)
+            raise InputError(problem, path=name, remedy="write to another name")
         if not self.force:
             raise _exists(name)
         refuse_read_only(name)
@@ -182,8 +181,7 @@ def refuse_read_only(name: str) -> None:
     target = _target(name)
     if target.exists() and not os.access(target, os.W_OK):
         problem = "cannot write the file: it is read-only"
-        remedy = "check the path and its permissions"
-        raise InputError(problem, path=name, remedy=remedy)
+        raise InputError(problem, path=name, remedy="check the path and its permissions")
 
 
 def check_writable(*names: str) -> None:

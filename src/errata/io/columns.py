@@ -65,8 +65,7 @@ def mturk_columns(
             if gap in wanted:
                 raise _missing(f"{kind}{gap}", name)
             problem = f"a column {kind}{gap}, but there are {count} systems"
-            remedy = "number the columns without a gap"
-            raise InputError(problem, path=name, line=1, remedy=remedy)
+            raise InputError(problem, path=name, line=1, remedy="number the columns without a gap")
     unread.warn()
     _check_status(keys, name, statuses)
     return [spelt.get(key, title) for key, title in zip(keys, titles, strict=True)], count
@@ -238,8 +237,7 @@ class _Titles:
         for key in keys:
             if key and keys.count(key) > 1:
                 problem = f"two columns {self.head[keys.index(key)]}"
-                remedy = "remove one of them"
-                raise InputError(problem, path=self.name, line=1, remedy=remedy)
+                raise InputError(problem, path=self.name, line=1, remedy="remove one of them")
         at: dict[str, int] = {}
         for role, title in named.items():
             if title != ALL:
@@ -260,9 +258,8 @@ class _Titles:
         exact = [c for c, own in enumerate(self.head) if own == title.strip()]
         alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
         if not alike:
-            problem = f"no column {title[:60]!r}"
             remedy = f"there are: {', '.join(self.head)[:200]}"
-            raise InputError(problem, path=self.name, line=1, remedy=remedy)
+            raise InputError(f"no column {title[:60]!r}", path=self.name, line=1, remedy=remedy)
         return alike[0]
 
     def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:

@@ -231,8 +231,7 @@ def write_text(sentences: Iterable[str], path: PathLike) -> None:
             raise InputError(problem, path=os.fspath(path), line=number, remedy=remedy)
     if sentences and sentences[0].startswith("\ufeff"):
         problem = "the first sentence starts with a byte order mark"
-        remedy = "remove U+FEFF"
-        raise InputError(problem, line=1, path=os.fspath(path), remedy=remedy)
+        raise InputError(problem, line=1, path=os.fspath(path), remedy="remove U+FEFF")
     write_lines(sentences, path)
 
 
@@ -374,9 +373,8 @@ def corrected_text(
     """
     corpus = file.corpus
     if annotator not in corpus.annotators:
-        problem = f"no annotator {annotator}"
         remedy = f"there are: {', '.join(map(str, corpus.annotators))}"
-        raise InputError(problem, path=file.path, remedy=remedy)
+        raise InputError(f"no annotator {annotator}", path=file.path, remedy=remedy)
     lines = []
     for number, source, references in zip(
         file.lines, corpus.sources, corpus.references, strict=True

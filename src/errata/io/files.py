@@ -120,9 +120,8 @@ def _store_errors(url: str) -> Iterator[None]:
     except Exception as error:
         said = str(error).strip() or type(error).__name__
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else said
-        problem = f"cannot read the URL: {reason}"
         remedy = "check the address, the credentials and the options of the store"
-        raise InputError(problem, path=url, remedy=remedy) from None
+        raise InputError(f"cannot read the URL: {reason}", path=url, remedy=remedy) from None
 
 
 # ---- zstd: bytes compressed with it, undone as they are read.

@@ -141,9 +141,8 @@ def _refuse(
 ) -> tuple[int, None]:
     """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
     if start > end:
-        problem = f"the edit starts at {start}, after its end {end}"
         remedy = "an insertion has start = end, every other edit start < end"
-        raise reading.error(number, problem, remedy)
+        raise reading.error(number, f"the edit starts at {start}, after its end {end}", remedy)
     problem = f"edit {start}-{end} is outside the sentence of {length} tokens"
     remedy = "offsets count white-space tokens from 0; check the tokenisation"
     if start < 0:
@@ -425,8 +424,7 @@ def parse_m2(
             references.append(refs)
     if not sources:
         problem = "the file holds no sentence"
-        remedy = "an M2 file has an 'S ' line for each sentence"
-        raise InputError(problem, path=path, remedy=remedy)
+        raise InputError(problem, path=path, remedy="an M2 file has an 'S ' line for each sentence")
     corpus = Corpus(tuple(sources), tuple(references), name)
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 

@@ -144,8 +144,7 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
             problem = "there is no file in the folder"
             if name is not None:
                 problem = "a folder of outputs cannot have the name of one"
-            remedy = "name a folder with one file per system"
-            raise InputError(problem, path=where, remedy=remedy)
+            raise InputError(problem, path=where, remedy="name a folder with one file per system")
         found += inside
     return found
 
@@ -242,8 +241,7 @@ def systems_of(
         names = [stem] if len(annotators) == 1 else [f"{stem}.{k}" for k in annotators]
     if len(names) != len(annotators):
         problem = f"{len(names)} names for the edits of {len(annotators)} systems"
-        remedy = "give one name per annotator number"
-        raise InputError(problem, path=file.path, remedy=remedy)
+        raise InputError(problem, path=file.path, remedy="give one name per annotator number")
     edits: list[dict[int, tuple[Edit, ...]]] = [
         {r.annotator: r.edits for r in refs if r.edits} for refs in file.corpus.references
     ]
@@ -274,8 +272,7 @@ def _system(
             sentences.append(" ".join(apply_edits(source.split(), mine)) if mine else source)
         except InputError as error:
             problem = f"the edits of annotator {annotator} cannot be carried out: {error.problem}"
-            remedy = error.remedy
-            raise InputError(problem, path=file.path, line=line, remedy=remedy) from None
+            raise InputError(problem, path=file.path, line=line, remedy=error.remedy) from None
     return Hypotheses(name, tuple(sentences), tuple(edits))
 
 

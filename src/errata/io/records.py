@@ -348,8 +348,7 @@ class RecordReader:
                 return (self._value(args[0], data, keys, {}),)
             except _Mismatch:
                 what = _describe(args[0])
-                problem = f"{_show(data)} is not {what} or {_describe(kind)}"
-                raise _Mismatch(keys, problem) from None
+                raise _Mismatch(keys, f"{_show(data)} is not {what} or {_describe(kind)}") from None
         if not isinstance(data, list):
             raise self._mismatch(kind, data, keys)
         kinds = [args[0]] * len(data) if args[1:] == (...,) else args

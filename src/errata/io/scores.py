@@ -463,9 +463,8 @@ def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
         return from_printed_tsv(rest, shown)
     cells = start.rstrip("\r\n").split("\t")
     if len(cells) > 1 and cells[-1] == "signature":
-        problem = "the file holds no table of scores"
         remedy = "give what errata score or errata rank printed"
-        raise InputError(problem, path=shown, remedy=remedy)
+        raise InputError("the file holds no table of scores", path=shown, remedy=remedy)
     if cells[:3] == ["scorer", "system", "sentence"]:
         return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
     if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
@@ -474,9 +473,8 @@ def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
         if all(read_number(cell) is None for cell in cells[:4]):
             return [read_published_scores(path)]
     if any(map(FOR_READERS.match, rest)):
-        problem = "the file holds a table for readers"
         remedy = "write scores for other commands with --json or --format tsv"
-        raise InputError(problem, path=shown, remedy=remedy)
+        raise InputError("the file holds a table for readers", path=shown, remedy=remedy)
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
     if remarks:
@@ -551,8 +549,7 @@ def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores
     if {*overall.systems} != {*single.systems}:
         odd = ", ".join(sorted({*overall.systems} ^ {*single.systems}))
         problem = f"overall scores and sentence scores are not of the same systems: {odd}"
-        remedy = "give tables that belong together"
-        raise InputError(problem, path=name, remedy=remedy)
+        raise InputError(problem, path=name, remedy="give tables that belong together")
     return replace(overall, sentences=single.select(overall.systems).sentences)
 
 

@@ -156,8 +156,7 @@ def one_scorer(found: Sequence[Scores], path: str) -> Scores:
     if len(found) != 1:
         names = ", ".join(sorted(scores.scorer for scores in found))
         problem = f"the scores of {len(found)} scorers, and not of one: {names}"
-        remedy = "keep one scorer per file"
-        raise InputError(problem, path=path, remedy=remedy)
+        raise InputError(problem, path=path, remedy="keep one scorer per file")
     return found[0]
 
 
@@ -189,8 +188,7 @@ def _cells_under(head: Sequence[str], line: str, path: str, number: int) -> list
     cells = line.rstrip("\r\n").split("\t")
     if len(cells) != len(head):
         problem = f"{len(cells)} cells under {len(head)} headings"
-        remedy = "cells are apart by tabs"
-        raise InputError(problem, path=path, line=number, remedy=remedy)
+        raise InputError(problem, path=path, line=number, remedy="cells are apart by tabs")
     return cells
 
 
@@ -233,8 +231,7 @@ def _form(path: PathLike) -> Literal["json", "tsv"]:
     if name.endswith(".tsv"):
         return "tsv"
     problem = "scores are stored as .json or .tsv"
-    remedy = "give the file one of these endings"
-    raise InputError(problem, path=os.fspath(path), remedy=remedy)
+    raise InputError(problem, path=os.fspath(path), remedy="give the file one of these endings")
 
 
 def _plain(value: Any) -> Any:
@@ -364,8 +361,7 @@ def _tsv_lines(scores: Scores, path: str) -> list[str]:
     rows = [["scorer", "system", "sentence", *columns]]
     if len(set(rows[0])) < len(rows[0]):
         problem = f"two columns would have one name: {', '.join(rows[0])}"
-        remedy = "rename the part, or write JSON"
-        raise InputError(problem, path=path, remedy=remedy)
+        raise InputError(problem, path=path, remedy="rename the part, or write JSON")
     whole = {scores.headline: scores.values, **scores.parts}
     single = {**scores.sentence_parts}
     if scores.sentences is not None:

@@ -324,9 +324,8 @@ def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -
         named += [one.finding for cells in shown for one in cells.values()]
         for name in named:
             if name and name not in findings:
-                problem = f"table {table.name}: there is no finding {name!r}"
                 remedy = f"the findings are {', '.join(findings) or 'none'}"
-                raise InputError(problem, remedy=remedy)
+                raise InputError(f"table {table.name}: there is no finding {name!r}", remedy=remedy)
 
 
 def _check_digits(text: str, what: str) -> None:

@@ -72,8 +72,7 @@ def read_judgments(
     if columns and form in (None, "table") and start.lstrip().startswith(("{", "<")):
         what = "JSON lines" if start.lstrip().startswith("{") else "XML"
         problem = f"--columns goes with tables, and the file is {what}"
-        remedy = "leave out --columns"
-        raise InputError(problem, path=name, remedy=remedy)
+        raise InputError(problem, path=name, remedy="leave out --columns")
     form = form or ("table" if columns else _guess(start, delimiter, name))
     require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
@@ -207,8 +206,7 @@ def without_judges(
             yield judgment
     if missing:
         problem = f"no judgment by {', '.join(sorted(missing))}, to be left out"
-        remedy = "check the names of the judges"
-        raise InputError(problem, path=name, remedy=remedy)
+        raise InputError(problem, path=name, remedy="check the names of the judges")
 
 
 def write_judgments(

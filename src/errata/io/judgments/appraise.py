@@ -163,8 +163,7 @@ class _Parser:
         number = parse_integer(text, self.base)
         if number is None:
             problem = f"sentence number {text!r} is not a whole number from {self.base}"
-            remedy = "sentences are counted from 0, or from 1 with base=1"
-            raise self._error(problem, remedy=remedy)
+            raise self._error(problem, remedy="sentences are counted from 0, or from 1 with base=1")
         return number - self.base
 
     def _seconds(self, text: str | None) -> float | None:

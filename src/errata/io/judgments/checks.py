@@ -62,9 +62,8 @@ class UnknownValues:
         spelt = {one.casefold(): one for one in known}
         close = difflib.get_close_matches(word[:60].casefold(), spelt, 1, CLOSE)
         if close:
-            problem = f"unknown {shown}"
             remedy = f"did you mean {spelt[close[0]]!r}?"
-            raise InputError(problem, path=self.name, line=line, remedy=remedy)
+            raise InputError(f"unknown {shown}", path=self.name, line=line, remedy=remedy)
         if len(self._met) < 20:
             self._met[shown] = line
 

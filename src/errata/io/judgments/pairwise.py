@@ -102,9 +102,8 @@ class _Rows:
         while f"system{count + 1}id" in self.columns:
             count += 1
         if count < 2:
-            problem = "no columns system1Id and system2Id"
             remedy = f"a header as in {','.join(HEADER)}"
-            raise InputError(problem, path=name, line=1, remedy=remedy)
+            raise InputError("no columns system1Id and system2Id", path=name, line=1, remedy=remedy)
         self.systems = [
             (self._find(f"system{k}Id"), self._find(f"system{k}rank")) for k in range(1, count + 1)
         ]
@@ -133,9 +132,8 @@ class _Rows:
         for title in titles:
             if column_key(title) in self.columns:
                 return self.columns[column_key(title)]
-        problem = f"no column {' or '.join(titles)}"
         remedy = f"a header as in {','.join(HEADER)}"
-        raise InputError(problem, path=self.name, line=1, remedy=remedy)
+        raise InputError(f"no column {' or '.join(titles)}", path=self.name, line=1, remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         while (cells := self._next()) is not None:

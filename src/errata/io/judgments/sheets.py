@@ -79,8 +79,7 @@ def parse_mturk(
     if labels == "text":
         if outputs is None:
             problem = "labels='text' needs the outputs of the systems"
-            remedy = "give outputs (--outputs FOLDER)"
-            raise InputError(problem, path=name, remedy=remedy)
+            raise InputError(problem, path=name, remedy="give outputs (--outputs FOLDER)")
         yield from _relabelled(assignments, outputs, name)
         return
     judgments = [assignment.judgment for assignment in assignments]
@@ -304,8 +303,7 @@ class _Table:
         if min(found) < self.base:
             line = self.rows[found.index(min(found))].line
             problem = f"sentence number {min(found)} is below {self.base}, the first"
-            remedy = "leave out --base"
-            raise InputError(problem, path=self.name, line=line, remedy=remedy)
+            raise InputError(problem, path=self.name, line=line, remedy="leave out --base")
         return [number - self.base for number in found]
 
     def _refuse_unnamed_items(self) -> None:
@@ -534,8 +532,7 @@ def _columns(head: Row, name: str) -> dict[str, int]:
         places = titled(head.cells, role)
         if len(places) > 1:
             problem = f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}"
-            remedy = "rename or remove one"
-            raise InputError(problem, path=name, line=head.line, remedy=remedy)
+            raise InputError(problem, path=name, line=head.line, remedy="rename or remove one")
         if places:
             at[role] = places[0]
     missing = [role for role in ("source", "output") if role not in at]
@@ -551,12 +548,10 @@ def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, i
     for role, text in (("source", source), ("output", output)):
         if {*"\r\n"} & {*text}:
             problem = f"the {role} has several lines"
-            remedy = "give one sentence a cell"
-            raise InputError(problem, path=name, line=row.line, remedy=remedy)
+            raise InputError(problem, path=name, line=row.line, remedy="give one sentence a cell")
     if not source:
-        problem = "a row without a source"
         remedy = "give the sentence that was corrected"
-        raise InputError(problem, path=name, line=row.line, remedy=remedy)
+        raise InputError("a row without a source", path=name, line=row.line, remedy=remedy)
     ratings: dict[Criterion, tuple[int, ...]] = {}
     for criterion in others:
         grades = _grades(row.cells[at[criterion]], criterion, name, row.line)
@@ -574,7 +569,6 @@ def _grades(text: str, criterion: str, name: str, line: int) -> Sequence[int]:
         grade = parse_integer(part.strip(), OTHER)
         if grade is None or grade > HIGHEST:
             problem = f"the rating {part.strip()[:40]!r} in {criterion} is none"
-            remedy = f"ratings are {_ratings_are()}"
-            raise InputError(problem, path=name, line=line, remedy=remedy)
+            raise InputError(problem, path=name, line=line, remedy=f"ratings are {_ratings_are()}")
         grades.append(grade)
     return grades

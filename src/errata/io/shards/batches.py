@@ -281,9 +281,8 @@ def _batches(
 
 def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> Sentences:
     if plain_name(piece.uri).endswith(".json"):
-        problem = "a stored run is not read in parts"
         remedy = "give the output it was made of, as text or M2"
-        raise InputError(problem, path=piece.uri, remedy=remedy)
+        raise InputError("a stored run is not read in parts", path=piece.uri, remedy=remedy)
     storage = reading.inputs.storage
     file = stack.enter_context(
         open_bytes(piece.uri, bounded=False, storage=storage)

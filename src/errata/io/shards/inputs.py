@@ -107,9 +107,8 @@ def files_of(
             pattern = f"{pattern.rstrip('/')}/**/*{inside}"
         here = list_url(pattern, storage) if is_url(pattern) else _local(pattern)
         if not here:
-            problem = "no file fits the pattern"
             remedy = "check it, and put it between quotation marks so that no shell expands it"
-            raise InputError(problem, path=pattern, remedy=remedy)
+            raise InputError("no file fits the pattern", path=pattern, remedy=remedy)
         found += sorted(here, key=lambda file: natural_order(file.uri))
     names = [file.uri for file in found]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
@@ -120,9 +119,8 @@ def files_of(
 
 def _local(pattern: str) -> list[RemoteFile]:
     if os.path.isdir(pattern):
-        problem = "this is a folder"
         remedy = f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}"
-        raise InputError(problem, path=pattern, remedy=remedy)
+        raise InputError("this is a folder", path=pattern, remedy=remedy)
     names = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
     if not names and not glob.has_magic(pattern):
         names = [pattern]  # the system says best why it cannot be read

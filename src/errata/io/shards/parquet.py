@@ -193,14 +193,12 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
         kind = schema.field(name).type
         if expected is not None and str(kind) != "null" and not _has_type(kind, expected):
             problem = f"the column {name!r} is of type {kind} and not {expected}"
-            remedy = "write it as that, or rename the column"
-            raise InputError(problem, path=path, remedy=remedy)
+            raise InputError(problem, path=path, remedy="write it as that, or rename the column")
     lead = role == "parquet"
     required = "source" if lead else HYPOTHESIS
     if required not in names:
-        problem = f"there is no column {required!r}"
         remedy = f"{suggest_name(required, names)}the columns are: {', '.join(names) or 'none'}"
-        raise InputError(problem, path=path, remedy=remedy)
+        raise InputError(f"there is no column {required!r}", path=path, remedy=remedy)
     gold = [name for name in ("references", "edits", "m2") if name in names]
     if lead and len(gold) > 1:
         problem = f"both columns {gold[0]!r} and {gold[1]!r} are given"
@@ -565,8 +563,7 @@ def _together(
             raise InputError(problem, path=columns.path, line=before + row + 1, remedy=remedy)
         if name in outputs:
             problem = f"the system {name!r} is given twice, as a column and as a file"
-            remedy = "rename one of them"
-            raise InputError(problem, path=columns.path, remedy=remedy)
+            raise InputError(problem, path=columns.path, remedy="rename one of them")
         outputs[name] = found["outputs"][HYPOTHESIS]
         paths[name] = columns.path
     known = {**texts, "outputs": outputs}

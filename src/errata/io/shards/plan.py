@@ -396,8 +396,7 @@ def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> No
     for cut, other in zip_longest(cuts, others):
         if other is not None and (cut is None or cut.sentence != other.sentence):
             problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
-            remedy = "put a blank line between sentences"
-            raise InputError(problem, path=uri, remedy=remedy)
+            raise InputError(problem, path=uri, remedy="put a blank line between sentences")
 
 
 def refuse_xml(start: bytes, uri: str) -> None:
