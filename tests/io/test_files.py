@@ -39,6 +39,3 @@ def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
     for write in (write_bytes, lambda data, path: write_lines(["x"], path)):
         with pytest.raises(InputError, match=r"cannot write the file: .*check the path"):
             write(b"x", tmp_path / name)
-
-
-PIECES = ["a", " ", "\n", "\r", "\r\n", "é", "\x85", "\u2028", "\x0b", "\ufeff", "😀"]

@@ -34,8 +34,15 @@ from errata.io.corpus import parallel_corpus
 from errata.io.tokenisers import tokeniser
 from recorded import values
 
-WORDS = ["river", "stone", "window", "garden", "letter", "morning", "teacher", "because"]
-WORDS += [
+WORDS = [
+    "river",
+    "stone",
+    "window",
+    "garden",
+    "letter",
+    "morning",
+    "teacher",
+    "because",
     "between",
     "animal",
     "picture",
@@ -318,24 +325,11 @@ def test_systems_with_one_name_or_one_text():
 
 
 def test_gold_edits_that_cannot_be_meant():
-    corpus = Corpus(
-        ("", "a b c"),
-        (
-            (),
-            (
-                Reference(
-                    0,
-                    (
-                        Edit(0, 1, "a"),
-                        Edit(1, 1, ""),
-                        Edit(1, 2, "x  y"),
-                        Edit(2, 3, "c d", "X", ("c d",)),
-                        Edit(2, 3, "", "Um"),
-                    ),
-                ),
-            ),
-        ),
+    edits = (
+        *(Edit(0, 1, "a"), Edit(1, 1, ""), Edit(1, 2, "x  y")),
+        *(Edit(2, 3, "c d", "X", ("c d",)), Edit(2, 3, "", "Um")),
     )
+    corpus = Corpus(("", "a b c"), ((), (Reference(0, edits),)))
     assert [(f.line, f.code) for f in check_edits(corpus, "gold", (1, 3))] == [
         (1, "empty-source"),
         (3, "identity-edit"),

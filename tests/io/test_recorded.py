@@ -46,7 +46,7 @@ CELL = re.compile(rb"[^\s,;|<>=\"{}\[\]():/]+")
 INSTEAD = (b"", b"0", b"-1", b"x", b"1", b"99", b"A", b"2.5", b"a b", b"\xc3\xa9", b"nan", b"300")
 SPOTS, LINES = 15, 6  # of a file that are damaged, at most
 # Much of what is said of Parquet is said by pyarrow, and may be said otherwise tomorrow.
-UNRECORDED = (
+UNRECORDED = [
     "parquet",
     "catalogue",
     "experiment",
@@ -55,7 +55,7 @@ UNRECORDED = (
     "board",
     "card",
     "claims",
-)
+]
 READERS = [t for t in TARGETS if t.name not in UNRECORDED]
 # Forms that the seeds of `fuzz_targets` leave out.
 MORE = {
@@ -440,12 +440,8 @@ def checked(
 def of_m2() -> object:
     """What is made of M2: texts, systems, corpora."""
     files()
-    missing: tuple[dict[str, Any], ...] = (
-        {},
-        {"missing": "-"},
-        {"copy_missing": True},
-        {"missing": "Fine ."},
-    )
+    missing: tuple[dict[str, Any], ...]
+    missing = ({}, {"missing": "-"}, {"copy_missing": True}, {"missing": "Fine ."})
     return [
         format_m2(gold()),
         [*check_gold_characters(gold(), "g", [1, 5, 9]), *check_edits(gold(), "g", [1, 5, 9])],

@@ -41,11 +41,6 @@ def test_what_a_line_cannot_hold_is_refused(tmp_path, bad):
     assert not (tmp_path / "text").exists()
 
 
-def test_an_unwritable_place(tmp_path):
-    with pytest.raises(InputError, match="cannot write the file"):
-        write_text(["a"], tmp_path / "no" / "folder")
-
-
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(

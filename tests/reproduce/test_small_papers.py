@@ -59,29 +59,14 @@ def _rows(results: tuple[Reproduction, ...]) -> list[tuple[str, ...]]:
     rows = []
     for result in results:
         name = result.experiment.name
-        rows += [
-            (
-                name,
-                t.table.name,
-                c.way,
-                "/".join(c.key),
-                c.verdict.name,
-                _text(c.recomputed) or c.verdict.reason,
-            )
-            for t in result.tables
-            for c in t.cells
-        ]
-        rows += [
-            (
-                name,
-                finding.finding.name,
-                one.evidence.what,
-                str(one.confirmed),
-                _text(one.recomputed) or one.reason,
-            )
-            for finding in result.findings
-            for one in finding.evidence
-        ]
+        for table in result.tables:
+            for cell in table.cells:
+                what = table.table.name, cell.way, "/".join(cell.key), cell.verdict.name
+                rows.append((name, *what, _text(cell.recomputed) or cell.verdict.reason))
+        for finding in result.findings:
+            for one in finding.evidence:
+                said = finding.finding.name, one.evidence.what, str(one.confirmed)
+                rows.append((name, *said, _text(one.recomputed) or one.reason))
     return rows
 
 
