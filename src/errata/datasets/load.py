@@ -87,9 +87,8 @@ def sample_file(name: str) -> Iterator[Path]:
 def sample_paths(name: str | None = None) -> dict[str, Path]:
     """Return the paths of the sample's files by their names, or of one of them."""
     if name is not None and name not in SAMPLE_FILES:
-        raise InputError(
-            f"the sample has no file {name!r}", remedy=f"it has: {', '.join(SAMPLE_FILES)}"
-        )
+        remedy = f"it has: {', '.join(SAMPLE_FILES)}"
+        raise InputError(f"the sample has no file {name!r}", remedy=remedy)
     paths = {}
     for each in (name,) if name else SAMPLE_FILES:
         with sample_file(each) as path:

@@ -87,9 +87,8 @@ class FileSet:
         target = _target(name)
         self.check(name)
         if target in self.pending:
-            raise InputError(
-                "two outputs have this name", path=name, remedy="give each a name of its own"
-            )
+            remedy = "give each a name of its own"
+            raise InputError("two outputs have this name", path=name, remedy=remedy)
         try:
             self.pending[target] = name, _write_beside(target, chunks)
         except (OSError, ValueError) as error:

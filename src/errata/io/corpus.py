@@ -356,10 +356,8 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
     """Refuse an annotator whom the corpus of this name does not have."""
     for annotator in annotators:
         if annotator not in known:
-            raise InputError(
-                f"{name} has no annotator {annotator}",
-                remedy=f"it has: {', '.join(map(str, sorted(known))) or 'none'}",
-            )
+            remedy = f"it has: {', '.join(map(str, sorted(known))) or 'none'}"
+            raise InputError(f"{name} has no annotator {annotator}", remedy=remedy)
 
 
 def corrected_text(

@@ -88,9 +88,8 @@ def _store(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise MissingExtraError(
-            f"fsspec, which reads {url.partition('://')[0]}://,", INSTALL
-        ) from None
+        problem = f"fsspec, which reads {url.partition('://')[0]}://,"
+        raise MissingExtraError(problem, INSTALL) from None
     system, path = url_to_fs(url, **storage)
     system.invalidate_cache()  # what was listed before may have changed
     return system, path
@@ -114,9 +113,8 @@ def _store_errors(url: str) -> Iterator[None]:
     except ErrataError:
         raise
     except ImportError as error:  # fsspec names the package that a protocol needs
-        raise InputError(
-            f"this kind of URL needs another package: {error}", path=url, remedy=INSTALL
-        ) from None
+        problem = f"this kind of URL needs another package: {error}"
+        raise InputError(problem, path=url, remedy=INSTALL) from None
     except Exception as error:
         said = str(error).strip() or type(error).__name__
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else said
@@ -293,9 +291,8 @@ def most_bytes() -> int:
         return MOST_BYTES
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise InputError(
-            f"ERRATA_MAX_BYTES={text[:40]!r} is not a size", remedy="write it as 500M or 8G"
-        )
+        remedy = "write it as 500M or 8G"
+        raise InputError(f"ERRATA_MAX_BYTES={text[:40]!r} is not a size", remedy=remedy)
     return int(match[1]) << {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}[match[2].lower()]
 
 

@@ -287,16 +287,13 @@ def output_names(texts: Sequence[str], output: str | None) -> list[str]:
     if len(texts) == 1 and not folder:
         targets = [output or "-"]
     elif output is None or output == "-":
-        raise InputError(
-            "several files cannot go to standard output", remedy="name a folder with --output"
-        )
+        remedy = "name a folder with --output"
+        raise InputError("several files cannot go to standard output", remedy=remedy)
     else:
         targets = [os.path.join(output, os.path.basename(plain_name(path))) for path in texts]
         for one, other in combinations(range(len(texts)), 2):
             if targets[one] == targets[other]:
-                raise InputError(
-                    f"{texts[one]} and {texts[other]} would both be written as {targets[one]}",
-                    remedy="tokenise them one by one",
-                )
+                problem = f"{texts[one]} and {texts[other]} would both be written as {targets[one]}"
+                raise InputError(problem, remedy="tokenise them one by one")
         os.makedirs(output, exist_ok=True)
     return targets

@@ -144,9 +144,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         raise InputError("not TOML: nested too deeply", path=where) from None
     except ValueError as error:  # also numbers of thousands of digits
         at = re.search(r"at line (\d+)", str(error))
-        raise InputError(
-            f"not TOML: {error}", path=where, line=int(at[1]) if at else None
-        ) from None
+        problem = f"not TOML: {error}"
+        raise InputError(problem, path=where, line=int(at[1]) if at else None) from None
 
 
 def read_toml(path: PathLike) -> tuple[dict[str, Any], str]:
@@ -485,6 +484,5 @@ class XmlParser:
             raise InputError(problem, path=self.path, line=error.lineno, remedy=remedy) from None
 
     def _doctype(self, *_: object) -> None:
-        raise InputError(
-            "a DOCTYPE is not allowed here", path=self.path, line=self.line, remedy="remove it"
-        )
+        problem = "a DOCTYPE is not allowed here"
+        raise InputError(problem, path=self.path, line=self.line, remedy="remove it")

@@ -123,9 +123,8 @@ def _spreadsheet(path: PathLike) -> list[list[str]]:
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise MissingExtraError(
-            f"{name}: openpyxl, which reads spreadsheets,", install_extra("xlsx")
-        ) from None
+        problem = f"{name}: openpyxl, which reads spreadsheets,"
+        raise MissingExtraError(problem, install_extra("xlsx")) from None
     data = read_bytes(path)
     if OPEN_DOCUMENT in data[:100]:
         kind, cure = detect_foreign_format(data[:100]) or ("", "")

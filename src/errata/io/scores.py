@@ -413,10 +413,8 @@ def read_score_files(
             found[scores.scorer] = replace(scores, context=(*scores.context, _digest(scores)))
     for name in lower:
         if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
-            raise InputError(
-                f"there are no scores called {name!r}",
-                remedy=f"there are: {', '.join(s.label for s in found.values()) or 'none'}",
-            )
+            remedy = f"there are: {', '.join(s.label for s in found.values()) or 'none'}"
+            raise InputError(f"there are no scores called {name!r}", remedy=remedy)
     return [
         _negate(scores) if {"*", scores.name, scores.label, scores.scorer} & {*lower} else scores
         for scores in found.values()

@@ -230,9 +230,8 @@ def read_skipped(given: PathLike) -> SkippedSentences:
         if said:
             ranges += _ranges(said, path, number)
     if not ranges:
-        raise InputError(
-            "no sentence is named", path=path, remedy="write a number or a range (7-9) a line"
-        )
+        remedy = "write a number or a range (7-9) a line"
+        raise InputError("no sentence is named", path=path, remedy=remedy)
     return SkippedSentences(tuple(ranges), path)
 
 

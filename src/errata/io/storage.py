@@ -180,9 +180,8 @@ class StoreFolder(Folder):
         try:
             system, root = fsspec.core.url_to_fs(self.place, **self.storage)
         except (ImportError, ValueError) as error:
-            raise InputError(
-                str(error), path=self.place, remedy="install what reads it, or name a folder"
-            ) from None
+            remedy = "install what reads it, or name a folder"
+            raise InputError(str(error), path=self.place, remedy=remedy) from None
         system.invalidate_cache()
         return system, root.rstrip("/")
 

@@ -70,10 +70,8 @@ def tokeniser(name: str) -> Tokeniser:
     name, _, wanted = name.partition("@")
     found = _tokeniser(name)
     if wanted not in ("", found.version):
-        raise InputError(
-            f"{name} is there in version {found.version or 'none'}, not in {wanted}",
-            remedy=f"install that version, or leave out @{wanted}",
-        )
+        problem = f"{name} is there in version {found.version or 'none'}, not in {wanted}"
+        raise InputError(problem, remedy=f"install that version, or leave out @{wanted}")
     return _normalising(found, form) if comma else found
 
 
@@ -98,10 +96,8 @@ def _tokeniser(name: str) -> Tokeniser:
         if language:
             return _spacy(name, language) if kind == "spacy" else _moses(name, language)
         raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
-    raise InputError(
-        f"there is no way {name!r} to cut texts into tokens",
-        remedy=f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}",
-    )
+    remedy = f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}"
+    raise InputError(f"there is no way {name!r} to cut texts into tokens", remedy=remedy)
 
 
 def characters(text: str) -> list[str]:
@@ -152,10 +148,8 @@ def _moses(name: str, language: str) -> Tokeniser:
     known = NonbreakingPrefixes().available_langs
     if language not in known:  # the tokeniser would take the abbreviations of all languages
         codes = sorted(code for code in known if len(code) == 2)
-        raise InputError(
-            f"Moses has no rules for the language {language!r}",
-            remedy=f"{suggest_name(language, codes)}known: {', '.join(codes)}",
-        )
+        remedy = f"{suggest_name(language, codes)}known: {', '.join(codes)}"
+        raise InputError(f"Moses has no rules for the language {language!r}", remedy=remedy)
     moses: Any = MosesTokenizer(lang=language)
 
     def split_text(text: str) -> list[str]:

@@ -23,8 +23,6 @@ from errata.reproduce.data import ExperimentData, NotRun, at_position, kept, pla
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
-__all__: list[str] = []
-
 MEASURES: dict[str, Literal["F", "A"]] = {"F": "F", "A": "A"}
 Pairs = Mapping[str, Sequence[Sequence[str]]]
 

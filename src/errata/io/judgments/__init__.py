@@ -148,9 +148,8 @@ def read_judgment_files(
     for path in paths:
         place = os.path.realpath(path) if os.fspath(path) != "-" else "-"
         if place in seen:
-            raise InputError(
-                "the same file is given twice", path=shown_name(path), remedy="give it once"
-            )
+            remedy = "give it once"
+            raise InputError("the same file is given twice", path=shown_name(path), remedy=remedy)
         seen.add(place)
     repeats = DuplicateFilter()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
@@ -182,9 +181,8 @@ def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
         return "pairwise"
     if len(titles) > 1 and not any(map(_is_number, titles)):
         return "table"
-    raise InputError(
-        "the form of the file is not known", path=name, line=1, remedy=f"it should be {FORMS}"
-    )
+    remedy = f"it should be {FORMS}"
+    raise InputError("the form of the file is not known", path=name, line=1, remedy=remedy)
 
 
 def _is_number(text: str) -> bool:
@@ -350,16 +348,3 @@ def render_jsonl(judgments: Iterable[Judgment]) -> Iterator[str]:
         data = {key: getattr(judgment, key) for key in keys} | {"item": judgment.item or None}
         known = {key: value for key, value in data.items() if value is not None}
         yield json.dumps(known, ensure_ascii=False)
-
-
-__all__ = [
-    "FORMS",
-    "JudgmentForm",
-    "WrittenForm",
-    "holds_judgments",
-    "read_judgment_files",
-    "read_judgments",
-    "read_outputs",
-    "without_judges",
-    "write_judgments",
-]

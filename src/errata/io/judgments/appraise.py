@@ -40,9 +40,8 @@ def parse_appraise(
     parser.repeats.finish()
     parser.unread.warn()
     if not parser.items:
-        raise InputError(
-            "there is no <ranking-item>", path=name, remedy="is this an Appraise ranking export?"
-        )
+        remedy = "is this an Appraise ranking export?"
+        raise InputError("there is no <ranking-item>", path=name, remedy=remedy)
 
 
 class _Parser:

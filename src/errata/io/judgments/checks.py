@@ -37,9 +37,8 @@ def unique_columns(titles: Iterable[str], name: str) -> None:
     """Refuse a CSV file with two columns of the same title."""
     twice = [title for title, count in Counter(titles).items() if count > 1 and title.strip()]
     if twice:
-        raise InputError(
-            f"two columns {', '.join(twice)}", path=name, line=1, remedy="remove one of them"
-        )
+        remedy = "remove one of them"
+        raise InputError(f"two columns {', '.join(twice)}", path=name, line=1, remedy=remedy)
 
 
 class UnknownValues:

@@ -74,10 +74,8 @@ def unpack_counts(data: bytes) -> Floats:
         raise InputError("these are no counts (.cnt)", remedy=REMEDY)
     _, version, kind, rows, references, k = HEADER.unpack_from(data)
     if version != VERSION:
-        raise InputError(
-            f"these counts are of version {version}, and this Errata reads {VERSION}",
-            remedy=f"{REMEDY}, or read them with the Errata that made them",
-        )
+        problem = f"these counts are of version {version}, and this Errata reads {VERSION}"
+        raise InputError(problem, remedy=f"{REMEDY}, or read them with the Errata that made them")
     body = data[start:]
     found = zlib.crc32(body, zlib.crc32(data[: HEADER.size]))
     if (found,) != CHECKSUM.unpack_from(data, HEADER.size) or kind >= len(KINDS):

@@ -155,9 +155,8 @@ def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
         raise InputError(problem, remedy=remedy)
     stdin = [role for role, several in files.items() if any(f.uri == "-" for f in several)]
     if len(stdin) > 1:
-        raise InputError(
-            f"standard input is given as {' and as '.join(stdin)}", remedy="name a file for one"
-        )
+        remedy = "name a file for one"
+        raise InputError(f"standard input is given as {' and as '.join(stdin)}", remedy=remedy)
     return [
         {role: several[k] for role, several in files.items()}
         for k in range(next(iter(sizes.values())))

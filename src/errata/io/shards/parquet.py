@@ -35,9 +35,8 @@ def require_pyarrow() -> Any:
     try:
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError(
-            "pyarrow, which reads and writes Parquet,", install_extra("parquet")
-        ) from None
+        problem = "pyarrow, which reads and writes Parquet,"
+        raise MissingExtraError(problem, install_extra("parquet")) from None
     return pyarrow
 
 
