@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from importlib import import_module
 from typing import Any
 
 # What steers a terminal, ends a line or turns the order of what follows: control characters
@@ -69,6 +70,14 @@ class MissingExtraError(ErrataError):
     def __init__(self, what: str, command: str) -> None:
         self.what, self.command = what, command
         super().__init__(escape_controls(f"{what} is not installed; run: {command}"))
+
+
+def import_extra(module: str, extra: str, what: str = "") -> Any:
+    """Import an optional dependency, or say which extra installs ``what`` it is."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(what or module, install_extra(extra)) from None
 
 
 class PluginError(ErrataError):

@@ -18,28 +18,17 @@ if TYPE_CHECKING:
     from errata.io.scores import read_published_scores, read_score_file, read_score_files
     from errata.io.stored_scores import read_scores, write_scores
 
-_WHERE = {
-    "CheckReport": "corpus",
-    "Finding": "checks",
-    "check_alignment": "checks.alignment",
-    "check_files": "corpus",
-    "raise_or_warn": "checks",
-    "read_corpus": "corpus",
-    "read_hypotheses": "outputs",
-    "read_hypotheses_m2": "outputs",
-    "read_judgment_files": "judgments",
-    "read_judgments": "judgments",
-    "read_m2": "m2",
-    "read_published_scores": "scores",
-    "read_score_file": "scores",
-    "read_score_files": "scores",
-    "read_scores": "stored_scores",
-    "read_text": "corpus",
-    "write_judgments": "judgments",
-    "write_m2": "m2",
-    "write_scores": "stored_scores",
-    "write_text": "corpus",
+_MODULES = {
+    "corpus": "CheckReport check_files read_corpus read_text write_text",
+    "checks": "Finding raise_or_warn",
+    "checks.alignment": "check_alignment",
+    "outputs": "read_hypotheses read_hypotheses_m2",
+    "judgments": "read_judgment_files read_judgments write_judgments",
+    "m2": "read_m2 write_m2",
+    "scores": "read_published_scores read_score_file read_score_files",
+    "stored_scores": "read_scores write_scores",
 }
+_WHERE = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = [
     "CheckReport",
     "Finding",

@@ -25,7 +25,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
+from errata.core.errors import ErrataError, InputError, import_extra, install_extra
 from errata.io.checks import Finding
 
 # ---- Object stores and whatever else fsspec reads, by URL: ``s3://``, ``gs://``, ``https://``
@@ -85,12 +85,8 @@ def list_url(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
 
 
 def _store(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError:
-        problem = f"fsspec, which reads {url.partition('://')[0]}://,"
-        raise MissingExtraError(problem, INSTALL) from None
-    system, path = url_to_fs(url, **storage)
+    what = f"fsspec, which reads {url.partition('://')[0]}://,"
+    system, path = import_extra("fsspec.core", "scale", what).url_to_fs(url, **storage)
     system.invalidate_cache()  # what was listed before may have changed
     return system, path
 
@@ -135,11 +131,8 @@ def open_zstd(file: IO[bytes]) -> Any:
         pass
     else:
         return _Frames(file, zstandard)
-    try:
-        from compression.zstd import ZstdFile  # from Python 3.14 on
-    except ImportError:
-        raise MissingExtraError("zstandard", install_extra("scale")) from None
-    return ZstdFile(file)
+    # From Python 3.14 on.
+    return import_extra("compression.zstd", "scale", "zstandard").ZstdFile(file)
 
 
 class _Frames(RawIOBase):

@@ -361,7 +361,7 @@ class RecordReader:
     def _record(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
         if not isinstance(data, dict):
             raise self._mismatch(kind, data, keys)
-        fields = {field.key: field for field in record_fields(kind) if field.name not in fixed}
+        fields = {k: each for k, each in _fields_by_key(kind).items() if each[0] not in fixed}
         for key in data:
             if key not in fields and not self.extra:
                 known = ", ".join(fields)
@@ -369,10 +369,10 @@ class RecordReader:
                     (*keys, key), "unknown key", f"{suggest_name(key, fields)}known: {known}"
                 )
         values = dict(fixed)
-        for key, field in fields.items():
+        for key, (name, wanted, required) in fields.items():
             if key in data:
-                values[field.name] = self._value(field.kind, data[key], (*keys, key), {})
-            elif field.required:
+                values[name] = self._value(wanted, data[key], (*keys, key), {})
+            elif required:
                 remedy = self.remedy or f"the keys are: {', '.join(fields)}"
                 raise _Mismatch(keys, f"there is no {key!r}", remedy)
         try:
@@ -387,32 +387,24 @@ class RecordReader:
         return _Mismatch(keys, f"{_show(data)} is not {what}")
 
 
-class RecordField(NamedTuple):
-    """A field of a record: its name, its key in files, its type."""
-
-    name: str
-    key: str
-    kind: Any
-    required: bool
-
-
 @cache
-def record_fields(kind: Any) -> tuple[RecordField, ...]:
-    """Return the fields of a dataclass or named tuple; ``metadata={"key": ...}`` renames one."""
+def _fields_by_key(kind: Any) -> dict[str, tuple[str, Any, bool]]:
+    """The fields of a dataclass or named tuple by their keys: name, type, and whether required.
+
+    ``metadata={"key": ...}`` renames one in files.
+    """
     hints = get_type_hints(kind, include_extras=True)
     if hasattr(kind, "_fields"):
-        return tuple(
-            RecordField(name, name, hints[name], name not in kind._field_defaults)
-            for name in kind._fields
-        )
+        optional = kind._field_defaults
+        return {name: (name, hints[name], name not in optional) for name in kind._fields}
     missing = dataclasses.MISSING
-    found = []
+    found = {}
     for field in dataclasses.fields(kind):
         if field.init and not field.metadata.get("derived"):
-            key = field.metadata.get("key", field.name)
             required = field.default is missing and field.default_factory is missing
-            found.append(RecordField(field.name, key, hints[field.name], required))
-    return tuple(found)
+            key = field.metadata.get("key", field.name)
+            found[key] = field.name, hints[field.name], required
+    return found
 
 
 def _show(data: Any) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO
 from typing import Any
 
-from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.errors import InputError, import_extra
 from errata.io.files import (
     OPEN_DOCUMENT,
     PathLike,
@@ -120,11 +120,8 @@ def table_lines(path: PathLike) -> Iterator[str]:
 
 def _spreadsheet(path: PathLike) -> list[list[str]]:
     name = shown_name(path)
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        problem = f"{name}: openpyxl, which reads spreadsheets,"
-        raise MissingExtraError(problem, install_extra("xlsx")) from None
+    what = f"{name}: openpyxl, which reads spreadsheets,"
+    load_workbook = import_extra("openpyxl", "xlsx", what).load_workbook
     data = read_bytes(path)
     if OPEN_DOCUMENT in data[:100]:
         kind, cure = detect_foreign_format(data[:100]) or ("", "")

@@ -476,7 +476,9 @@ def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
     mark = delimiter_of(start)
     rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
     if remarks:
-        rows = [replace(row, line=_line_in_file(row.line, remarks)) for row in rows]
+        # Remarks are lines of the file.
+        gone = [(row, sum(before < row.line for before in remarks)) for row in rows]
+        rows = [replace(row, line=row.line + more) for row, more in gone]
     check_width(rows, shown)
     if mark == ",":
         _refuse_glued(rows, shown)
@@ -499,11 +501,6 @@ def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
                 yield line
 
     return before, others()
-
-
-def _line_in_file(line: int, remarks: Sequence[int]) -> int:
-    """The number of a line in the file, remarks among them."""
-    return line + sum(before < line for before in remarks)
 
 
 def _refuse_glued(rows: Sequence[Row], name: str) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.errors import InputError, import_extra
 from errata.io.files import file_error
 
 WAITING = ".waiting"  # holds the files that are being written
@@ -173,12 +173,9 @@ class StoreFolder(Folder):
     storage: Mapping[str, Any] = field(default_factory=dict)
 
     def _system(self) -> tuple[Any, str]:
+        core = import_extra("fsspec.core", "scale", "fsspec")
         try:
-            import fsspec
-        except ImportError:
-            raise MissingExtraError("fsspec", install_extra("scale")) from None
-        try:
-            system, root = fsspec.core.url_to_fs(self.place, **self.storage)
+            system, root = core.url_to_fs(self.place, **self.storage)
         except (ImportError, ValueError) as error:
             remedy = "install what reads it, or name a folder"
             raise InputError(str(error), path=self.place, remedy=remedy) from None

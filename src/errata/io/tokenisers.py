@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import accumulate
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
-from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.errors import InputError, import_extra
 from errata.core.parameters import require, suggest_name
 from errata.core.stats import plural
 from errata.data import Corpus, Edit, Hypotheses, Reference
@@ -23,7 +23,6 @@ from errata.io.checks import warn_of_sum
 
 AS_IS = "as_is"
 UnicodeForm = Literal["NFC", "NFD"]
-INSTALL = install_extra("tokenise")
 KNOWN = (AS_IS, "characters", "spacy:LANGUAGE", "moses:LANGUAGE")
 JOINERS = "\u200d\u200c"  # keep what stands on both sides together
 
@@ -119,10 +118,7 @@ def characters(text: str) -> list[str]:
 
 
 def _spacy(name: str, language: str) -> Tokeniser:
-    try:
-        import spacy
-    except ImportError:
-        raise MissingExtraError("spaCy", INSTALL) from None
+    spacy = import_extra("spacy", "tokenise", "spaCy")
     try:
         pipeline = spacy.blank(language)
     except ImportError as error:  # no such language, or one whose segmenter is not installed
@@ -140,17 +136,13 @@ def _spacy(name: str, language: str) -> Tokeniser:
 
 
 def _moses(name: str, language: str) -> Tokeniser:
-    try:
-        from sacremoses import MosesTokenizer
-        from sacremoses.corpus import NonbreakingPrefixes
-    except ImportError:
-        raise MissingExtraError("sacremoses", INSTALL) from None
-    known = NonbreakingPrefixes().available_langs
+    sacremoses = import_extra("sacremoses", "tokenise")
+    known = sacremoses.corpus.NonbreakingPrefixes().available_langs
     if language not in known:  # the tokeniser would take the abbreviations of all languages
         codes = sorted(code for code in known if len(code) == 2)
         remedy = f"{suggest_name(language, codes)}known: {', '.join(codes)}"
         raise InputError(f"Moses has no rules for the language {language!r}", remedy=remedy)
-    moses: Any = MosesTokenizer(lang=language)
+    moses = sacremoses.MosesTokenizer(lang=language)
 
     def split_text(text: str) -> list[str]:
         return [str(token) for token in moses.tokenize(text, escape=False)]

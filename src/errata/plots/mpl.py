@@ -16,13 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from errata.core.errors import (
-    InputError,
-    MissingExtraError,
-    escape_controls,
-    install_extra,
-    warn_of_data,
-)
+from errata.core.errors import InputError, escape_controls, import_extra, warn_of_data
 from errata.core.stats import Floats, merge_ties
 from errata.io.atomic import write_bytes
 from errata.plots import (
@@ -157,11 +151,9 @@ def new_figure(
     width: float, height: float, *, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
     """An empty figure, in inches; says what to install where matplotlib is missing."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", install_extra("plot")) from None
-    return Figure(figsize=(width, height), layout=layout)
+    made = import_extra("matplotlib.figure", "plot", "matplotlib").Figure
+    figure: Figure = made(figsize=(width, height), layout=layout)
+    return figure
 
 
 def figure_bytes(figure: Figure, form: FigureForm) -> bytes:
@@ -424,10 +416,7 @@ def _label_points(panel: Axes, shape: Scatter) -> None:
 
 
 def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
-    try:
-        from adjustText import adjust_text
-    except ImportError:
-        raise MissingExtraError("adjustText", install_extra("plot")) from None
+    adjust_text = import_extra("adjustText", "plot").adjust_text
     look = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5}
     apart: dict[str, Any] = {"expand": (1.15, 1.3), "force_text": (0.3, 0.5)}
     adjust_text(texts, x=x, y=y, ax=panel, iter_lim=STEPS, arrowprops=look, **apart)

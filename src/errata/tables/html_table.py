@@ -15,7 +15,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from errata.core.errors import MissingExtraError, escape_controls, install_extra
+from errata.core.errors import escape_controls, import_extra
 from errata.core.stats import Estimate
 from errata.tables.cells import (
     BestScore,
@@ -59,21 +59,18 @@ def check_templates() -> None:
 
 @cache
 def _environment() -> Environment:
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ModuleNotFoundError:
-        raise MissingExtraError("Jinja2", install_extra("report")) from None
-
-    return Environment(
-        loader=FunctionLoader(lambda name: package_text(*name.split("/", 1))),
+    jinja2 = import_extra("jinja2", "report", "Jinja2")
+    made: Environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: package_text(*name.split("/", 1))),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         # Control characters of the data become visible on every page.
         finalize=lambda value: escape_controls(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    return made
 
 
 # ---- The glossary, shared by pages and documentation.

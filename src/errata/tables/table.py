@@ -15,14 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from errata import __version__
-from errata.core.errors import (
-    CONTROLS,
-    FORMULAS,
-    InputError,
-    MissingExtraError,
-    escape_controls,
-    install_extra,
-)
+from errata.core.errors import CONTROLS, FORMULAS, InputError, escape_controls, import_extra
 from errata.core.parameters import require
 from errata.core.signatures import short_signature
 from errata.core.stats import Estimate, Interval
@@ -277,7 +270,9 @@ def render(
     if digits is not None:
         tables = [replace(table, digits=digits) for table in tables]
     if form == "html":
-        return "\n\n".join(map(_html, tables))
+        from errata.tables.html_table import plain_table_html
+
+        return "\n\n".join(map(plain_table_html, tables))
     if form == "latex":
         from errata.tables.latex import latex
 
@@ -393,12 +388,6 @@ def _markdown(table: Table, signature: SignatureForm) -> str:
     return "\n".join(lines)
 
 
-def _html(table: Table) -> str:
-    from errata.tables.html_table import plain_table_html
-
-    return plain_table_html(table)
-
-
 # ---- Results as data frames and in notebooks: the report's own table of each, for programs.
 
 # The function that makes the table of a result, by the result's class.
@@ -421,20 +410,15 @@ def table_of(result: Any, **options: Any) -> Table:
 
 def pandas_frame(table: Table) -> pandas.DataFrame:
     """A table as pandas has it: what ``pandas.read_csv`` makes of the TSV."""
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise MissingExtraError("pandas", install_extra("pandas")) from None
-    return pandas.DataFrame(_columns(table))
+    frame: pandas.DataFrame = import_extra("pandas", "pandas").DataFrame(_columns(table))
+    return frame
 
 
 def polars_frame(table: Table) -> polars.DataFrame:
     """A table as polars has it; no value is null."""
-    try:
-        import polars
-    except ModuleNotFoundError:
-        raise MissingExtraError("polars", install_extra("polars")) from None
-    return polars.DataFrame(_columns(table), strict=False)
+    make = import_extra("polars", "polars").DataFrame
+    frame: polars.DataFrame = make(_columns(table), strict=False)
+    return frame
 
 
 def html_of(result: Any) -> str:

@@ -179,14 +179,10 @@ def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
         return "mturk"
     if "system1id" in keys:
         return "pairwise"
-    if len(titles) > 1 and not any(map(_is_number, titles)):
+    if len(titles) > 1 and all(read_number(title) is None for title in titles):
         return "table"
     remedy = f"it should be {FORMS}"
     raise InputError("the form of the file is not known", path=name, line=1, remedy=remedy)
-
-
-def _is_number(text: str) -> bool:
-    return read_number(text) is not None
 
 
 def without_judges(

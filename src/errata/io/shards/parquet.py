@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any
 from urllib.parse import unquote
 
-from errata.core.errors import InputError, MissingExtraError, install_extra
+from errata.core.errors import InputError, import_extra
 from errata.core.parameters import suggest_name
 from errata.core.stats import Progress
 from errata.data import Corpus
@@ -32,12 +32,9 @@ from errata.io.slices import NO_VALUE
 
 def require_pyarrow() -> Any:
     """The module pyarrow, with ``pyarrow.parquet``."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        problem = "pyarrow, which reads and writes Parquet,"
-        raise MissingExtraError(problem, install_extra("parquet")) from None
-    return pyarrow
+    what = "pyarrow, which reads and writes Parquet,"
+    import_extra("pyarrow.parquet", "parquet", what)
+    return import_extra("pyarrow", "parquet", what)
 
 
 @contextmanager
