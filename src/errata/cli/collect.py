@@ -613,7 +613,7 @@ class ChangeOptions(PlaceOptions):
 @command.command("change", epilog="Example:  errata collect change pilot.db --quota 60 ana bo")
 @takes(ChangeOptions)
 def change_campaign(given: ChangeOptions) -> None:
-    """Change what is not frozen: texts, quotas and budget, also while it is served.
+    """Change settings that are not frozen: texts, quotas and budget, also while it is served.
 
     A budget is for the whole campaign, including finished tasks. Each change is an event.
     """

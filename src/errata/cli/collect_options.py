@@ -177,7 +177,7 @@ class DesignSettings:
     show_reference: bool | None = _switch(
         "--show-reference", "Show the first reference of --refs beside the source."
     )
-    seed: int | None = count_option("--design-seed", "Seed of what is drawn (default: 0).", least=0)
+    seed: int | None = count_option("--design-seed", "Seed of the draws (default: 0).", least=0)
 
     @property
     def as_dict(self) -> dict[str, Any]:

@@ -260,7 +260,7 @@ def edit_changes(
     """Every error and every false alarm whose state two systems disagree on, in order.
 
     Both must have been compared with the same annotators (`judged_edits` with ``together``). The
-    errors account for all differences of TP and FN, the false alarms for those of FP: where a right
+    errors account for all differences of TP and FN, the false alarms for all of FP: where a right
     edit turns into another one, the error is ``right → wrong`` and the other edit a new alarm.
     """
     changes: list[EditChange] = []
@@ -323,7 +323,7 @@ class EditFigures:
 
     ``counts[s]`` are TP, FP and FN of each sentence, with the annotators that the score takes;
     without references (``judged`` is False) all edits stand under FP, since nobody asked for them.
-    ``by_kind[s]`` are those of each kind by itself, ``by_reference[s]`` those beside each
+    ``by_kind[s]`` are the counts of each kind alone, ``by_reference[s]`` beside each
     reference. ``gold`` and ``outputs`` have the edits themselves, ``difficulty`` the share of
     systems that do not have each gold entry right; ``asked`` are the gold's kinds.
     """

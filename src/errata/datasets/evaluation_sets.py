@@ -145,7 +145,7 @@ def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusF
 
 
 def _in_order(folder: Path) -> list[Path]:
-    """What is in a folder, ``ref10`` behind ``ref2``: the order says which annotator a text is."""
+    """List a folder, ``ref10`` behind ``ref2``: the order says which annotator a text is."""
     return sorted(folder.iterdir(), key=lambda path: natural_order(path.name))
 
 

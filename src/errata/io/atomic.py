@@ -157,7 +157,7 @@ def file_set(*, force: bool = False, inputs: Iterable[FileId] = ()) -> Iterator[
 
 
 def write_pending() -> None:
-    """Put the files written so far in place, so that what is printed next may name them."""
+    """Put the files written so far in place, so that the next output may name them."""
     several = _open_set.get()
     if several is not None:
         several.write()
@@ -200,7 +200,7 @@ def may_replace() -> bool:
 def write_bytes(data: bytes, path: PathLike) -> None:
     """Write a file whole, compressed as its ending says; standard output for ``-``.
 
-    Inside a `file_set` it appears with the others; else at once, and replaces what is there.
+    Inside a `file_set` it appears with the others; else at once, and replaces an old one.
     """
     _write([data], os.fspath(path))
 

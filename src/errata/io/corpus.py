@@ -276,7 +276,7 @@ def read_corpus(
 
 
 def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
-    """What is odd about a gold file, or a part of it, that will be cut like this."""
+    """Oddities of a gold file, or a part of it, that will be cut like this."""
     found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
     found += check_edit_offsets(file.corpus, file.path)
     if cut.name == AS_IS:
@@ -295,7 +295,7 @@ def parallel_corpus(
     cut: Tokeniser,
     before: int = 0,
 ) -> tuple[Corpus, list[list[Finding]]]:
-    """A corpus of sources and as long reference sets, with what is odd about each of the texts.
+    """A corpus of sources and as long reference sets, with the oddities of each text.
 
     ``paths`` are what findings call them, the source first; ``before`` is how many of their lines
     stand before these, where they are a part.
@@ -509,7 +509,7 @@ class _Check:
     def add_statistics(
         self, path: str, role: str, sentences: Sequence[str], **counts: float | None
     ) -> None:
-        """Add the sizes of a text, and what is counted of it."""
+        """Add the sizes of a text, and its counts."""
         tokens = sum(len(sentence.split()) for sentence in sentences)
         entry = FileStatistics(path, role, len(sentences), tokens, **counts)  # type: ignore[arg-type]
         self.statistics.append(entry)

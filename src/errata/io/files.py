@@ -237,7 +237,7 @@ class _FilesRead:
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Remember what is read within."""
+        """Remember the files read within."""
         token = self._known.set({})
         try:
             yield
@@ -510,13 +510,13 @@ def split_lines(text: str) -> list[str]:
 
 
 def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
-    """The lines of a file, and what is odd about where they end."""
+    """The lines of a file, and odd line ends."""
     name = shown_name(path)
     return checked_lines(decode(read_bytes(path), name), name)
 
 
 def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
-    """The lines of a text, and what is odd about where they end.
+    """The lines of a text, and odd line ends.
 
     ``first_line`` is the number of the first of them, where the text is a later part of a file.
     """

@@ -13,7 +13,7 @@
     </sentence></script></scripts>
 
 An ``alt`` belongs to the annotator it names, or else, as the k-th of its error, to annotator k.
-``numann`` counts the annotators of a sentence: those without an alternative left it as it is.
+``numann`` counts the annotators of a sentence: those without an alternative left it unchanged.
 ``req`` follows from both and is not read. The converter that writes such files has tokenised the
 corrections, so `IMeasure` takes them as they are.
 """
@@ -26,7 +26,7 @@ from errata.io.m2 import M2File
 from errata.io.records import XmlParser, parse_integer
 
 MOST_ANNOTATORS = 1000
-# Element -> what may stand in it.
+# Element -> the elements inside it.
 _INSIDE = {
     "": {"scripts"},
     "scripts": {"script", "sentence"},

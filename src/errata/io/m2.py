@@ -139,7 +139,7 @@ def _read_edit(
 def _refuse(
     annotator: int, start: int, end: int, length: int, number: int, reading: EditLineReader
 ) -> tuple[int, None]:
-    """Say what is wrong with the offsets; the official scorer drops some such edits unsaid."""
+    """Report the fault of the offsets; the official scorer drops some such edits silently."""
     if start > end:
         remedy = "an insertion has start = end, every other edit start < end"
         raise reading.error(number, f"the edit starts at {start}, after its end {end}", remedy)
@@ -365,7 +365,7 @@ class _PartRead(NamedTuple):
 def _sentences_of_part(
     scanned: Scanned, first_line: int, reading: EditLineReader, collect: bool
 ) -> _PartRead:
-    """All sentences of a part: what is not sound is read line by line."""
+    """All sentences of a part: unsound paragraphs are read line by line."""
     sound, odd_breaks = bool(scanned.sentences.sources), scanned.odd_breaks
     try:
         others = {

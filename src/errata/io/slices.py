@@ -82,7 +82,7 @@ def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
     return tuple(sorted({i for line in wanted for i in places[line]}))
 
 
-# ---- What is known of logged sentences: a table with a row each, read beside their texts.
+# ---- Marks of logged sentences: a table with a row each, read beside their texts.
 
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 

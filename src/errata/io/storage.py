@@ -39,7 +39,7 @@ class Folder(ABC):
 
     @abstractmethod
     def sizes(self, under: str = "") -> dict[str, int]:
-        """Every file below a name, with its size; nothing of what is being written."""
+        """Every file below a name, with its size; without files being written."""
 
     @abstractmethod
     def remove(self, name: str) -> None:
@@ -57,7 +57,7 @@ class Folder(ABC):
         """A folder on this machine for files that are being written; gone at its end."""
 
     def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
-        """Write a file whole, over what is there."""
+        """Write a file whole, over an old one."""
         with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
             written = beside / "content"
             written.write_bytes(data)

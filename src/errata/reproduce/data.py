@@ -410,7 +410,7 @@ class ExperimentData:
 
     @kept
     def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
-        """Pairwise comparisons of judgments; ``released`` are those of Chollampatt & Ng."""
+        """Pairwise comparisons of judgments; ``released`` takes the file of Chollampatt & Ng."""
         if judgments == "released":
             file = select(members, {"all": "expanded", "sample": "unexpanded"})
             folder = "sentence_pairwiseranks_humans"

@@ -162,7 +162,7 @@ class OwnFiles:
 class Experiment:
     """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
 
-    ``files`` are those of one's own. Papers of one ``group`` are counted together. Where nothing
+    ``files`` are the user's. Papers of one ``group`` are counted together. Where nothing
     was ``published`` the figures are those of an earlier run of one's own, and one that comes out
     otherwise is no mistake.
     """

@@ -133,7 +133,7 @@ def compare_with_print(
     Exact is what rounds (or, in a table that truncates, truncates) to the printed digits. A
     figure that the paper gives in words ("about seven") is never called exact. A
     difference within the way's tolerance is named after it: within rounding if the tolerance is
-    at most one unit of the last printed digit. A known difference must come out as it is pinned.
+    at most one unit of the last printed digit. A known difference must come out as pinned.
 
     >>> [compare_with_print(v, "0.691", Method("raw")).name for v in (0.6907, 0.6899)]
     ['exact', 'MISMATCH']

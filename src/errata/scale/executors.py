@@ -423,7 +423,7 @@ def run_processes(
     """Yield the records of these tasks; ``lost`` is called for every worker that died.
 
     Raised is what a task refuses, and a sentence that ends its workers, unless ``allow_failed``
-    such sentences may be left out, of which ``left_out`` are already.
+    such sentences may be left out; ``left_out`` are already.
     """
     waiting = deque(Job(task) for task in tasks)
     deaths: Counter[int] = Counter()
@@ -492,7 +492,7 @@ def _without_killers(
 ) -> Job:
     """The same task without the sentences that end workers, if so many may be left out.
 
-    Those that are left out already are not looked at again; ``gone`` are those of all tasks.
+    Sentences left out already are not looked at again; ``gone`` counts all tasks.
     """
     task = manifest.tasks[asked.task]
     with crew.alone() as alone:

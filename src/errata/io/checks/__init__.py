@@ -106,7 +106,7 @@ def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel
 
 
 def warn_of_sum(what: str, number: int, message: Callable[[int], str]) -> None:
-    """Warn of a number, unless it is 0; what is read in parts adds them up by ``what`` first."""
+    """Warn of a number, unless it is 0; readers of parts add them up by ``what`` first."""
     if number:
         warn_of_data(message(number), stacklevel=4)
 

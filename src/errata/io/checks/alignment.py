@@ -103,7 +103,7 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
 def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
     """An annotator's references, with their sentences: an absent one says nothing.
 
-    Those of all sentences are made only where many are asked for.
+    All references are made only where many are asked for.
     """
     table = corpus.edits
     which = np.flatnonzero(table.annotators == annotator)
@@ -332,7 +332,7 @@ def check_alignment_once(
 
 
 def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) -> list[Finding]:
-    """Return what `check_alignment` finds, but for what is odd about single lines.
+    """Return what `check_alignment` finds, but for oddities of single lines.
 
     There is nothing to find in an output that was checked before.
     """

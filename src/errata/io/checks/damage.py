@@ -31,7 +31,7 @@ REFUSAL = re.compile(
 )
 KEPT = 0.8  # similarity of a line that was cut to what its source begins with
 LOST = 0.8  # share of the source's characters that a line has at most, if it was cut
-LOWERED = 0.5  # share of changed lines with capitals: corrections lower those of some titles
+LOWERED = 0.5  # share of changed lines with capitals: corrections lower the capitals of some titles
 CUT = "look whether the system has a limit of length"
 FORM = "give --normalise NFC; scores compare characters"
 SAMPLE = 300  # edits that are asked whether they fit their tokens

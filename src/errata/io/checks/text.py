@@ -300,7 +300,7 @@ def check_segmentation(
     return []
 
 
-# ---- What is odd about the characters of a text, and about gold references.
+# ---- Oddities of the characters of a text, and of gold references.
 
 # UTF-8 read as Latin-1 or Windows-1252 and saved again: é has become Ã©, ’ has become â€™.
 MOJIBAKE = re.compile("[ÂÃ][\u0080-\u00bf]|â€|ï»¿|\ufffd")

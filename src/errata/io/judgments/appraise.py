@@ -1,6 +1,6 @@
 """Rankings as Appraise exports them: XML with one ``ranking-item`` per ranked sentence.
 
-The systems of one output stand in one attribute, separated by blanks (Grundkiewicz et al. 2015,
+The systems of one output are in one attribute, separated by blanks (Grundkiewicz et al. 2015,
 SEEDA) or by commas (Napoles et al. 2015). The sentence is ``src-id``, or ``id`` where there is no
 ``src-id``. Items marked ``skipped`` are judgments without ranks.
 """

@@ -42,7 +42,7 @@ def unique_columns(titles: Iterable[str], name: str) -> None:
 
 
 class UnknownValues:
-    """Words of a file that nobody reads: a slip of the pen is refused, others are said once.
+    """Words of a file that nobody reads: a slip of the pen is refused, others are reported once.
 
     >>> UnknownValues("x.xml").meet("attribute", "skiped", ("skipped", "user"), 3)
     Traceback (most recent call last):
@@ -261,7 +261,7 @@ _BROKEN = re.compile(r"[\t\r\n]")
 
 
 def similar_names(names: Iterable[str]) -> list[str]:
-    """What is odd about some names: those that differ in case, or only in what nobody sees.
+    """Oddities of some names: names that differ in case, or only in what nobody sees.
 
     Blanks, marks without width and Unicode's two ways to write an accent make two of one system.
 
@@ -322,7 +322,7 @@ REMEMBERED = 1_000_000  # judgments known, so that input of any size takes littl
 FEW, SHARE = 3, 0.05  # no more equal judgments, in number or share, are a judge of the same mind
 
 
-# What is said of judgments that stand there twice, by what becomes of them.
+# Messages about judgments that are there twice, by what becomes of them.
 _REPEATED = {
     "dropped": "in the same words; it counts once",
     "alike": "in the same words, without item or time: each time counts. Remove one if it was "

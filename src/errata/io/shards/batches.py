@@ -30,7 +30,7 @@ from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import SentenceBlock, Sentences, check_equal_counts, count, refuse_xml
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
 
-# ---- What is found batch by batch, said once: in the words for the whole file, in bounded
+# ---- Findings batch by batch, reported once: in the words for the whole file, in bounded
 # memory.
 
 # As many as a summary may name: the first, five more, and whether there are others.
@@ -268,7 +268,7 @@ def _batches(
             if lead.role == "gold" and not taken.data.strip():
                 break  # a file of blank lines
             size = taken.size
-            # What is left at the end may be too little to refuse a file for.
+            # The rest at the end may be too little to refuse a file for.
             guard = reading.inputs.guard and (before == start or 2 * size >= batch)
             reader = _BatchReader(reading, size, before, first + before - start, guard, sides)
             yield reader.read_batch(taken)

@@ -310,7 +310,7 @@ def _spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tup
 
 @dataclass(frozen=True)
 class _Table:
-    """What is known of a Parquet file before its rows are read."""
+    """The facts of a Parquet file before its rows are read."""
 
     file: RemoteFile
     columns: ParquetColumns
