@@ -102,6 +102,8 @@ def escape_controls(text: str) -> str:
     >>> print(escape_controls("A\x1b[2J\nB \u202e"), escape_controls("caf\udce9.txt"))
     A\x1b[2J\nB \u202e caf\xe9.txt
     """
+    if text.isprintable():
+        return text
     return _CONTROL.sub(lambda found: _written_out(found[0]), text)
 
 

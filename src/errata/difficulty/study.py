@@ -13,7 +13,7 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.exact_sums import ONE_THREAD
 from errata.core.parameters import require
-from errata.core.stats import BLOCK, Floats, Interval, Seed, percentiles
+from errata.core.stats import BLOCK, Floats, Interval, Ints, Seed, percentiles
 from errata.data import Corpus, Edit, Hypotheses
 from errata.difficulty.heatmap import weights_origin
 from errata.edits import kind_at
@@ -58,27 +58,36 @@ class KindDifficulty:
     high: float
 
 
-def errors(found: DifficultyMap) -> list[Error]:
-    """All gold errors, in the order of the sentences."""
-    corpus, chunks = found.corpus, found.chunks
-    at = np.flatnonzero(chunks.erroneous)
-    unit = chunks.unit_of[at]
+def errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
+    """Return all gold errors, or those of some chunks, in the order of the sentences."""
+    every, table = found.chunks, found.corpus.edits
+    at = error_chunks(found) if chunks is None else chunks
+    unit = every.unit_of[at]
     columns = (
         at,
-        chunks.sentences[unit],
-        corpus.edits.annotators[unit],
-        chunks.edits[at],
+        every.sentences[unit],
+        table.annotators[unit],
+        every.edits[at],
         found.weights[at],
     )
-    corrected = [tuple(compress(found.systems, right)) for right in found.right[:, at].T.tolist()]
     result = []
     for c, i, annotator, number, weighs, by in zip(
-        *(column.tolist() for column in columns), corrected, strict=True
+        *(column.tolist() for column in columns), _corrected_by(found, at), strict=True
     ):
-        edit = corpus.edits.every_edit[number]
-        tokens = " ".join(corpus.sources[i].split()[edit.start : edit.end])
+        edit = table.every_edit[number]
+        tokens = " ".join(found.corpus.sources[i].split()[edit.start : edit.end])
         result.append(Error(i, annotator, edit, tokens, weighs, by, c))
     return result
+
+
+def error_chunks(found: DifficultyMap) -> Ints:
+    """Return the chunks that are gold errors."""
+    return np.flatnonzero(found.chunks.erroneous)
+
+
+def _corrected_by(found: DifficultyMap, chunks: Ints) -> list[tuple[str, ...]]:
+    """Return the systems that get each of some chunks right."""
+    return [tuple(compress(found.systems, right)) for right in found.right[:, chunks].T.tolist()]
 
 
 def by_kind(
@@ -95,8 +104,9 @@ def by_kind(
     ``-cat`` of the released scorer. ``resamples`` of the systems give intervals of the means.
     """
     groups: dict[str, list[int]] = {}
-    for error in errors(found):
-        groups.setdefault(kind_at(error.edit.kind, tier), []).append(error.chunk)
+    at, kinds = error_chunks(found), found.corpus.edits.kinds
+    for chunk, edit in zip(at.tolist(), found.chunks.edits[at].tolist(), strict=True):
+        groups.setdefault(kind_at(kinds[edit], tier), []).append(chunk)
     shares = _resampled_shares(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
@@ -359,12 +369,16 @@ def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, 
     how many share the first.
     """
     result: list[tuple[str, str, list[Error]]] = []
+    at = error_chunks(found)
+    weights = found.weights[at]
     for word, sign in (("hardest", -1), ("easiest", 1)):
-        several = sorted(errors(found), key=lambda e: sign * e.weight)
-        alike = sum(e.weight == several[0].weight for e in several) if several else 0
-        share = f" ({alike} weigh {several[0].weight:.3f})" if alike > 1 else ""
+        order = np.argsort(sign * weights, kind="stable")
+        first = weights[order[:1]]
+        alike = int((weights == first).sum())
+        share = f" ({alike} weigh {first[0]:.3f})" if alike > 1 else ""
         if top:
-            result.append((f"The {word} errors{share}", word, several[:top]))
+            several = errors(found, at[order[:top]])
+            result.append((f"The {word} errors{share}", word, several))
     return result
 
 
@@ -385,8 +399,8 @@ def _context(found: DifficultyMap, error: Error) -> str:
 
 def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
-    every = errors(found)
-    by = Counter(error.corrected_by for error in every)  # the systems, in their order
+    every = _corrected_by(found, error_chunks(found))
+    by = Counter(every)  # the systems, in their order
     systems = found.systems
     others = [tuple(name for name in systems if name != system) for system in systems]
     corrected = [sum(many for who, many in by.items() if s in who) for s in systems]

@@ -21,7 +21,7 @@ from errata.comparison.compare import check_slices
 from errata.comparison.edits import JudgedSentence
 from errata.core.errors import InputError, escape_controls
 from errata.core.stats import Floats, Ints, merge_ties
-from errata.data import Corpus, Edit, Hypotheses, Scores, apply_edits
+from errata.data import Corpus, Edit, Hypotheses, Reference, Scores, apply_edits
 from errata.edits import extract_all, with_edits
 from errata.metrics.difficulty import DifficultyMap
 from errata.metrics.errant import Edits
@@ -173,12 +173,12 @@ def sentence_views(
             TextView(
                 (reference.annotator,),
                 tuple(_reference_edits(reference.edits or (), i, reference.annotator, weights)),
-                text=_text_override(tokens, reference.edits or (), reference.corrected(source)),
+                text=_reference_text(tokens, reference),
             )
             for reference in gold.references[i]
         ]
         outputs = [
-            _judged_row(s, source, h.sentences[i], states[s][i], changes, (i, weights))
+            _judged_row(s, (source, tokens), h.sentences[i], states[s][i], changes, (i, weights))
             if states is not None
             else TextView((s,), _changed_edits(changes.get((source, h.sentences[i]), ())))
             for s, h in enumerate(systems)
@@ -244,7 +244,7 @@ def _shown_edit(edit: Edit, kind: str, state: ShownState, weight: float | None =
 
 def _judged_row(
     system: int,
-    source: str,
+    given: tuple[str, list[str]],
     output: str,
     judged: JudgedSentence,
     changes: dict[tuple[str, str], tuple[Edit, ...]],
@@ -252,7 +252,7 @@ def _judged_row(
 ) -> TextView:
     """The row of one output, with what was judged of it and what was not."""
     sentence, weights = where
-    tokens = source.split()
+    source, tokens = given
     made: list[Edit] = []
     shown: dict[ShownEdit, None] = {}  # in order, each once
     for each in judged.edits:
@@ -282,6 +282,14 @@ def edits_conflict(first: Edit, second: Edit) -> bool:
     return (first.start < second.end and second.start < first.end) or (
         first.start == second.start and first.start == first.end == second.end
     )
+
+
+def _reference_text(tokens: list[str], reference: Reference) -> str | None:
+    """The text of a reference, where its edits do not make it."""
+    if reference.text is None:
+        apply_edits(tokens, reference.edits or ())  # they cannot overlap
+        return None
+    return _text_override(tokens, reference.edits or (), reference.text)
 
 
 def _text_override(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
