@@ -389,6 +389,8 @@ def benchmark_set(
         **_of_sentences(met, results, by_sentence, resamples, confidence, rng),
     }.items():
         stand[figure], tests[figure] = standings(names, values, p_value, level=level)
+    left_out = [h.system for h in judged.systems if h.system not in people.systems]
+    unjudged = [f"nobody judged {', '.join(left_out)}: left out"] if left_out else []
     settings = (f"set:{judged.name}", f"resamples:{resamples}", f"confidence:{confidence:g}")
     return SetResult(
         judged.name,
@@ -410,17 +412,11 @@ def benchmark_set(
         ),
         (
             *paired.notes,
-            *_unjudged(judged, people),
+            *unjudged,
             *notes_of_metrics(paired.metrics),
             *_limits(len(names) - 1, resamples, level),
         ),
     )
-
-
-def _unjudged(judged: JudgedSet, people: Scores) -> tuple[str, ...]:
-    """A note on outputs that nobody judged."""
-    names = [h.system for h in judged.systems if h.system not in people.systems]
-    return (f"nobody judged {', '.join(names)}: left out",) if names else ()
 
 
 def _limits(tests: int, resamples: int, level: float) -> tuple[str, ...]:

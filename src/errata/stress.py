@@ -281,6 +281,9 @@ def stress(
         bool,
     ).reshape(len(chosen), len(corpus))
     assert scores.sentences is not None
+    intervals = np.full((len(chosen), 2), np.nan)
+    if scores.resampled is not None:
+        intervals = percentiles(scores.resampled[:, 1:] - scores.resampled[:, :1], confidence)
     higher = (scores.sentences[1:] > scores.sentences[0]) & altered
     return StressCard(
         repr(metric),
@@ -289,7 +292,7 @@ def stress(
         chosen,
         scores,
         confidence,
-        _difference_intervals(scores, confidence),
+        intervals,
         altered.mean(axis=1),
         higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1),
     )
@@ -322,12 +325,6 @@ def _first_reference(corpus: Corpus) -> Hypotheses:
             for source, refs in zip(corpus.sources, corpus.references, strict=True)
         ),
     )
-
-
-def _difference_intervals(scores: Scores, confidence: float) -> Floats:
-    if scores.resampled is None:
-        return np.full((len(scores) - 1, 2), np.nan)
-    return percentiles(scores.resampled[:, 1:] - scores.resampled[:, :1], confidence)
 
 
 # ---- The plot of stress cards.

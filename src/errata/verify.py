@@ -338,7 +338,13 @@ def _by_name(facts: Iterable[str]) -> dict[str, str]:
 def diff_signatures(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Which facts differ and so make it another score; which differ and do not."""
     if claim.digest:
-        return _by_digest(claim, scores)
+        if signature_id(scores.signature) == claim.digest:
+            return (), ()
+        return (
+            f"the short signature #{claim.digest} is not that of these files: sentences, "
+            "references, parameters, seed or the version of Errata differ; the full signature "
+            "tells which",
+        ), ()
     if not claim.facts:
         return (), ("the signature names no facts: the value alone was compared",)
     said, found = _by_name(claim.facts), _by_name(scores.context)
@@ -355,16 +361,6 @@ def diff_signatures(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...],
 
 def _quoted(facts: dict[str, str], name: str) -> str:
     return "not" if name not in facts else facts[name] or "yes"
-
-
-def _by_digest(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Whether a short signature is that of these files."""
-    if signature_id(scores.signature) == claim.digest:
-        return (), ()
-    return (
-        f"the short signature #{claim.digest} is not that of these files: sentences, references, "
-        "parameters, seed or the version of Errata differ; the full signature tells which",
-    ), ()
 
 
 def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:

@@ -246,7 +246,8 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     before = len(sets[0].corpus)
     sets, systems = study.on_common_sentences(sets, found.scored[1])
     tables = [_edit_table(sets, before, given)]
-    set_scores = _score_sets(sets, metrics, systems, given)
+    score = partial(study.score_sets, sets=sets, systems=systems, **bootstrap.drawing)
+    set_scores = with_bars(metrics if systems else (), score)
     names = report.metric_names(set_scores)
     ranked, agreements = None, None
     if systems and (found.human is not None or found.judgments is not None):
@@ -302,18 +303,6 @@ def _edit_table(sets: Sequence[NamedSet], before: int, given: ReferencesOptions)
     facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
     signature = signed(f"ster(lowercase={not given.cased})") + f"; {facts}"
     return set_operation_table(operations, notes=notes, signature=signature)
-
-
-def _score_sets(
-    sets: Sequence[NamedSet],
-    metrics: list[Metric],
-    systems: Sequence[Hypotheses],
-    given: ReferencesOptions,
-) -> list[SetScores]:
-    from errata.references.sets import score_sets
-
-    score = partial(score_sets, sets=sets, systems=systems, **given.bootstrap.drawing)
-    return with_bars(metrics if systems else (), score)
 
 
 def _curves(

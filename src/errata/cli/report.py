@@ -121,6 +121,7 @@ def command(given: ReportOptions) -> None:
         slices = read_slices(given.slices, corpus) if given.slices and corpus is not None else None
         files = file_digests(dict.fromkeys(files_read.names()))
         checked = _check_files(given.outputs, inputs)
+    arguments = click.get_current_context().find_root().meta.get("errata.arguments", ("report",))
     with ProgressBar("report") as progress:
         page = make_report(
             ReportInputs(
@@ -139,7 +140,7 @@ def command(given: ReportOptions) -> None:
                 checked=checked,
                 warnings=tuple(warnings),
                 files=tuple(files),
-                command=_command_line(),
+                command=shlex.join(("errata", *arguments)),
                 title=given.title,
                 extractor=given.extractor,
                 ranker=people.ranker,
@@ -182,11 +183,6 @@ def _check_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport | None
     if any(shown_name(path.rpartition("=")[2]) == "<stdin>" for path in named):
         return None
     return inputs.check_files(outputs)
-
-
-def _command_line() -> str:
-    arguments = click.get_current_context().find_root().meta.get("errata.arguments", ("report",))
-    return shlex.join(("errata", *arguments))
 
 
 def _tables(page: ReportPage, path: str, form: Form) -> list[Table]:

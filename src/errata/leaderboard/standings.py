@@ -146,23 +146,16 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
         }
         by_path = check_outputs(files, list(outputs.values()), board.tokens)
         for k, each in enumerate(found):
+            more: list[Finding] = []
             if k in outputs:
                 more = by_path.get(str(outputs[k]), [])
-            else:
-                more = [] if each.submission is None else [_no_output(each.submission, files.title)]
+            elif each.submission is not None:
+                problem = f"there is no output on {files.title}"
+                remedy = f"put {files.title}.txt beside the card to be ranked there"
+                place = str(each.submission.folder)
+                more = [Finding("note", place, None, problem, remedy, "no-output")]
             found[k] = replace(each, findings=(*each.findings, *more))
     return found
-
-
-def _no_output(submission: Submission, name: str) -> Finding:
-    return Finding(
-        "note",
-        str(submission.folder),
-        None,
-        f"there is no output on {name}",
-        f"put {name}.txt beside the card to be ranked there",
-        "no-output",
-    )
 
 
 def check_outputs(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from errata.comparison.gate import parse_condition
 from errata.core.stats import plural
@@ -91,30 +91,15 @@ def make_report(material: ReportInputs) -> ReportPage:
             "how it was made": lambda: made_section(results),
         }
         found = [results.or_note(what, make) for what, make in makers.items()]
-    material = replace(material, warnings=(*material.warnings, *heard))
-    noted = replace_material(results, material)
-    findings = findings_section(noted)
-    place = 0 if _serious(noted) else len(found) - 1
-    found.insert(place, findings)
+    warned = [*material.warnings, *heard]
+    checked = material.checked
+    serious = checked is not None and (checked.count("error") or checked.count("warning"))
+    # What should be read before anything else comes first, the rest before how it was made.
+    found.insert(0 if warned or serious else len(found) - 1, findings_section(results, warned))
     sections = tuple(section for section in found if section is not None)
     title = material.title or _title(material)
     made = page(title, sections, about=_about(results))
     return ReportPage(title, made, sections, gate is None or gate.passed)
-
-
-def replace_material(results: ReportResults, material: ReportInputs) -> ReportResults:
-    """The same results with other inputs."""
-    noted = ReportResults(material)
-    noted.missing.extend(results.missing)
-    return noted
-
-
-def _serious(results: ReportResults) -> bool:
-    """Whether what was found should be read before anything else."""
-    checked = results.material.checked
-    return bool(results.material.warnings) or (
-        checked is not None and bool(checked.count("error") or checked.count("warning"))
-    )
 
 
 def _title(material: ReportInputs) -> str:

@@ -58,16 +58,15 @@ def files_table(checked: CheckReport, *, signature: str = "") -> Table:
 LISTED_IN_FULL = 12  # findings shown in full; the table has all of them
 
 
-def findings_section(results: ReportResults) -> Section | None:
+def findings_section(results: ReportResults, warnings: Sequence[str]) -> Section | None:
     """Findings of the file check, warnings while reading and counting, and missing results.
 
     None if no file was checked and there were no warnings.
     """
-    given = results.material
-    checked = given.checked
+    checked = results.material.checked
     found = sort_by_severity(summarise(checked.findings)) if checked is not None else []
     known = {str(finding) for finding in found}
-    warned = [text for text in dict.fromkeys(given.warnings) if text not in known]
+    warned = [text for text in dict.fromkeys(warnings) if text not in known]
     pieces = SectionBuilder("findings")
     serious = [finding for finding in found if finding.severity != "note"]
     if serious or warned or results.missing:

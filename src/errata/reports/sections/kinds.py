@@ -41,7 +41,8 @@ def kinds_section(results: ReportResults, scored: Sequence[TypeScores]) -> Secti
     tables = _type_tables(results, scored)
     if scored and any(each.kinds for each in scored):
         first = next((each for each in scored if each.system == leader), scored[0])
-        pieces.charts([_chart(first, scored)], "Dots: " + first.system + _others(scored))
+        others = "; bars: from the worst to the best of all systems." if len(scored) > 1 else "."
+        pieces.charts([_chart(first, scored)], f"Dots: {first.system}{others}")
         for each, table in zip(scored, tables, strict=True):
             if each is first:
                 pieces.table(table)
@@ -49,10 +50,6 @@ def kinds_section(results: ReportResults, scored: Sequence[TypeScores]) -> Secti
             if each is not first:
                 pieces.table(table, folded=True)
     return pieces.section("Kinds of error", _lead(scored, leader)) if pieces else None
-
-
-def _others(scored: Sequence[TypeScores]) -> str:
-    return "; bars: from the worst to the best of all systems." if len(scored) > 1 else "."
 
 
 def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[Table]:
