@@ -93,3 +93,16 @@ def test_above_is_the_table_before() -> None:
     lines = render([one, one, other, one]).splitlines()
     said = [line for line in lines if line.startswith("signature: ")]
     assert said == [f"signature: {short_signature(text)}" for text in ("one", "other", "one")]
+
+
+def test_the_first_lines_say_which_metric_to_report() -> None:
+    answer = tables("meta", "--sample", "--level", "system", "--resamples", 200)["system_level"][
+        "answer"
+    ]
+    assert answer["outcome"] == "group"
+    assert answer["sentence"].startswith("Report GLEU and M2: GLEU (r = 0.93) and M2 (r = 0.87)")
+    assert answer["sentence"].endswith("5 systems are few: treat this as a hint.")
+    # Without intervals over systems nothing can be recommended.
+    for more in (("--resamples", 0), ("--resamples", 9, "--over", "sentences")):
+        found = tables("meta", "--sample", "--level", "system", *more)["system_level"]
+        assert "answer" not in found

@@ -45,8 +45,8 @@ from errata.metrics.errant import FN, FP, TP, Edits
 from errata.scoring.accumulator import chosen_counts
 from errata.scoring.contract import as_systems, validate_counts
 from errata.scoring.decisions import (
+    METRIC_TITLES,
     RULES,
-    TITLES,
     ComparedPair,
     PartDifference,
     PointDifference,
@@ -682,7 +682,7 @@ def _tested_pair(
     if scales[0] is None or resampled is None or not drawn.trials:
         return None
     primary, *others = (
-        _in_points(TITLES.get(each.label, each.label), each, scale)
+        _in_points(METRIC_TITLES.get(each.label, each.label), each, scale)
         for each, scale in zip(found.differences, scales, strict=True)
         if scale is not None
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,8 @@ from errata.meta.metric_matrix import MATRIX_KINDS, MetricMatrix
 from errata.meta.sentence_level import RatingLevels, SentenceLevel, SentenceLevels
 from errata.meta.system_level import SubsetCorrelations, SystemLevel
 from errata.plots import Forest, ForestRow, Matrix, Panels, Scatter
-from errata.tables.table import Column, Table, estimate_columns
+from errata.scoring.decisions import METRIC_TITLES, RULES, JudgedMetric, decide_metrics
+from errata.tables.table import Answer, Column, Table, estimate_columns
 
 # ---- Figures: metrics against people, and which difference is significant.
 
@@ -172,13 +174,36 @@ def system_level_table(result: SystemLevel) -> Table:
         *(f"note: {note}" for note in result.notes),
         f"signature: {result.signature}",
     ]
-    return Table.of(
+    table = Table.of(
         columns,
         title="Agreement with people, system level",
         name="system_level",
         caption="\n".join(caption),
         signature=result.signature,
     )
+    return replace(table, answer=metrics_answer(result))
+
+
+def metrics_answer(result: SystemLevel) -> Answer | None:
+    """Which metric to report, by Pearson's r over these systems; None without intervals.
+
+    The best metric is tested against each other one by permutation.
+    """
+    agreements, rules = result.agreements, replace(RULES, alpha=1 - result.confidence)
+    if result.over != "systems" or not agreements[0].intervals:
+        return None
+    r = merge_ties([each.values["pearson"] for each in agreements])
+    order = [k for k in np.argsort(-r, kind="stable").tolist() if not np.isnan(r[k])]
+    if not order:
+        return None
+    p = result.p_values.get("permutation_pearson")
+    metrics = []
+    for k in order:
+        name, interval = agreements[k].metric, agreements[k].intervals["pearson"]
+        tested = 1.0 if p is None or k == order[0] else float(p[order[0], k])
+        value = Estimate(agreements[k].values["pearson"], interval.low, interval.high)
+        metrics.append(JudgedMetric(METRIC_TITLES.get(name, name), value, tested))
+    return decide_metrics(len(result.paired), metrics, rules)
 
 
 def metric_pair_table(result: SystemLevel) -> Table:

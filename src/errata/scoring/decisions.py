@@ -50,7 +50,7 @@ class DecisionRules:
 
 RULES = DecisionRules()
 # Metrics as papers call them; with other parameters a metric goes by its label.
-TITLES = {
+METRIC_TITLES = {
     "m2": "M2", "errant": "ERRANT", "gleu": "GLEU", "bleu": "BLEU", "imeasure": "I-measure",
     "ter": "TER", "meteor": "METEOR", "cleme": "CLEME", "green": "GREEN", "scribendi": "Scribendi",
     "some": "SOME", "impara": "IMPARA", "bertscore": "BERTScore", "edits": "edits F",
