@@ -311,7 +311,7 @@ def test_how_a_step_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_finished_head_of_another_training_is_not_taken(
     trained: tuple[SomePlan, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from errata.training import some
+    from errata.training import sub_metrics
 
     done: list[tuple[str, ...]] = []
 
@@ -326,7 +326,7 @@ def test_a_finished_head_of_another_training_is_not_taken(
     def left(self: TrainingFolder, card: Any) -> list[Path]:
         return []  # as where it is broken off before the end
 
-    monkeypatch.setattr(some, "_train", marked)
+    monkeypatch.setattr(sub_metrics, "_train", marked)
     monkeypatch.setattr(TrainingFolder, "put_card", left)
     plan = trained[0]
     both = [("grammer",), ("meaning",)]
@@ -349,7 +349,7 @@ def test_validation_chooses_and_the_test_part_is_looked_at_once(
     tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a rating that is missing is not learnt from."""
-    from errata.training import some
+    from errata.training import sub_metrics
 
     plan = _plan(tmp_path, encoder, "grammer", "fluency")
     rows = [
@@ -373,8 +373,8 @@ def test_validation_chooses_and_the_test_part_is_looked_at_once(
         losses.append(loss(np.arange(len(learnt))).item())
         return [FitResult(1, 1, value, network.state()) for value in judge()]
 
-    monkeypatch.setattr(some, "predictions", watched)
-    monkeypatch.setattr(some, "fit", untrained)
+    monkeypatch.setattr(sub_metrics, "predictions", watched)
+    monkeypatch.setattr(sub_metrics, "fit", untrained)
     card = train_some(plan, TrainingFolder.at(tmp_path / "some", plan.heads))
     validation, test = (
         [row.output for row in rows if part_of(row.source) == part]
