@@ -390,36 +390,6 @@ class Unsettled(ABC):
         """The counts of a part, with what the whole said."""
 
 
-def pad_lists(rows: Sequence[Sequence[int]]) -> Floats:
-    """Lists of numbers as rows of one length, with 0 behind them.
-
-    >>> pad_lists([[1, 2], [], [3]]).tolist()
-    [[1.0, 2.0], [0.0, 0.0], [3.0, 0.0]]
-    """
-    found = np.zeros((len(rows), max(map(len, rows), default=0)))
-    for row, numbers in zip(found, rows, strict=True):
-        row[: len(numbers)] = numbers
-    return found
-
-
-def join_unsettled(parts: Sequence[Floats]) -> Floats:
-    """Join unsettled counts of consecutive batches, padding the shorter ones with 0.
-
-    >>> join_unsettled([np.ones((1, 1, 1)), np.full((1, 2, 2), 2.0)])[:, :, 1].tolist()
-    [[0.0, nan], [2.0, 2.0]]
-    """
-    references = max(part.shape[1] for part in parts)
-    width = max(part.shape[2] for part in parts)
-    found = np.full((sum(map(len, parts)), references, width), np.nan)
-    start = 0
-    for part in parts:
-        here = found[start : start + len(part), : part.shape[1]]
-        here[:] = np.where(np.isnan(part[..., :1]), np.nan, 0.0)
-        here[..., : part.shape[2]] = part
-        start += len(part)
-    return found
-
-
 __all__ = [
     "Before",
     "Columns",

@@ -7,7 +7,7 @@ have drawn differently do not decide, since every text is read over the same chu
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from operator import itemgetter
@@ -46,7 +46,6 @@ from errata.metrics.base import (
     f_beta,
     fixed_point,
     join_counts,
-    join_unsettled,
     mean_own_score,
     metric,
     precision_recall,
@@ -270,14 +269,29 @@ class ChunkFates:
         counts[:, FPNE] = np.bincount(self.place[wrong], weights[wrong], len(between))
         return self.by_sentence(counts)
 
+    def changes_by_references(self) -> tuple[Ints, Ints]:
+        """Return the place of every change that a reference makes, and its length."""
+        chunks = self.chunks
+        changed = chunks.changed[chunks.theirs]
+        place = chunks.sentence[chunks.chunk] if self.at_once else chunks.reference
+        sizes = np.maximum((chunks.end - chunks.start)[chunks.chunk], chunks.sizes[chunks.theirs])
+        return place[changed], sizes[changed]
+
+    def weights_by_length(self, middle: float | None) -> Floats:
+        """Return what each chunk weighs by its length, with the mean of these changes in between.
+
+        ``middle`` takes its place, where it is given.
+        """
+        if middle is None:
+            _, changes = self.changes_by_references()
+            middle = middle_of(int(changes.sum()), len(changes))
+        sizes = self.chunks.longest[self.chunk]
+        return np.where(self.fate == TN, 1.0, length_weights(sizes, middle, wrong=self.fate == FP))
+
     def lengths(self) -> Floats:
         """Return what length weights hang on, ``[sentence, reference, k]``: see `SIZES`."""
-        chunks, between = self.chunks, self._between()
-        changed = chunks.changed[chunks.theirs]
-        place = (chunks.sentence[chunks.chunk] if self.at_once else chunks.reference)[changed]
-        sizes = np.maximum((chunks.end - chunks.start)[chunks.chunk], chunks.sizes[chunks.theirs])[
-            changed
-        ]
+        between = self._between()
+        place, sizes = self.changes_by_references()
         listed = np.flatnonzero(self.fate != TN)
         listed = listed[np.argsort(self.place[listed], kind="stable")]
         of, fate = self.place[listed], self.fate[listed]
@@ -289,7 +303,7 @@ class ChunkFates:
         found[:, UNTOUCHED] = between + kept
         kind = np.where((fate == FP) & self.due[listed], FPNE, fate)
         at = CHUNKS + np.arange(len(listed)) - offsets(numbers)[of]
-        found[of, at] = 1 + len(KINDS) * chunks.longest[self.chunk[listed]] + kind
+        found[of, at] = 1 + len(KINDS) * self.chunks.longest[self.chunk[listed]] + kind
         return self.by_sentence(found)
 
     def _between(self) -> Ints:
@@ -373,46 +387,13 @@ class ChunkLengths(Unsettled):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """The chunks of every system; edits of all of them are found in one go."""
-        gold, found = self._edited(corpus, systems, progress)
+        gold, found = self.metric.edited(corpus, systems, progress)
         return parallel_map(
-            lambda system: join_unsettled([*self._list_batches(gold, system)]),
+            lambda system: self.metric.fates(gold, system).lengths(),
             found,
             threads=threads,
             progress=progress,
         )
-
-    def settle_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """The counts of a whole corpus."""
-        gold, found = self._edited(corpus, systems, progress)
-
-        def count(system: Hypotheses) -> Floats:
-            parts = [*self._list_batches(gold, system)]
-            whole = self.summarise(parts)
-            return join_counts([self.settle(part, whole) for part in parts])
-
-        return parallel_map(count, found, threads=threads, progress=progress)
-
-    def _edited(
-        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None
-    ) -> tuple[Corpus, list[Hypotheses]]:
-        m = self.metric
-        gold = with_edits(corpus, m.gold, m.extractor, progress)
-        return gold, edits_of(corpus, systems, m.outputs, extractor=m.extractor, progress=progress)
-
-    def _list_batches(self, gold: Corpus, system: Hypotheses) -> Iterator[Floats]:
-        """The chunks of batches: one sentence with very many makes few others wide."""
-        start = 0
-        for batch in gold.batches:
-            own = system[start : start + len(batch)]
-            yield self.metric.fates(batch, own).lengths()
-            start += len(batch)
 
     def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
         """The lengths of what references change: their sum, and how many they are."""
@@ -423,30 +404,35 @@ class ChunkLengths(Unsettled):
 
     def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
         """The weights of chunks by fate, ``[sentence, reference, k]``."""
-        total, number = whole
-        middle = total / number if number else 0.0
-        if self.metric.middle is not None:
-            middle = self.metric.middle
+        middle = self.metric.middle
+        if middle is None:
+            middle = middle_of(*whole)
         missing = np.isnan(part[..., SIZES])
         listed = np.where(missing[..., None], 0, part[..., CHUNKS:]).astype(np.int64)
         size, kind = np.divmod(np.maximum(listed - 1, 0), len(KINDS))
+        weights = length_weights(size, middle, wrong=np.isin(kind, (FP, FPNE)))
+        weights[listed == 0] = 0
         counts = np.zeros((*part.shape[:2], len(KINDS)))
         counts[..., TN] = part[..., UNTOUCHED]
-        sizes, place = np.unique(size, return_inverse=True)
         for fate, kinds in ((TP, (TP,)), (FP, (FP, FPNE)), (FN, (FN,)), (FPNE, (FPNE,))):
-            weights = _weights(sizes, middle, wrong=fate in (FP, FPNE))[place].reshape(size.shape)
-            counts[..., fate] = (weights * (np.isin(kind, kinds) & (listed > 0))).sum(axis=-1)
+            counts[..., fate] = (weights * np.isin(kind, kinds)).sum(axis=-1)
         counts[missing] = np.nan
         return self.metric.completed(counts)
 
 
-def _weights(sizes: Floats, middle: float, *, wrong: bool) -> Floats:
-    """What chunks of these sizes weigh, as FP where they are ``wrong``, else as TP or FN."""
-    away = sizes - middle if wrong else middle - sizes
+def middle_of(total: int, number: int) -> float:
+    """Return the mean length of so many changes, 0 if there are none."""
+    return total / number if number else 0.0
+
+
+def length_weights(sizes: Ints, middle: float, *, wrong: Bools) -> Floats:
+    """Return what chunks of these sizes weigh, as FP where they are ``wrong``, else as TP or FN."""
+    known, place = np.unique(sizes, return_inverse=True)
     # Far from the middle the result is clipped anyway.
-    steep = np.exp(np.clip(away, -50, 50))
-    value = SHARPNESS / (1 + (SHARPNESS - 1) * steep)
-    return fixed_point(np.clip(value, LIGHTEST, HEAVIEST), BITS)
+    away = np.clip(known - middle, -50, 50)
+    values = SHARPNESS / (1 + (SHARPNESS - 1) * np.exp(np.stack([-away, away])))
+    weights = fixed_point(np.clip(values, LIGHTEST, HEAVIEST), BITS)
+    return np.asarray(weights[wrong.astype(np.int64), place.reshape(sizes.shape)])
 
 
 # ---- What CLEME and CLEME2.0 share: edits, chunks, and what an output did with each.
@@ -490,18 +476,30 @@ class ChunkMetric(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """Edits of all systems are found in one go; a system is then counted as a whole."""
-        gold = with_edits(corpus, self.gold, self.extractor, progress)
-        found = edits_of(corpus, systems, self.outputs, extractor=self.extractor, progress=progress)
+        gold, found = self.edited(corpus, systems, progress)
         if self.weights == "similarity":
             counts, cut = self._likened(gold, found, threads, progress)
             self._cuts(corpus)[tuple(h.system for h in systems)] = cut
             return counts
         return parallel_map(
-            lambda system: self.completed(self.fates(gold, system).counts()),
+            lambda system: self.completed(self.weighed(self.fates(gold, system))),
             found,
             threads=threads,
             progress=progress,
         )
+
+    def edited(
+        self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
+    ) -> tuple[Corpus, list[Hypotheses]]:
+        """Return the corpus with its gold edits, and the outputs with theirs."""
+        gold = with_edits(corpus, self.gold, self.extractor, progress)
+        return gold, edits_of(
+            corpus, systems, self.outputs, extractor=self.extractor, progress=progress
+        )
+
+    def weighed(self, fates: ChunkFates) -> Floats:
+        """Return the weights of chunks by fate, where no similarity decides them."""
+        return fates.counts()
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """What became of the chunks of each sentence: TP, FP, FN, TN, and FP where one is due."""
@@ -670,19 +668,10 @@ class CLEME(ChunkMetric):
     def _own_score(self, counts: Floats) -> Floats:
         return self._figures(counts)[2].round(DIGITS)
 
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """As the others, or with weights by length."""
-        if self.weights == "length":
-            lengths = ChunkLengths(self)
-            return lengths.settle_all(corpus, systems, threads=threads, progress=progress)
-        return super().count_all(corpus, systems, threads=threads, progress=progress)
+    def weighed(self, fates: ChunkFates) -> Floats:
+        """Return the weights of chunks by fate, all 1 or by their lengths."""
+        weights = fates.weights_by_length(self.middle) if self.weights == "length" else None
+        return fates.counts(weights)
 
     @property
     def unsettled(self) -> ChunkLengths | None:
