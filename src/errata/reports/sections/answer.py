@@ -1,4 +1,4 @@
-"""The answer in three sentences: who is best, how sure that is, and what to do next."""
+"""The answer: who is best, how sure that is, or what a new version changed; and what to do next."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ def three_sentences(
     compared: Sequence[Comparison] = (),
     gate: GateVerdict | None = None,
 ) -> Section | None:
-    """Three sentences of HTML, written from the numbers."""
+    """Sentences of HTML, written from the numbers: of two systems, what their comparison says."""
     if results.leader() is None:
         return _unscored(results)
-    said = [_who(results), _how_sure(results), _what_next(results, kinds, compared, gate)]
+    pair = compared[0].answer if len(compared) == 1 else None
+    said = [str(escape_html(pair.sentence))] if pair else [_who(results), _how_sure(results)]
+    said.append(_what_next(results, kinds, compared, gate))
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
