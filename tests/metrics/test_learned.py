@@ -258,7 +258,7 @@ def test_all_systems_are_read_before_any_is_counted(
 ) -> None:
     """Each text once: nothing is left for `count`, which sees one system at a time."""
     seen: list[tuple[object, str]] = []
-    read = Encoder.read
+    read = Encoder.encode
 
     def watched(self: Encoder, texts: Any) -> Any:
         seen.extend((self.key, text) for text in texts)
@@ -270,7 +270,7 @@ def test_all_systems_are_read_before_any_is_counted(
         assert len(seen) == before
         return counts
 
-    monkeypatch.setattr(Encoder, "read", watched)
+    monkeypatch.setattr(Encoder, "encode", watched)
     monkeypatch.setattr("errata.metrics.encoder_metric.count_each", counting)
     evaluate(text, CORPUS, SYSTEMS, resamples=0)
     assert len(seen) == len(set(seen)) > 5

@@ -111,13 +111,13 @@ def test_a_text_is_read_once_in_a_window(
     tiny_models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    read = Encoder.read
+    read = Encoder.encode
 
     def watched(self: Encoder, texts: Any) -> Any:
         seen.extend(texts)
         return read(self, texts)
 
-    monkeypatch.setattr(Encoder, "read", watched)
+    monkeypatch.setattr(Encoder, "encode", watched)
     texts = ["The cat", "mat", "home late", "tea ."]
     pairs = [join_pair(a, b) for a in texts for b in texts]
     open_bertscore(str(tiny_models / "encoder"), layer=1).rows(pairs)
@@ -159,7 +159,7 @@ def test_a_blank_before_a_text_is_no_text(tmp_path: Path) -> None:
     assert not rows[:3].any()
     # The first word is read as any other: as in the middle of a text.
     encoder = Encoder(folder, Options(), memo.cache, layers=2, max_length=512)
-    read = encoder.read([" b a", " c a"])
+    read = encoder.encode([" b a", " c a"])
     b, c = read.output.last_hidden_state.double().numpy()
     like = (b @ c.T) / np.outer(np.linalg.norm(b, axis=1), np.linalg.norm(c, axis=1))
     wanted = [like.max(1)[1:-1].mean(), like.max(0)[1:-1].mean()]
