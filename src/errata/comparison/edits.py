@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -105,58 +105,42 @@ def judged_edits(
     """
     check_inputs(metric, corpus, systems)
     gold, found, _ = with_comparable_types(metric, corpus, systems, progress=progress)
-    every = [matched_output(metric, gold, each) for each in found]
-    counts = [metric.with_sentence_f(each.matched.counts) for each in every]
+    every = [metric.compare(gold, each) for each in found]
+    counts = [metric.with_sentence_f(each.counts) for each in every]
     if together:
         choices = [metric.choose(sum(counts[1:], counts[0]))[0]] * len(found)
     else:
         choices = [metric.choose(each)[0] for each in counts]
-    return tuple(judged_by(gold, each, choice) for each, choice in zip(every, choices, strict=True))
-
-
-class MatchedOutput(NamedTuple):
-    """The edits of a system, as columns and as objects, compared with the gold edits."""
-
-    table: ReferenceTable
-    edits: list[Edit]
-    matched: MatchedEdits
-
-
-def matched_output(metric: Edits, gold: Corpus, hypotheses: Hypotheses) -> MatchedOutput:
-    """Compare the edits of a system with the gold edits; both must be there."""
-    edits = hypotheses.edits or ()
-    table = ReferenceTable.of_output(edits)
-    return MatchedOutput(table, list(chain.from_iterable(edits)), metric.compare(gold, table))
+    return tuple(judged_by(each, choice) for each, choice in zip(every, choices, strict=True))
 
 
 def judged_by(
-    gold: Corpus, output: MatchedOutput, choice: Ints, difficulty: Floats | None = None
+    matched: MatchedEdits, choice: Ints, difficulty: Floats | None = None
 ) -> tuple[JudgedSentence, ...]:
     """Judge the edits of one output by the references chosen.
 
     ``difficulty`` has a number for every gold entry.
     """
-    matched, table = output.matched, gold.edits
+    table, output = matched.gold.table, matched.mine.table
     asked, needless = matched.chosen(choice)
     theirs = matched.gold.edit[asked]
     made = matched.made[asked]
     wrong = matched.mine.edit[matched.needless[needless]]
     weights = np.full(len(asked), np.nan) if difficulty is None else difficulty[asked]
-    every = table.every_edit
+    every, own = table.every_edit, output.every_edit
     judged: list[JudgedEdit] = []
     for e, by, share in zip(theirs.tolist(), made.tolist(), weights.tolist(), strict=True):
         wanted = every[e]
-        edit = wanted if by < 0 else output.edits[matched.mine.edit[by]]
+        edit = wanted if by < 0 else own[matched.mine.edit[by]]
         state: EditState = "missed" if by < 0 else "right"
         judged.append(JudgedEdit(edit, wanted.kind, state, wanted, share))
-    for e in wrong.tolist():
-        judged.append(JudgedEdit(output.edits[e], output.edits[e].kind, "wrong"))
+    judged += [JudgedEdit(own[e], own[e].kind, "wrong") for e in wrong.tolist()]
     # By the place of the annotator's edit where there is one, so that systems sort alike.
     start, end, sentence = (
         np.concatenate(pair)
         for pair in (
-            (table.start[theirs], output.table.start[wrong]),
-            (table.end[theirs], output.table.end[wrong]),
+            (table.start[theirs], output.start[wrong]),
+            (table.end[theirs], output.end[wrong]),
             (
                 table.sentence_of_reference[matched.gold.row[asked]],
                 table.sentence_of_reference[matched.beside[needless]],
@@ -165,7 +149,7 @@ def judged_by(
     )
     order = np.lexsort((end, start, sentence))
     ordered = [judged[k] for k in order.tolist()]
-    bounds = np.searchsorted(sentence[order], np.arange(len(gold) + 1)).tolist()
+    bounds = np.searchsorted(sentence[order], np.arange(len(table) + 1)).tolist()
     annotators = table.annotators[table.reference_offsets[:-1] + choice].tolist()
     return tuple(
         JudgedSentence(annotator, tuple(ordered[a:b]))
@@ -324,8 +308,8 @@ class EditFigures:
     ``counts[s]`` are TP, FP and FN of each sentence, with the annotators that the score takes;
     without references (``judged`` is False) all edits stand under FP, since nobody asked for them.
     ``by_kind[s]`` are the counts of each kind alone, ``by_reference[s]`` beside each
-    reference. ``gold`` and ``outputs`` have the edits themselves, ``difficulty`` the share of
-    systems that do not have each gold entry right; ``asked`` are the gold's kinds.
+    reference. ``matched`` has the edits themselves, ``difficulty`` the share of systems that do not
+    have each gold entry right; ``asked`` are the gold's kinds.
     """
 
     metric: Edits
@@ -339,8 +323,7 @@ class EditFigures:
     judged: bool
     context: tuple[str, ...]
     notes: tuple[str, ...]
-    gold: Corpus
-    outputs: tuple[MatchedOutput, ...]
+    matched: tuple[MatchedEdits, ...]
     difficulty: Floats
     by_reference: tuple[Floats, ...]
 
@@ -349,7 +332,7 @@ class EditFigures:
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
-        return [judged_by(self.gold, self.outputs[s], choice, self.difficulty) for s in (old, new)]
+        return [judged_by(self.matched[s], choice, self.difficulty) for s in (old, new)]
 
     def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         """Figures of summed statistics of one kind, or of a resample of them."""
@@ -458,10 +441,10 @@ def edits_judged(
     check_inputs(metric, corpus, systems)
     gold, found, alike = with_comparable_types(metric, corpus, systems, progress=progress)
     by_kind = tuple(counts_by_kind(metric, gold, each, tier=tier) for each in found)
-    outputs = tuple(matched_output(metric, gold, each) for each in found)
+    matched = tuple(metric.compare(gold, each) for each in found)
     kinds_of_gold = gold.edits.kinds
     asked = {kinds_of_gold[e] for e in metric.gold_keys(gold).edit.tolist()}
-    solved = sum((each.matched.made >= 0).astype(np.float64) for each in outputs)
+    solved = sum((each.made >= 0).astype(np.float64) for each in matched)
     described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
     notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)
@@ -477,8 +460,7 @@ def edits_judged(
         True,
         (*described.context, *corpus_facts(corpus), *retyped, f"tier:{tier}"),
         (*notes, *described.notes),
-        gold,
-        outputs,
+        matched,
         weight(np.asarray(solved), len(systems)),
         tuple(counts),
     )
@@ -522,7 +504,6 @@ def edits_without_references(
         False,
         (*context, *corpus_facts(corpus), f"tier:{tier}"),
         ("there are no references: edits are counted, and nothing says which of them are right",),
-        corpus,
         (),
         np.zeros(0),
         (),

@@ -60,10 +60,12 @@ def is_kind(kind: str, name: str) -> bool:
 class EditKeys:
     """The compared parts of edits: ``edit[e]`` of sentence or reference ``row[e]`` has ``key[e]``.
 
-    An edit of several tokens may have several entries. The keys ``further``, of the entries
-    ``further_of``, are as good as theirs.
+    ``table`` has the edits themselves, and those that do not count. An edit of several tokens may
+    have several entries. The keys ``further``, of the entries ``further_of``, are as good as
+    theirs.
     """
 
+    table: ReferenceTable
     row: Ints
     edit: Ints
     key: Ints
@@ -75,7 +77,8 @@ class EditKeys:
         own = kept[self.further_of]
         place = np.cumsum(kept) - 1
         moved = place[self.further_of[own]]
-        return EditKeys(self.row[kept], self.edit[kept], self.key[kept], moved, self.further[own])
+        parts = (self.row[kept], self.edit[kept], self.key[kept], moved, self.further[own])
+        return EditKeys(self.table, *parts)
 
     @cached_property
     def groups(self) -> tuple[Ints, Ints, Ints]:
@@ -237,8 +240,7 @@ class Edits(Metric):
         return self._count(gold, found)
 
     def _count(self, gold: Corpus, hypotheses: Hypotheses) -> Floats:
-        output = ReferenceTable.of_output(hypotheses.edits or ())
-        return self.with_sentence_f(self.compare(gold, output).counts)
+        return self.with_sentence_f(self.compare(gold, hypotheses).counts)
 
     def prepared(
         self, corpus: Corpus, systems: Sequence[Hypotheses], progress: Progress | None = None
@@ -375,9 +377,9 @@ class Edits(Metric):
         square = self.beta**2
         return float((1 + square) * p * r) / (square * p + r) if p + r else 0.0
 
-    def compare(self, gold: Corpus, output: ReferenceTable) -> MatchedEdits:
-        """Compare the edits of an output with every reference's; both must be there."""
-        mine = self.keys(gold, output, gold=False)
+    def compare(self, gold: Corpus, hypotheses: Hypotheses) -> MatchedEdits:
+        """Compare the edits of an output with those of every reference; both must have edits."""
+        mine = self.keys(gold, ReferenceTable.of_output(hypotheses.edits or ()), gold=False)
         return MatchedEdits.of(mine, self.gold_keys(gold), gold.edits.reference_offsets)
 
     def gold_keys(self, gold: Corpus) -> EditKeys:
@@ -429,7 +431,7 @@ class Edits(Metric):
             keys = numbers.number(zip(keys.tolist(), kinds, strict=True))
             of_further = (kinds[e] for e in further_of.tolist())
             further = numbers.number(zip(further.tolist(), of_further, strict=True))
-        return EditKeys(row[edit], edit, keys, further_of, further)
+        return EditKeys(table, row[edit], edit, keys, further_of, further)
 
     def _counted(self, table: ReferenceTable) -> Bools:
         """Return which edits count."""

@@ -81,19 +81,19 @@ def scores_by_type(
     ``errant_compare`` does.
     """
     gold, (system,), alike = with_comparable_types(metric, corpus, [hypotheses], kinds)
-    output = ReferenceTable.of_output(system.edits or ())
-    matched = metric.compare(gold, output)
+    matched = metric.compare(gold, system)
     choice = metric.choose(metric.with_sentence_f(matched.counts))[0]
     asked, needless = matched.chosen(choice)
     made = matched.made[asked] >= 0
     by_column = (
-        (TP, gold.edits, matched.gold.edit[asked[made]]),
-        (FP, output, matched.mine.edit[matched.needless[needless]]),
-        (FN, gold.edits, matched.gold.edit[asked[~made]]),
+        (TP, matched.gold, asked[made]),
+        (FP, matched.mine, matched.needless[needless]),
+        (FN, matched.gold, asked[~made]),
     )
     totals: dict[str, list[int]] = {}
-    for column, table, edits in by_column:
-        for kind, number in Counter(table.kinds[e] for e in edits.tolist()).items():
+    for column, keys, entries in by_column:
+        edits = keys.edit[entries].tolist()
+        for kind, number in Counter(keys.table.kinds[e] for e in edits).items():
             totals.setdefault(kind_at(kind, tier), [0, 0, 0])[column] += number
     named = tuple(sorted(totals))
     counts = np.array([totals[kind] for kind in named], np.float64).reshape(-1, 3)
@@ -321,6 +321,5 @@ def targeted_scores(
 
 def _wrong_edits(metric: Edits, gold: Corpus, hypotheses: Hypotheses) -> float:
     """The false positives of the score over all kinds."""
-    output = ReferenceTable.of_output(hypotheses.edits or ())
-    counts = metric.with_sentence_f(metric.compare(gold, output).counts)
+    counts = metric.with_sentence_f(metric.compare(gold, hypotheses).counts)
     return float(select_reference(counts, metric.choose(counts)[0])[:, FP].sum())

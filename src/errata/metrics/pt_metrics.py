@@ -13,7 +13,7 @@ import numpy as np
 from errata.core.parallel import parallel_map
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints, Progress
-from errata.data import Corpus, Edit, Hypotheses, ReferenceTable
+from errata.data import Corpus, Edit, Hypotheses
 from errata.edits import GoldEditing, OutputEditing
 from errata.edits.errant import open_extractor
 from errata.metrics.base import (
@@ -312,10 +312,8 @@ class PTErrant(WeightedEdits):
 
     def sides(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[Sides]]:
         """Right, needless and missed edits."""
-        output = ReferenceTable.of_output(hypotheses.edits or ())
-        matched = self.plain("sum").compare(corpus, output)
-        mine = [edit for edits in hypotheses.edits or () for edit in edits]
-        theirs = corpus.edits.every_edit
+        matched = self.plain("sum").compare(corpus, hypotheses)
+        mine, theirs = matched.mine.table.every_edit, matched.gold.table.every_edit
         sides: list[tuple[list[Edit], ...]] = [([], [], []) for _ in corpus.edits.annotators]
         asked = matched.gold.edit.tolist()
         for r, made, edit in zip(
