@@ -390,7 +390,9 @@ def check_lines(
         remedy = "is this the right file?"
         findings.append(Finding("warning", path, None, problem, remedy, "reference-is-source"))
     findings += check_conventions(sources, lines, path, look=look, beside=beside)
-    findings += check_damage(sources, lines, likeness, path)
+    findings += check_damage(
+        sources, lines, likeness, path, zip(beside.theirs, beside.ours, strict=True)
+    )
     findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
         return findings

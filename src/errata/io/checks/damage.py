@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -39,16 +39,24 @@ NEIGHBOUR = 0.2  # by how much more a correction must resemble the token beside
 
 
 def check_damage(
-    sources: Sequence[str], lines: Sequence[str], likeness: Floats, path: str
+    sources: Sequence[str],
+    lines: Sequence[str],
+    likeness: Floats,
+    path: str,
+    changed: Iterable[tuple[str, str]] | None = None,
 ) -> list[Finding]:
     """Lines that something else than a correction changed; ``likeness`` is to their sources.
+
+    ``changed`` are the sources and lines that differ, where they are known.
 
     >>> sources = [f"He go home on day {i} ." for i in range(20)]
     >>> quoted = [f'"{source}"' for source in sources]
     >>> check_damage(sources, quoted, np.ones(20), "out.txt")[0].problem
     '20 of 20 lines (100 %) stand in quotation marks, their sources do not'
     """
-    pairs = [(s, line) for s, line in zip(sources, lines, strict=True) if s != line]
+    if changed is None:
+        changed = (pair for pair in zip(sources, lines, strict=True) if pair[0] != pair[1])
+    pairs = list(changed)
     begun = [(s, line) for s, line in pairs if s[:1] != line[:1]]
     inner = [(s, line) for s, line in pairs if s[1:] != s[1:].lower()]
     tabbed = [(s, line) for s, line in pairs if "\t" in line and "\t" not in s]

@@ -138,7 +138,8 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         while (cells := self._next()) is not None:
             if cells:
-                yield self._line, self._row(cells, self._line)
+                line = self._line
+                yield line, self._row(cells, line)
 
     def _next(self) -> list[str] | None:
         try:
