@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -14,6 +15,8 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
 from errata.io.corpus import CorpusFiles
+from errata.io.shards.inputs import Shard
+from errata.io.shards.plan import _plan, _Wanted
 from errata.io.storage import LocalFolder
 from errata.metrics import parse
 from errata.scale.executors import EngineSettings
@@ -186,3 +189,11 @@ def until_records(place: Path, number: int, driver: subprocess.Popen[str]) -> No
 
 def result_of(place: Path) -> bytes:
     return (place / "result.json").read_bytes()
+
+
+def cut_shards(inputs: CorpusFiles, cuts: Iterable[int]) -> tuple[Shard, ...]:
+    """Cut inputs before these sentences, from 0; one that is there twice makes an empty shard."""
+    numbers = sorted(cuts)
+    return _plan(
+        inputs, lambda first: _Wanted(given=deque(n - first for n in numbers if n >= first)), None
+    )

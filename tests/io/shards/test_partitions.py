@@ -22,8 +22,8 @@ from errata.io.outputs import read_systems
 from errata.io.shards import plan as shards_plan
 from errata.io.shards.batches import read_shard, stream_batches
 from errata.io.shards.inputs import Shard
-from errata.io.shards.plan import cut_shards, plan_shards
-from run_folders import joined
+from errata.io.shards.plan import plan_shards
+from run_folders import cut_shards, joined
 
 WORDS = st.sampled_from(["a", "bé", "c", "dog", "don't", "。", "ß"])
 TEXT = st.lists(WORDS, max_size=6).map(" ".join)

@@ -18,7 +18,8 @@ from errata.io import read_corpus, read_text
 from errata.io.corpus import CorpusFiles
 from errata.io.outputs import read_systems
 from errata.io.shards.batches import read_shard, stream_batches
-from errata.io.shards.plan import cut_shards, plan_shards
+from errata.io.shards.plan import plan_shards
+from run_folders import cut_shards
 
 WORDS = "river stone bread cloud music garden window letter market winter candle forest"
 SOURCES = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from typing import IO, Any, NamedTuple
@@ -236,19 +236,6 @@ def plan_shards(
     if shard_sentences is None:
         return _plan(inputs, lambda first: _Wanted(every_bytes=shard_bytes), progress)
     return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
-
-
-def cut_shards(inputs: CorpusFiles, cuts: Iterable[int]) -> tuple[Shard, ...]:
-    """Cut inputs before these sentences, counted from 0, and where a file ends.
-
-    A number that is there twice makes an empty shard. Parquet and compressed files are not cut.
-    """
-    numbers = sorted(cuts)
-    if inputs.parquet is not None:
-        return plan_shards(inputs)
-    return _plan(
-        inputs, lambda first: _Wanted(given=deque(n - first for n in numbers if n >= first)), None
-    )
 
 
 class _Cut(NamedTuple):
