@@ -391,7 +391,12 @@ def parquet_batches(
     for rows in _rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchBuilder(reading, len(rows.sources), rows.before, rows.first, bool(guard))
-        corpus = _documented(_corpus(rows, maker), rows)
+        corpus = _corpus(rows, maker)
+        if rows.document is not None:  # a sentence without one is its own document
+            names = enumerate(rows.document, rows.first + 1)
+            corpus = corpus.in_documents(
+                [f"row {row}" if name is None else f"document {name}" for row, name in names]
+            )
         # Nothing is left aside without a word.
         reading.warnings.add("weights", len(rows.weight or ()), unweighed)
         systems = [
@@ -399,16 +404,6 @@ def parquet_batches(
             for name, lines in rows.outputs.items()
         ]
         yield corpus, systems
-
-
-def _documented(corpus: Corpus, rows: ParquetRows) -> Corpus:
-    """The corpus with its documents; a sentence without one is its own document."""
-    if rows.document is None:
-        return corpus
-    rows_and_names = enumerate(rows.document, rows.first + 1)
-    return corpus.in_documents(
-        [f"row {row}" if name is None else f"document {name}" for row, name in rows_and_names]
-    )
 
 
 def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:

@@ -294,31 +294,32 @@ def _plan(
     annotators: dict[str, set[int]] = {role: set() for role in inputs.roles}
     first = 0
     for group in groups:
-        _refuse_streams(group)
+        for role, file in group.items():
+            if file.uri == "-":
+                what, remedy = (
+                    f"standard input ({role})",
+                    "save it in a file, or score it as a stream",
+                )
+                problem = f"{what} can be read once only, and a plan reads it before a run"
+                raise InputError(problem, remedy=remedy)
         scanned = _scan_group(group, inputs, wanted(first))
         for role, found in scanned.items():
             annotators[role] |= found.annotators
             done += group[role].size
         if progress is not None:
             progress(done, total)
-        for shard in _shards_of(group, scanned, len(shards), first):
-            shards.append(shard)
+        shards += _shards_of(group, scanned, len(shards), first)
         first += next(iter(scanned.values())).sentences
     if not first:
         problem = "the inputs hold no sentence"
         remedy = "give at least one sentence"
         raise InputError(problem, path=next(iter(groups[0].values())).uri, remedy=remedy)
-    _check_annotators(inputs, annotators)
+    known = annotators["gold"] if "gold" in annotators else range(len(inputs.references))
+    check_annotators(inputs.annotators, known, inputs.title)
+    for role, systems in annotators.items():
+        if role.startswith("output:"):
+            check_single_annotator(inputs.roles[role][0], len(systems))
     return tuple(shards)
-
-
-def _refuse_streams(group: Mapping[str, RemoteFile]) -> None:
-    for role, file in group.items():
-        if file.uri == "-":
-            problem = (
-                f"standard input ({role}) can be read once only, and a plan reads it before a run"
-            )
-            raise InputError(problem, remedy="save it in a file, or score it as a stream")
 
 
 def _scan_group(
@@ -422,12 +423,3 @@ def _shards_of(
             pieces[role] = (Piece(*file, start.byte, stop.byte, start.line, before=start.sentence),)
         at, end = bounds[next(iter(group))][a].sentence, bounds[next(iter(group))][b].sentence
         yield Shard(index + k, first + at, end - at, pieces)
-
-
-def _check_annotators(inputs: CorpusFiles, found: Mapping[str, set[int]]) -> None:
-    """Refuse annotators that nobody is, and several systems in the M2 files of one."""
-    known = found["gold"] if "gold" in found else range(len(inputs.references))
-    check_annotators(inputs.annotators, known, inputs.title)
-    for role, systems in found.items():
-        if role.startswith("output:"):
-            check_single_annotator(inputs.roles[role][0], len(systems))
