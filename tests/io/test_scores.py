@@ -1,18 +1,30 @@
-"""Scores as JSON, as TSV, and as others publish them."""
+"""Scores as JSON and TSV, as others publish them, and as people keep them."""
 
 from __future__ import annotations
 
+import json
+import lzma
 import math
+import zipfile
+from io import StringIO
+from pathlib import Path
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from errata.core.errors import DataWarning, InputError
+from command import errata
+from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Scores
-from errata.io import read_published_scores, read_scores, write_scores
+from errata.datasets import sample_corpus, sample_systems
+from errata.io import read_published_scores, read_scores, read_text, write_scores
+from errata.io.atomic import write_lines
+from errata.io.scores import read_score_file, read_score_files
+from errata.metrics import parse
+from errata.scoring.evaluate import evaluate
 
 FLOAT = st.floats(width=64)
 NAME = st.text(
@@ -181,3 +193,319 @@ def test_published_tables_that_do_not_fit(tmp_path):
         read_published_scores(systems, sentence_path=sentences)
     with pytest.raises(InputError, match="no table given"):
         read_published_scores()
+
+
+VALUES = [("A", 0.1), ("B", 0.4), ("C", 0.3)]
+
+
+def written(folder: Path, text: str, name: str = "m.txt") -> Path:
+    path = folder / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t0.1\nB\t0.4\nC\t0.3\n",
+        "A,0.1\nB,0.4\nC,0.3\n",
+        "A;0,1\nB;0,4\nC;0,3\n",
+        "A 0.1\nB 0.4\nC 0.3\n",
+        "system,score\nA,0.1\nB,0.4\nC,0.3\n",
+        "0.1\tA\n0.4\tB\n0.3\tC\n",
+        "# made by hand\nA\t0.1\nB\t0.4\nC\t0.3\n",
+        "A,B,C\n0.1,0.4,0.3\n",
+        "system,score\nA,0.1\nB,0.4\nC,0.3\n,\n,\n",
+    ],
+)
+def test_two_columns(tmp_path: Path, text: str) -> None:
+    (scores,) = read_score_file(written(tmp_path, text))
+    assert (scores.scorer, list(scores), scores.sentences) == ("m", VALUES, None)
+
+
+@pytest.mark.parametrize(("title", "first"), [("", 0), ("Unnamed: 0", 0), ("Nr", 1), ("#", 1)])
+def test_row_numbers_are_no_scores(tmp_path: Path, title: str, first: int) -> None:
+    rows = "".join(f"{k},{s},{v}\n" for k, (s, v) in enumerate(VALUES, first))
+    with pytest.warns(DataWarning, match="not read"):
+        (scores,) = read_score_file(written(tmp_path, f"{title},system,score\n{rows}"))
+    assert (scores.scorer, list(scores), scores.sentences) == ("m", VALUES, None)
+    (scores,) = read_score_file(written(tmp_path, f"{title},A,B\n{first},1,2\n{first + 1},3,5\n"))
+    np.testing.assert_array_equal(scores.sentences, [[1, 3], [2, 5]])
+
+
+def test_a_decimal_comma_is_no_separator(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"m\.txt:1: 'A 0,1' may be one score or two cells"):
+        read_score_file(written(tmp_path, "A 0,1\nB 0,45\nC 0,3\n"))
+    with pytest.raises(
+        InputError, match=r"m\.txt:1: no column of scores; write 0\.1, or put semic"
+    ):
+        read_score_file(written(tmp_path, "A\t0,1\nB\t0,45\nC\t0,3\n"))
+    (scores,) = read_score_file(written(tmp_path, "team 1,25\nteam 2,35\nteam 3,30\n"))
+    assert scores.systems == ("team 1", "team 2", "team 3")
+
+
+def test_a_column_a_metric(tmp_path: Path) -> None:
+    path = written(tmp_path, "system\tm2\tgleu\nA\t0.1\t1\nB\t0.4\t2\n")
+    assert [(s.scorer, list(s)) for s in read_score_file(path)] == [
+        ("m2", [("A", 0.1), ("B", 0.4)]),
+        ("gleu", [("A", 1.0), ("B", 2.0)]),
+    ]
+    long = written(tmp_path, "m2\tA\t0.1\nm2\tB\t0.4\ngleu\tA\t1\ngleu\tB\t2\n")
+    assert [s.scorer for s in read_score_file(long)] == ["m2", "gleu"]
+    assert [s.scorer for s in read_score_file(f"x={path}")] == ["x m2", "x gleu"]
+
+
+SENTENCES = [[1.0, 0.5], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A\t0\t1\nA\t1\t0.5\nB\t0\t0.25\nB\t1\t0.75\n",
+        "A\t1\t1\nA\t2\t0.5\nB\t1\t0.25\nB\t2\t0.75\n",  # from 1: nobody has a sentence 0
+        "sentence,system,score\n0,A,1\n1,A,0.5\n0,B,0.25\n1,B,0.75\n",
+        "A,B\n1,0.25\n0.5,0.75\n",
+        "sentence;A;B\n1;1;0,25\n2;0,5;0,75\n",
+        "sentence;A;B\n2;0,5;0,75\n1;1;0,25\n",
+        "system\t0\t1\nA\t1\t0.5\nB\t0.25\t0.75\n",
+    ],
+)
+def test_sentence_scores(tmp_path: Path, text: str) -> None:
+    (scores,) = read_score_file(written(tmp_path, text))
+    assert scores.systems == ("A", "B")
+    np.testing.assert_array_equal(scores.sentences, SENTENCES)
+    # No overall scores: means stand for them, and the signature says so.
+    assert (scores.values.tolist(), scores.context) == ([0.75, 0.5], ("total:mean",))
+
+
+def test_bare_numbers_need_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "0.1\n0.4\n0.3\n")
+    with pytest.raises(InputError, match=r"3 scores without the systems.*--names"):
+        read_score_file(path)
+    with pytest.raises(InputError, match="3 scores for 2 names"):
+        read_score_file(path, names=["A", "B"])
+    (scores,) = read_score_file(path, names=["A", "B", "C"])
+    assert list(scores) == VALUES
+    with pytest.raises(InputError, match="names its systems itself"):
+        read_score_file(written(tmp_path, "A 1\nX 2\n"), names=["A", "B"])
+    assert list(read_score_file(written(tmp_path, "B 1\nA 2\n"), names=["A", "B"])[0]) == [
+        ("B", 1.0),
+        ("A", 2.0),
+    ]
+    (table,) = read_score_file(written(tmp_path, "1 2\n3 4\n"), names=["A", "B"])
+    np.testing.assert_array_equal(table.sentences, [[1, 3], [2, 4]])
+
+
+CELLS = ["nan", "-INF", "1_000", "٠.٢", "true", "0x1", "1e999", "9" * 5000, "n/a", "35 %"]
+
+
+def test_what_is_no_score_is_neither_a_score_nor_a_title(tmp_path: Path) -> None:
+    """NaN had the rank 0.5 once, and gave a correlation of .873."""
+    with pytest.raises(InputError, match=r"m\.txt:4: 'x'"):  # remarks are lines
+        read_score_file(written(tmp_path, "# by hand\nA\t0.1\n# today\nB\tx\nC\t0.3\n"))
+    for cell in CELLS:
+        for text, line in (
+            (f"A\t0.1\nB\t{cell}\nC\t0.3\n", 2),
+            (f"system,score\nA,0.1\nB,{cell}\nC,0.3\n", 3),
+            (f"A\t{cell}\nB\t0.4\nC\t0.3\n" if cell not in ("true", "0x1", "٠.٢") else "", 1),
+        ):
+            if text:
+                with pytest.raises(InputError, match=f"m.txt:{line}: '") as caught:
+                    read_score_file(written(tmp_path, text))
+                assert len(str(caught.value)) < 400
+    for title in ("F0.5", "M2", "score (%)", "r"):
+        (scores,) = read_score_file(written(tmp_path, f"who\t{title}\nA\t0.4\nB\t0.3\n"))
+        assert scores.systems == ("A", "B")
+
+
+@pytest.mark.parametrize("value", ["true", '"3"', "NaN", "Infinity", "null", '"inf"', "1e999"])
+def test_what_is_no_score_in_json(tmp_path: Path, value: str) -> None:
+    write_scores(Scores("m", ("A", "B"), np.array([1.0, 2.0])), tmp_path / "s.json")
+    stored = (tmp_path / "s.json").read_text()
+    path = written(tmp_path, stored.replace("[1.0, 2.0]", f"[1.0, {value}]"), "t.json")
+    with pytest.raises(InputError, match=r"t.json"):
+        read_score_file(path)
+    path = written(tmp_path, stored.replace('"values"', '"values": [3.0, 4.0], "values"'))
+    with pytest.raises(InputError, match="the key 'values' stands there twice"):
+        read_score_file(path)
+
+
+def test_names(tmp_path: Path) -> None:
+    path = written(tmp_path, "A 1\nB 2\n")
+    (scores,) = read_score_file(f"ours={path}")
+    assert (scores.scorer, scores.name, scores.label) == ("ours",) * 3
+    with pytest.raises(InputError, match=r"two inputs hold scores called 'm'.*NAME=FILE"):
+        read_score_files([path, path])
+    assert len(read_score_files([path, f"ours={path}"])) == 2
+    with pytest.raises(InputError, match="has two scores"):
+        read_score_file(written(tmp_path, "A 1\nA 2\n"))
+
+
+def test_names_that_look_alike(tmp_path: Path) -> None:
+    path = written(tmp_path, "Ren\u00e9\t1\nRene\u0301\t2\n")
+    with pytest.warns(DataWarning, match="differ in blanks or Unicode form only"):
+        read_score_file(path)
+    with pytest.warns(DataWarning, match=r"'A\\nB' has a line end or a tab in it"):
+        read_score_file(written(tmp_path, '"A\nB",1\nC,2\n'))
+
+
+def test_lower_is_better(tmp_path: Path) -> None:
+    path = written(tmp_path, "A 1\nB 2\n")
+    (scores,) = read_score_files([f"wer={path}"], lower=["wer"])
+    assert scores.values.tolist() == [-1, -2]
+    assert "lower is better" in scores.signature
+    assert read_score_files([path], lower=["*"])[0].values.tolist() == [-1, -2]
+    with pytest.raises(InputError, match="no scores called 'ter'; there are: wer"):
+        read_score_files([f"wer={path}"], lower=["ter"])
+    (ranks,) = read_score_file(written(tmp_path, "system,rank\nA,1\nB,2\n"))
+    assert ranks.values.tolist() == [-1, -2]
+
+
+def test_two_tables_of_one_metric(tmp_path: Path) -> None:
+    systems = written(tmp_path, "A 1\nB 2\n", "s")
+    sentences = written(tmp_path, "B,A\n1,0\n0,1\n", "t")
+    (scores,) = read_score_file(f"m={systems},{sentences}")
+    assert scores.values.tolist() == [1, 2]
+    np.testing.assert_array_equal(scores.sentences, [[0, 1], [1, 0]])
+    other = written(tmp_path, "A,C\n1,2\n3,4\n", "u")
+    with pytest.raises(InputError, match="not of the same systems: B, C"):
+        read_score_file(f"{systems},{other}")
+
+
+def test_spreadsheets(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (("system", "score"), ("A", 0.1), ("B", 0.4), ("C", 0.3), (None, None)):
+        book.active.append(row)
+    book.save(tmp_path / "m.xlsx")
+    (scores,) = read_score_file(tmp_path / "m.xlsx")
+    assert list(scores) == VALUES
+    with pytest.raises(InputError, match=r"this is a spreadsheet \(.xlsx\)"):
+        read_text(tmp_path / "m.xlsx")
+    book.create_sheet("more").append(("x", 1))
+    book.save(tmp_path / "m.xlsx")
+    with pytest.raises(InputError, match=r"2 sheets with content \(Sheet, more\)"):
+        read_score_file(tmp_path / "m.xlsx")
+    (tmp_path / "cut.xlsx").write_bytes((tmp_path / "m.xlsx").read_bytes()[:500])
+    with pytest.raises(InputError, match="cannot read the spreadsheet"):
+        read_score_file(tmp_path / "cut.xlsx")
+
+
+def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    (tmp_path / "m.xlsx").write_bytes(b"PK\x03\x04")
+    with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[xlsx\]'"):
+        read_score_file(tmp_path / "m.xlsx")
+
+
+OTHER_FILES = {
+    "spreadsheet": b"\xd0\xcf\x11\xe0\xff",
+    "zstd": b"\x28\xb5\x2f\xfd\xff",
+    "PDF": b"%PDF-1.5\n\xff",
+    "xz -d": lzma.compress(b"A 1\n", format=lzma.FORMAT_ALONE),
+    "compress;": b"\x1f\x9d\x90abc",
+    "lz4": b"\x04\x22\x4d\x18\xff",
+    "RAR": b"Rar!\x1a\x07\xff",
+    "Parquet": b"PAR1\x15\xff",
+    "picture": b"\x89PNG\r\n\x1a\n",
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_FILES)
+def test_other_files(tmp_path: Path, kind: str) -> None:
+    """Advice on encodings is no help with a spreadsheet."""
+    (tmp_path / "f").write_bytes(OTHER_FILES[kind])
+    with pytest.raises(InputError, match=kind):
+        read_text(tmp_path / "f")
+
+
+def test_other_spreadsheets(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "s.ods", "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+    for read in (read_score_file, read_text):
+        with pytest.raises(InputError, match=r"\.ods.*CSV"):
+            read(tmp_path / "s.ods")
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+def test_what_commands_print(tmp_path: Path, form: str) -> None:
+    files = []
+    for name, more in (("score", ["-m", "gleu", "-m", "m2"]), ("rank", ["--head-to-head"])):
+        done = errata(name, "--sample", *more, "--resamples", 20, "--format", form)
+        files.append(written(tmp_path, done.stdout, f"{name}.{form}"))
+    gleu, m2 = read_score_file(files[0])
+    assert (gleu.name, m2.name, len(gleu)) == ("gleu", "m2", 5)
+    assert gleu.scorer.startswith("gleu(")
+    assert any(part.startswith("sentences:") for part in gleu.context)
+    (people,) = read_score_file(files[1])
+    assert people.scorer.startswith("expected_wins")
+    plain = errata("rank", "--sample", "--resamples", 0, "--format", form).stdout
+    (alone,) = read_score_file(written(tmp_path, plain, f"plain.{form}"))
+    assert [*alone] == [*people]
+    run = ("meta", "--level", "system", "--scores", files[0], "--human", files[1], "--json")
+    table = json.loads(errata(*run).stdout)["tables"][0]
+    assert [row["metric"] for row in table["rows"]] == ["gleu", "m2"]
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
+def test_tables_for_readers_are_named_as_such(tmp_path: Path, form: str) -> None:
+    shown = errata("score", "--sample", "-m", "bleu", "--resamples", 0, "--format", form).stdout
+    with pytest.raises(InputError, match=r"holds a table for readers; .* --json"):
+        read_score_file(written(tmp_path, shown))
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+def test_printed_sentences(tmp_path: Path, form: str) -> None:
+    done = errata("score", "--sample", "-m", "gleu", "--by-sentence", "--format", form)
+    (scores,) = read_score_file(written(tmp_path, done.stdout))
+    own = evaluate(parse("gleu"), sample_corpus(), sample_systems())
+    np.testing.assert_array_equal(scores.sentences, own.sentences)
+    assert scores.systems == own.systems
+
+
+@pytest.mark.parametrize("more", [(), ("--by-sentence",), ("--compare",), ("--safe-cells",)])
+def test_odd_names_come_back_from_what_is_printed(tmp_path: Path, more: tuple[str, ...]) -> None:
+    """A quotation mark does not swallow the rows that follow it, here and in pandas."""
+    names = ['"a', '"b"', 'c"', '""', "+d"]
+    corpus = sample_corpus()
+    right = [r[0].corrected(s) for r, s in zip(corpus.references, corpus.sources, strict=True)]
+    write_lines(corpus.sources, tmp_path / "source.txt")
+    for i in range(len(names)):
+        write_lines([*right[: 10 * i], *corpus.sources[10 * i :]], tmp_path / f"{i}.txt")
+    done = errata(
+        *("score", "--source", "source.txt", "--refs", "4.txt", "-m", "gleu", "-m", "m2"),
+        *(f"{name}={i}.txt" for i, name in enumerate(names)),
+        *("--resamples", 40, "--format", "tsv", *more),
+        cwd=tmp_path,
+    )
+    scores = read_score_file(written(tmp_path, done.stdout))
+    assert [each.name for each in scores] == ["gleu", "m2"]
+    assert all({*each.systems} == {*names} for each in scores)
+    if "--safe-cells" not in more:
+        frame = pandas.read_csv(StringIO(done.stdout), sep="\t")
+        assert {*frame.system.dropna()} == {*names}
+        assert len(frame) == len(done.stdout.splitlines()) - 1
+
+
+def test_published_human_scores(data_sets: Path) -> None:
+    seeda = next(data_sets.glob("tmu-nlp/SEEDA/*"))
+    names = sorted(path.stem for path in (seeda / "outputs" / "all").iterdir())
+    for path in (seeda / "scores" / "human").iterdir():
+        (scores,) = read_score_file(path, names=names)
+        assert len(scores) == 15
+        assert min(scores, key=lambda pair: pair[1])[0] == "INPUT"
+    gmeg = next(data_sets.glob("grammarly/GMEG/*/data/dev"))
+    for part in ("fce", "wiki"):
+        with pytest.warns(DataWarning, match="sentences have no score of any system"):
+            (singles,) = read_score_file(gmeg / f"{part}-segment-scores.csv")
+        (overall,) = read_score_file(gmeg / f"{part}-corpus-scores.csv")
+        assert singles.systems == overall.systems
+        np.testing.assert_allclose(singles.values, overall.values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("text", [",", ";\n", " ;\n\n", "system,score\n,\n"])
+def test_a_table_of_empty_cells_has_no_scores(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "scores.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match="no scores"):
+        read_score_file(file)
