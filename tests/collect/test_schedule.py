@@ -50,6 +50,12 @@ def test_no_check_is_early_evenly_spaced_or_too_near(
         assert abs(len(found["control"]) - controls * tasks) <= 2 + tasks // 200
 
 
+def test_repeats_that_would_be_in_step_leave_the_controls() -> None:
+    """Three repeats after the distance have three places, side by side."""
+    found = places(18, seed=0, judge="j", quota=18, controls=0.125, repeats=0.1875, distance=14)
+    assert (len(found["control"]), len(found["repeat"])) == (2, 0)
+
+
 def test_three_checks_are_never_in_step() -> None:
     """With so few places they would often be, by chance."""
     several = 0

@@ -28,7 +28,6 @@ from errata.collect.web.campaign import PlannedCampaign, create_campaign, design
 from errata.collect.web.database import (
     EVERY_MS,
     Snapshots,
-    SteadyClock,
     backup,
     create_database,
     holds_campaign,
@@ -442,13 +441,6 @@ def test_the_key_is_for_its_owner_alone(tmp_path: Path) -> None:
         find_key(None, None)
     with pytest.raises(InputError, match="64 hexadecimal digits"):
         find_key(None, "secret")
-
-
-def test_the_clock_never_runs_back() -> None:
-    seconds = [10.0]
-    clock = SteadyClock(1_000, lambda: seconds[0])
-    seconds[0] = 12.5
-    assert clock() == 3_500
 
 
 def test_a_clock_that_was_set_back_ends_no_lease_early(make_sqlite: Make) -> None:

@@ -485,7 +485,7 @@ def test_judges_from_a_table(tmp_path: Path) -> None:
         ("", "empty"),
         ("colour\nred\n", "no column name"),
         ("name\n", "no judge below"),
-        ("name,quota\nann,many\n", "quota 'many'"),
+        ("name,quota\nann,many\n", "quota 'many' is no whole number"),
         ("name,quota\nann,2000000\n", "too large"),
         ("name,quota\nann,1\nann,2\n", "twice"),
         ("name,quota\n,2\n", "without a name"),

@@ -15,15 +15,16 @@ from errata.cli.collect_options import (
     AddressOptions,
     DesignOptions,
     DesignSettings,
+    amount_option,
     needs_web,
     opened_campaign,
     place_argument,
     planned_campaign,
+    text_option,
     url_option,
 )
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
-from errata.cli.options import FiniteRange
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
 from errata.cli.params import argument, choice_of, choice_option, count_option, group, option, takes
 from errata.collect.budget import link_table, outlook_table, status_table
@@ -565,29 +566,13 @@ class ChangeOptions(PlaceOptions):
         "--quota", "Tasks in all for the judges named, or for everybody."
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = option(
-        "--hours",
-        type=FiniteRange(0, min_open=True),
-        metavar="H",
-        help="The budget: hours of judges.",
+    hours: float | None = amount_option("--hours", "H", "The budget: hours of judges.")
+    money: float | None = amount_option("--money", "MONEY", "The budget: money, at --rate an hour.")
+    instructions: tuple[str, ...] = text_option(
+        "--instructions", "What judges read first (Markdown); a file for each language."
     )
-    money: float | None = option(
-        "--money",
-        type=FiniteRange(0, min_open=True),
-        metavar="MONEY",
-        help="The budget: money, at --rate an hour.",
-    )
-    instructions: tuple[str, ...] = option(
-        "--instructions",
-        multiple=True,
-        metavar="[LANGUAGE=]FILE",
-        help="What judges read first (Markdown); a file for each language.",
-    )
-    consent: tuple[str, ...] = option(
-        "--consent",
-        multiple=True,
-        metavar="[LANGUAGE=]FILE",
-        help="What judges agree to; everybody is asked again.",
+    consent: tuple[str, ...] = text_option(
+        "--consent", "What judges agree to; everybody is asked again."
     )
 
     @property

@@ -55,7 +55,8 @@ def _share(flag: str, help: str) -> Any:
     return option(flag, type=FiniteRange(0, 1), metavar="SHARE", help=help)
 
 
-def _amount(flag: str, metavar: str, help: str) -> Any:
+def amount_option(flag: str, metavar: str, help: str) -> Any:
+    """Declare an option for a number above 0."""
     return option(flag, type=FiniteRange(0, min_open=True), metavar=metavar, help=help)
 
 
@@ -109,10 +110,10 @@ class DesignSettings:
         "A judge may see other outputs of a sentence (default where a task shows one output).",
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = _amount("--hours", "H", "The budget: hours of judges.")
-    money: float | None = _amount("--money", "MONEY", "The budget: money, at --rate an hour.")
-    rate: float | None = _amount("--rate", "MONEY", "The price of an hour of a judge.")
-    seconds: float | None = _amount(
+    hours: float | None = amount_option("--hours", "H", "The budget: hours of judges.")
+    money: float | None = amount_option("--money", "MONEY", "The budget: money, at --rate an hour.")
+    rate: float | None = amount_option("--rate", "MONEY", "The price of an hour of a judge.")
+    seconds: float | None = amount_option(
         "--seconds", "S", "How long a task takes (default: published medians)."
     )
     until: tuple[str, ...] = option(
@@ -190,7 +191,9 @@ class DesignSettings:
         }
 
 
-_LANGUAGE_FILE = "[LANGUAGE=]FILE"
+def text_option(flag: str, help: str) -> Any:
+    """Declare an option for the files of a text, in one or several languages."""
+    return option(flag, multiple=True, metavar="[LANGUAGE=]FILE", help=help)
 
 
 @dataclass(frozen=True)
@@ -205,17 +208,11 @@ class DesignOptions:
     name: str | None = option(
         "--name", metavar="NAME", help="The name of the campaign (default: that of its file)."
     )
-    instructions: tuple[str, ...] = option(
-        "--instructions",
-        multiple=True,
-        metavar=_LANGUAGE_FILE,
-        help="What judges read first (Markdown); a file for each language.",
+    instructions: tuple[str, ...] = text_option(
+        "--instructions", "What judges read first (Markdown); a file for each language."
     )
-    consent: tuple[str, ...] = option(
-        "--consent",
-        multiple=True,
-        metavar=_LANGUAGE_FILE,
-        help="What judges agree to before they work (Markdown); as above.",
+    consent: tuple[str, ...] = text_option(
+        "--consent", "What judges agree to before they work (Markdown); as above."
     )
     language: str | None = option(
         "--language",

@@ -188,17 +188,18 @@ class Design:
                 f"policy='adaptive' is for pairs, and the kind is {self.kind!r}",
                 remedy="use 'balanced', or kind = 'pair'",
             )
-        if self.scales and self.kind != "score":
-            raise InputError("scales go with kind = 'score'", remedy="leave them out")
+        for name, used, kind in (
+            ("scales", bool(self.scales), "score"),
+            ("instructions", bool(self.instructions), "correct"),
+            ("slots", self.slots > 1, "correct"),
+        ):
+            if used and self.kind != kind:
+                raise InputError(f"{name} go with kind = {kind!r}", remedy="leave them out")
         names = [scale.name for scale in self.scales]
         if len(set(names)) < len(names):
             raise InputError("two scales have the same name", remedy="name them apart")
-        if self.instructions and self.kind != "correct":
-            raise InputError("instructions go with kind = 'correct'", remedy="leave them out")
         if len(set(self.instructions)) < len(self.instructions):
             raise InputError("an instruction is named twice", remedy="name each once")
-        if self.slots > 1 and self.kind != "correct":
-            raise InputError("slots go with kind = 'correct'", remedy="leave them out")
 
     def _check_rules(self) -> None:
         if self.block and (

@@ -134,19 +134,18 @@ def purposes(
     stands among the first three tasks, and no repeat before there can be something to repeat.
     """
     start = stretch * stretch_length(controls, repeats)
-    for attempt in range(1000):
-        rng = generator_for(seed, "schedule", judge, stretch, attempt)
-        free = np.arange(start, start + tasks)
-        free = free[free >= FIRST]
-        late = free[free > distance]
-        again = rng.permutation(late)[: checks_among(tasks, repeats)].tolist()
-        left = np.setdiff1d(free, again)
-        tests = rng.permutation(left)[: checks_among(tasks, controls)].tolist()
-        if not any(map(_even, (again, tests, [*again, *tests]))):
-            break
-    else:  # so few tasks that there is no other way: better no check than one in step
-        again, tests = [], []
-    return frozenset(map(int, tests)), frozenset(map(int, again))
+    for share in (repeats, 0.0):  # so few tasks may be left that all repeats would be in step
+        for attempt in range(1000):
+            rng = generator_for(seed, "schedule", judge, stretch, attempt)
+            free = np.arange(start, start + tasks)
+            free = free[free >= FIRST]
+            late = free[free > distance]
+            again = rng.permutation(late)[: checks_among(tasks, share)].tolist()
+            left = np.setdiff1d(free, again)
+            tests = rng.permutation(left)[: checks_among(tasks, controls)].tolist()
+            if not any(map(_even, (again, tests, [*again, *tests]))):
+                return frozenset(map(int, tests)), frozenset(map(int, again))
+    return frozenset(), frozenset()  # better no check than one in step
 
 
 def stretch_length(controls: float, repeats: float) -> int:

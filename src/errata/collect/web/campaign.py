@@ -132,43 +132,35 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
     """
     where = shown_name(path)
     rows, _ = read_rows(path)
+
+    def wrong(problem: str, remedy: str, line: int | None = None) -> InputError:
+        return InputError(problem, path=where, line=line, remedy=remedy)
+
     if not rows:
-        raise InputError("the table is empty", path=where, remedy="give a heading and judges")
+        raise wrong("the table is empty", "give a heading and judges")
     check_width(rows, where)
     head = [column_key(title) for title in rows[0].cells]
     at = {role: k for k, key in enumerate(head) for role, keys in _TITLES.items() if key in keys}
     if "name" not in at and "external" not in at:
-        raise InputError(
-            "no column name or external id",
-            path=where,
-            line=rows[0].line,
-            remedy="the columns are name, quota, language, provider and external id",
-        )
-    found: list[ListedJudge] = []
+        remedy = "the columns are name, quota, language, provider and external id"
+        raise wrong("no column name or external id", remedy, rows[0].line)
+    found: dict[str, ListedJudge] = {}
     for number, row in enumerate((row for row in rows[1:] if any(row.cells)), 1):
         cells = {role: row.cells[k].strip() for role, k in at.items()}
         quota = parse_integer(cells["quota"], 1) if cells.get("quota") else None
-        if cells.get("quota") and quota is None:
-            raise InputError(
-                f"the quota {cells['quota']!r} is no whole number from 1", path=where, line=row.line
-            )
-        if quota is not None and quota > LARGEST_NUMBER:
-            raise InputError(f"the quota {quota} is too large", path=where, line=row.line)
+        if cells.get("quota") and (quota is None or quota > LARGEST_NUMBER):
+            problem = f"the quota {cells['quota']!r} is no whole number from 1, or too large"
+            raise wrong(problem, f"give {LARGEST_NUMBER} at most", row.line)
         name = cells.get("name") or (f"judge {number}" if cells.get("external") else "")
         if not name:
-            raise InputError("a judge without a name", path=where, line=row.line)
-        if name in {judge.name for judge in found}:
-            raise InputError(
-                f"the judge {name!r} is there twice",
-                path=where,
-                line=row.line,
-                remedy="name them apart",
-            )
+            raise wrong("a judge without a name", "give one, or an external id", row.line)
+        if name in found:
+            raise wrong(f"the judge {name!r} is there twice", "name them apart", row.line)
         own = (cells.get(role, "") for role in ("provider", "external", "language"))
-        found.append(ListedJudge(name, quota, *own))
+        found[name] = ListedJudge(name, quota, *own)
     if not found:
-        raise InputError("no judge below the heading", path=where, remedy="give a row for each")
-    return found
+        raise wrong("no judge below the heading", "give a row for each")
+    return list(found.values())
 
 
 def invite_listed(database: Database, listed: Sequence[ListedJudge]) -> None:
