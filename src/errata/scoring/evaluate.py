@@ -380,7 +380,7 @@ def evaluate_batches(
 ) -> list[Scores]:
     """What each metric says of a corpus that comes in batches, as `errata.evaluate` says it.
 
-    Batches (see `errata.io.shards.stream_batches`) are counted and forgotten; counts are put
+    Batches (see `errata.io.shards.batches.stream_batches`) are counted and forgotten; counts are put
     aside, in a temporary file where they are many. Single sentences get no scores.
     ``read`` is called with the number of sentences read.
 
