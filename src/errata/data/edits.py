@@ -70,13 +70,18 @@ class Edit:
         return (self.replacement, *self.alternatives)
 
 
-def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
+def apply_edits(
+    tokens: Sequence[str], edits: Iterable[Edit], *, overlapping: bool = False
+) -> list[str]:
     """Carry out edits (their first replacement) on a tokenised sentence.
 
-    Several insertions at one place keep their order; overlapping edits are an error.
+    Several insertions at one place keep their order. Edits that overlap are an error; where
+    ``overlapping`` ones are allowed, an edit that overlaps one to its left is left out.
 
     >>> apply_edits("He go home".split(), [Edit(1, 2, "goes"), Edit(3, 3, "now .")])
     ['He', 'goes', 'home', 'now', '.']
+    >>> apply_edits("a b c".split(), [Edit(0, 2, "x"), Edit(1, 3, "y")], overlapping=True)
+    ['x', 'c']
     """
     result: list[str] = []
     position = 0
@@ -84,6 +89,8 @@ def apply_edits(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str]:
     if len(several) > 1:
         several.sort(key=attrgetter("start", "end"))
     for edit in several:
+        if overlapping and edit.start < position and edit.end <= len(tokens):
+            continue
         if edit.start < position or edit.end > len(tokens):
             raise InputError(
                 f"edit {edit.start}-{edit.end} {edit.replacement!r} overlaps an earlier edit or "
@@ -118,12 +125,13 @@ class Reference:
                 remedy="give edits=() for a sentence without errors",
             )
 
-    def corrected(self, source: str) -> str:
-        """The corrected sentence: the text as given, or the edits carried out."""
+    def corrected(self, source: str, *, overlapping: bool = False) -> str:
+        """The corrected sentence: the text as given, or the edits carried out (`apply_edits`)."""
         if self.text is not None:
             return self.text
-        assert self.edits is not None
-        return " ".join(apply_edits(source.split(), self.edits)) if self.edits else source
+        if not self.edits:
+            return source
+        return " ".join(apply_edits(source.split(), self.edits, overlapping=overlapping))
 
 
 def offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
@@ -397,6 +405,15 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
     def all_replacements(self, edit: int) -> tuple[str, ...]:
         """Return every correct replacement of an edit, the main one first."""
         return (self.replacements[edit], *(self.alternatives[edit] if self.alternatives else ()))
+
+    def has_overlaps(self) -> bool:
+        """Whether two edits of one reference overlap; insertions at one place do not."""
+        owner = self.reference_of_edit
+        order = np.lexsort((self.end, self.start, owner))
+        owner, start, end = owner[order], self.start[order], self.end[order]
+        far = int(end.max(initial=0)) + 1  # keeps the edits of references apart
+        reached = np.maximum.accumulate(owner * far + end)
+        return bool((owner[1:] * far + start[1:] < reached[:-1]).any())
 
     def annotators_by_sentence(self) -> NDArray[np.float64]:
         """Return the annotator of each reference, ``[sentence, reference]``; NaN where none is.

@@ -202,13 +202,15 @@ def _corrected(source: str, reference: Reference) -> tuple[str, tuple[Edit, ...]
 def corrected_sentence(source: str, reference: Reference) -> str:
     """The corrected sentence; edits that only detect an error (``UNK``) are not carried out.
 
+    Nor is an edit that overlaps one to its left.
+
     >>> corrected_sentence("He go home", Reference(0, (Edit(1, 2, "goes"), Edit(2, 3, "", "UNK"))))
     'He goes home'
     """
     if reference.text is not None or not any(e.kind in DETECTED for e in reference.edits or ()):
-        return reference.corrected(source)
+        return reference.corrected(source, overlapping=True)
     others = [e for e in reference.edits or () if e.kind not in DETECTED]
-    return " ".join(apply_edits(source.split(), others))
+    return " ".join(apply_edits(source.split(), others, overlapping=True))
 
 
 def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, ...]:

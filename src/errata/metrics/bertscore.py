@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal
 
@@ -14,7 +14,7 @@ from errata.core.stats import Floats, Ints, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import by_name, fixed_point, metric, stack_counts
 from errata.metrics.encoder_metric import EncoderMetric, EncoderRequest
-from errata.metrics.ngrams import check_references
+from errata.metrics.ngrams import check_references, corrections_by_sentence
 from errata.models import CachedModel
 from errata.models.encoder import join_pair, open_bertscore
 
@@ -81,7 +81,7 @@ class BERTScore(EncoderMetric):
         outputs = [hypotheses.sentences for hypotheses in systems]
         pairs = dict.fromkeys(
             join_pair(output, reference)
-            for references, *several in zip(_references(corpus), *outputs, strict=True)
+            for references, *several in zip(corrections_by_sentence(corpus), *outputs, strict=True)
             for output in several
             for reference in references
         )
@@ -92,7 +92,9 @@ class BERTScore(EncoderMetric):
         first = check_references(corpus)
         pairs = [
             join_pair(output, reference)
-            for references, output in zip(_references(corpus), hypotheses.sentences, strict=True)
+            for references, output in zip(
+                corrections_by_sentence(corpus), hypotheses.sentences, strict=True
+            )
             for reference in references
         ]
         rows = self.open_model().rows(pairs)[:, :3]
@@ -111,9 +113,3 @@ class BERTScore(EncoderMetric):
     def _means(self, totals: Floats) -> dict[str, Floats]:
         sums = by_name(self.statistics, totals)
         return {name: ratio(sums[name], sums["sentences"], 0.0) for name in "PRF"}
-
-
-def _references(corpus: Corpus) -> Iterator[list[str]]:
-    """The corrected texts of every sentence."""
-    for source, references in zip(corpus.sources, corpus.references, strict=True):
-        yield [reference.corrected(source) for reference in references]

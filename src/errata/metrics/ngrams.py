@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.core.errors import InputError
+from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Tokens
 from errata.kernels import ngrams as kernel
@@ -117,10 +117,31 @@ def reference_tokens(corpus: Corpus, spaces: Spaces = "unicode") -> tuple[Tokens
 
 
 def corrections(corpus: Corpus) -> Iterator[str]:
-    """The text of every reference, sentence by sentence."""
+    """The text of every reference, sentence by sentence.
+
+    Of edits that overlap, the one to the left is carried out, with a warning.
+    """
+    for several in corrections_by_sentence(corpus):
+        yield from several
+
+
+def corrections_by_sentence(corpus: Corpus) -> Iterator[list[str]]:
+    """The texts of the references of each sentence; see `corrections`."""
+    allowed = corpus.derived("edits overlap", lambda: _warn_of_overlaps(corpus))
     for source, references in zip(corpus.sources, corpus.references, strict=True):
-        for reference in references:
-            yield reference.corrected(source)
+        yield [reference.corrected(source, overlapping=allowed) for reference in references]
+
+
+def _warn_of_overlaps(corpus: Corpus) -> bool:
+    """Whether edits of one annotator overlap in any sentence."""
+    if not corpus.edits.has_overlaps():
+        return False
+    warn_of_data(
+        f"{corpus.name}: edits of one annotator overlap; metrics that need a corrected text carry "
+        "out the first of them from left to right",
+        stacklevel=4,
+    )
+    return True
 
 
 def check_references(corpus: Corpus) -> Ints:

@@ -24,6 +24,7 @@ from errata.metrics.base import (
     metric,
     stack_counts,
 )
+from errata.metrics.ngrams import corrections_by_sentence
 
 
 @metric
@@ -73,10 +74,7 @@ class UserFunction(Metric):
         function: Callable[..., Any] = load_place(self.function)
         given = dict(self.arguments)
         values = []
-        references = [
-            [reference.corrected(source) for reference in several]
-            for source, several in zip(corpus.sources, corpus.references, strict=True)
-        ]
+        references = list(corrections_by_sentence(corpus))
         for source, hypothesis, several in zip(
             corpus.sources, hypotheses.sentences, references, strict=True
         ):
