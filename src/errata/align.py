@@ -21,8 +21,8 @@ from errata.metrics.m2 import M2
 from errata.metrics.ngrams import split_words
 from errata.scoring.contract import check_inputs
 from errata.scoring.results import corpus_facts
-from errata.tables.cells import Cell, display_width
-from errata.tables.table import Table, signed
+from errata.tables.cells import display_width
+from errata.tables.table import Column, Table, signed
 
 ColumnKind = Literal["unchanged", "missed", "needless", "right", "wrong"]
 Prefixes = tuple[int, int, int]
@@ -376,22 +376,18 @@ def three_way_table(
     several: Sequence[ThreeWay], label: str, number: Number, *, signature: str
 ) -> Table:
     """One row per column of the alignment; a gap is empty."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            number(each.sentence),
-            each.system,
-            each.annotator,
-            k,
-            *column,
-            column.counts_as(each.aspect),
-        )
-        for each in several
-        for k, column in enumerate(each.columns, 1)
-    ]
-    columns = ("sentence", "system", "annotator", "position", "source", "hypothesis", "reference")
-    return Table(
-        (*columns, "counts as"),
-        tuple(rows),
+    rows = [(each, k, column) for each in several for k, column in enumerate(each.columns, 1)]
+    return Table.of(
+        [
+            Column("sentence", [number(each.sentence) for each, _, _ in rows]),
+            Column("system", [each.system for each, _, _ in rows]),
+            Column("annotator", [each.annotator for each, _, _ in rows]),
+            Column("position", [k for _, k, _ in rows]),
+            Column("source", [column.source for _, _, column in rows]),
+            Column("hypothesis", [column.hypothesis for _, _, column in rows]),
+            Column("reference", [column.reference for _, _, column in rows]),
+            Column("counts as", [column.counts_as(each.aspect) for each, _, column in rows]),
+        ],
         title=f"{label}: source, hypothesis and reference aligned",
         name=label,
         signature=signature,
@@ -408,31 +404,29 @@ def chunk_table(
     signature: str,
 ) -> Table:
     """One row per gold chunk: what stands there, and what each system made of it."""
-    by_system = [column for name in systems for column in (name, f"{name} right")]
-    rows: list[tuple[Cell, ...]] = [
-        (
-            number(each.sentence),
-            each.annotator,
-            k,
-            chunk.source,
-            chunk.gold,
-            chunk.error,
-            *(
-                cell
-                for text, right in zip(chunk.written, chunk.right, strict=True)
-                for cell in (text, right)
-            ),
-            int(chunk.solved),  # of how many systems it is right
-            chunk.weight,
-        )
+    rows = [
+        (each, k, chunk)
         for each in several
         for k, chunk in enumerate(each.chunks)
         if dummies or chunk.touched
     ]
-    columns = ("sentence", "annotator", "chunk", "source", "gold", "error", *by_system)
-    return Table(
-        (*columns, "right", "weight"),
-        tuple(rows),
+    by_system = [
+        (Column(name, [c.written[s] for _, _, c in rows]),)
+        + (Column(f"{name} right", [c.right[s] for _, _, c in rows]),)
+        for s, name in enumerate(systems)
+    ]
+    return Table.of(
+        [
+            Column("sentence", [number(each.sentence) for each, _, _ in rows]),
+            Column("annotator", [each.annotator for each, _, _ in rows]),
+            Column("chunk", [k for _, k, _ in rows]),
+            Column("source", [c.source for _, _, c in rows]),
+            Column("gold", [c.gold for _, _, c in rows]),
+            Column("error", [c.error for _, _, c in rows]),
+            *(column for pair in by_system for column in pair),
+            Column("right", [int(c.solved) for _, _, c in rows]),  # of how many systems
+            Column("weight", [c.weight for _, _, c in rows]),
+        ],
         title=f"{label}: gold chunks, and who gets them right",
         name=label,
         signature=signature,
@@ -448,24 +442,21 @@ def judged_edit_table(
     signature: str,
 ) -> Table:
     """One row per edit: what it changes, and whether it is in the gold, in the output or both."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            number(each.sentence),
-            each.system,
-            each.annotator,
-            each.edit.start,
-            each.edit.end,
-            " ".join(sources[each.sentence].split()[each.edit.start : each.edit.end]),
-            each.edit.replacement,
-            each.edit.kind,
-            each.verdict,
-        )
-        for each in several
-    ]
-    columns = ("sentence", "system", "annotator", "start", "end", "source", "correction", "kind")
-    return Table(
-        (*columns, "edit is"),
-        tuple(rows),
+    edits = [each.edit for each in several]
+    tokens = [sources[each.sentence].split() for each in several]
+    words = [" ".join(t[e.start : e.end]) for t, e in zip(tokens, edits, strict=True)]
+    return Table.of(
+        [
+            Column("sentence", [number(each.sentence) for each in several]),
+            Column("system", [each.system for each in several]),
+            Column("annotator", [each.annotator for each in several]),
+            Column("start", [edit.start for edit in edits]),
+            Column("end", [edit.end for edit in edits]),
+            Column("source", words),
+            Column("correction", [edit.replacement for edit in edits]),
+            Column("kind", [edit.kind for edit in edits]),
+            Column("edit is", [each.verdict for each in several]),
+        ],
         title=f"{label}: the edits that were compared",
         name=label,
         signature=signature,

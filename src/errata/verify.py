@@ -29,7 +29,7 @@ from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.scoring.evaluate import evaluate
 from errata.scoring.resampling import KINDS
-from errata.tables.table import Table, joined_signatures
+from errata.tables.table import Column, Table, joined_signatures
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 # As tables, pages and papers print it; * and = are the marks of the best and of ties.
@@ -387,23 +387,17 @@ def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
 
 def claim_table(checked: Sequence[VerifiedClaim]) -> Table:
     """Whether each claim holds, what came out instead, and which facts differ."""
-    return Table(
-        ("metric", "system", "printed", "recomputed", "holds", "differs"),
-        tuple(
-            (
-                each.scores.label,
-                each.system,
-                each.claim.value_text,
-                each.as_printed,
-                each.holds,
-                "; ".join(each.differences) or None,
-            )
-            for each in checked
-        ),
+    return Table.of(
+        [
+            Column("metric", [each.scores.label for each in checked]),
+            Column("system", [each.system for each in checked]),
+            Column("printed", [each.claim.value_text for each in checked]),
+            Column("recomputed", [each.as_printed for each in checked], ".6g"),
+            Column("holds", [each.holds for each in checked]),
+            Column("differs", ["; ".join(each.differences) or None for each in checked], width=30),
+        ],
         title="Claims recomputed",
         name="claims",
-        caption="\n".join(dict.fromkeys(f"note: {r}" for each in checked for r in each.remarks)),
+        notes=dict.fromkeys(r for each in checked for r in each.remarks),
         signature=joined_signatures(each.scores.signature for each in checked),
-        formats={"recomputed": ".6g"},
-        widths={"differs": 30},
     )
