@@ -381,7 +381,8 @@ def evaluate_batches(
     """What each metric says of a corpus that comes in batches, as `errata.evaluate` says it.
 
     Batches (see `errata.io.shards.batches.stream_batches`) are counted and forgotten; counts are
-    put aside, in a temporary file where they are many. Single sentences get no scores. ``read`` is called with the number of sentences read.
+    put aside, in a temporary file where they are many. Single sentences get no scores. ``read``
+    is called with the number of sentences read.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
