@@ -307,14 +307,12 @@ def parallel_corpus(
         odd = check_characters(sources, paths[0], numbers=numbers)
         sources = tuple(map(cut, sources))
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
-    references = tuple(
-        tuple(
-            Reference(k, text=text)
-            for k, text in enumerate(row)
-            if missing is None or text != missing
-        )
-        for row in (zip(*sets, strict=True) if sets else ((),) * len(sources))
-    )
+    columns = [
+        [None if text == missing else Reference(k, text=text) for text in texts]
+        for k, texts in enumerate(sets)
+    ]
+    rows = zip(*columns, strict=True) if columns else [()] * len(sources)
+    references = tuple([tuple([r for r in row if r is not None]) for row in rows])
     corpus = Corpus(tuple(sources), references, name, tokens=cut.signature)
     shown = source_letters(corpus)
     if by is None:

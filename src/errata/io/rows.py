@@ -198,21 +198,24 @@ def _trimmed(rows: list[list[str]]) -> list[list[str]]:
     return [(row + [""] * width)[:width] for row in rows]
 
 
+def csv_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows of CSV lines as they are, each with the line it ends on."""
+    rows = csv.reader(lines, strict=True, delimiter=delimiter)
+    try:
+        for cells in rows:
+            yield rows.line_num, cells
+    except csv.Error as error:
+        problem, line = f"not CSV: {error}", max(1, rows.line_num)
+        remedy = "look for a quotation mark that is not closed"
+        raise InputError(problem, path=name, line=line, remedy=remedy) from None
+
+
 def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Row]:
     """The rows of CSV lines; blank lines are left out."""
-    rows = csv.reader(lines, strict=True, delimiter=delimiter)
-    while True:
-        try:
-            cells = next(rows, None)
-        except csv.Error as error:
-            problem = f"not CSV: {error}"
-            remedy = "look for a quotation mark that is not closed"
-            raise InputError(problem, path=name, line=rows.line_num, remedy=remedy) from None
-        if cells is None:
-            return
+    for line, cells in csv_rows(lines, name, delimiter):
         stripped = tuple([cell.strip() for cell in cells])
         if len(stripped) > 1 or any(stripped):  # a row of empty cells may be a sentence
-            yield Row(rows.line_num, stripped)
+            yield Row(line, stripped)
 
 
 def read_rows(path: PathLike) -> tuple[list[Row], str]:

@@ -19,7 +19,7 @@ from errata.core.errors import InputError, warn_of_data
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
 from errata.io.judgments.checks import DuplicateFilter, unique_columns
 from errata.io.records import parse_integer
-from errata.io.rows import column_key
+from errata.io.rows import column_key, csv_rows
 
 HEADER = (
     "srclang",
@@ -55,7 +55,7 @@ def parse_pairwise(
     judgment of its own, with the same item. System names of the form ``testset.NAME.src-trg`` are
     cut to NAME, the WMT's convention.
     """
-    table = _Rows(csv.reader(lines, strict=True, delimiter=delimiter), name, base)
+    table = _Rows(csv_rows(lines, name, delimiter), name, base)
     run: list[tuple[int, Row]] = []
     repeats = repeats or DuplicateFilter()
     repeats.start(name)
@@ -90,9 +90,9 @@ class Row(NamedTuple):
 class _Rows:
     """Finds the columns by their names and checks every row."""
 
-    def __init__(self, rows: Iterator[list[str]], name: str, base: int) -> None:
+    def __init__(self, rows: Iterator[tuple[int, list[str]]], name: str, base: int) -> None:
         self.rows, self.name, self.base = rows, name, base
-        header = self._next() or []
+        _, header = next(rows, (1, list[str]()))
         unique_columns((column_key(title) for title in header), name)
         self.columns = {column_key(title): c for c, title in enumerate(header)}
         self.width = len(header)
@@ -136,20 +136,9 @@ class _Rows:
         raise InputError(f"no column {' or '.join(titles)}", path=self.name, line=1, remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
-        while (cells := self._next()) is not None:
+        for line, cells in self.rows:
             if cells:
-                line = self._line
                 yield line, self._row(cells, line)
-
-    def _next(self) -> list[str] | None:
-        try:
-            return next(self.rows, None)
-        except csv.Error as error:
-            raise InputError(f"not CSV: {error}", path=self.name, line=self._line) from None
-
-    @property
-    def _line(self) -> int:
-        return max(1, self.rows.line_num)  # type: ignore[attr-defined, no-any-return]
 
     def _row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:
