@@ -16,6 +16,7 @@ from errata.comparison.gate import (
     CheckedCondition,
     check_gate,
     gate_summary,
+    gate_table,
     github_annotations,
     junit_xml,
     parse_condition,
@@ -111,6 +112,21 @@ def test_the_confident_bound_is_the_end_furthest_from_failing(comparison: Compar
     assert held(comparison, f"m2 < {by.high + 1e-6:.9f}", "confident").failed
     assert not held(comparison, f"m2 > {by.low:.9f}", "confident").failed or by.low > 0
     assert held(comparison, f"m2 > {by.value + 1e-6:.9f}", "cautious").failed
+
+
+def test_few_sentences_decide_nothing() -> None:
+    """A gate failed on one sentence, with an interval of no width."""
+    corpus, systems = sample_corpus(), sample_systems()
+    old, new = systems[0], systems[-1]
+    for size, few in ((29, True), (30, False)):
+        (found,) = compare(
+            "m2", corpus[:size], old[:size], [new[:size]], resamples=20, trials=20, guard=False
+        )
+        verdict = held(found, "m2 < -0.005", "confident")
+        assert (verdict.too_few, verdict.failed) == (few, not few)
+        assert held(found, "m2 < -0.005", "point").failed
+        assert held(found, "lost edits > 0", "confident").failed
+        assert gate_table([verdict]).rows[0][0] == ("too few data" if few else "FAILED")
 
 
 def test_a_count_names_its_sentences(comparison: Comparison) -> None:

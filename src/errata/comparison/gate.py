@@ -44,6 +44,7 @@ from errata.io.slices import read_slices, sentences_of
 from errata.io.stored_runs import read_run
 from errata.metrics import Metric, parse
 from errata.metrics.errant import Edits
+from errata.scoring.decisions import RULES
 from errata.tables.cells import Cell
 from errata.tables.table import Table, render
 
@@ -92,7 +93,8 @@ class CheckedCondition:
     """A condition checked for one system: the figure, its interval, and whether it fails.
 
     ``sentences`` are those that a count is made of, from 0 in the ``comparison`` behind it, which
-    may be of a part of the corpus.
+    may be of a part of the corpus. Of ``too_few`` sentences no interval is an argument, and the
+    confident bound decides nothing.
     """
 
     condition: Condition
@@ -104,6 +106,7 @@ class CheckedCondition:
     failed: bool
     sentences: tuple[int, ...] = ()
     comparison: Comparison | None = field(default=None, repr=False, compare=False)
+    too_few: bool = False
 
 
 def parse_condition(text: str) -> Condition:
@@ -173,9 +176,20 @@ def _check_condition(
         looked_at = interval.high if below else interval.low
     else:
         looked_at = interval.low if below else interval.high
-    failed = _SIGNS[condition.sign](looked_at, condition.threshold)
+    counted = _count_name(condition.figure) is not None
+    too_few = bound == "confident" and not counted and comparison.size < RULES.sentences
+    failed = not too_few and _SIGNS[condition.sign](looked_at, condition.threshold)
     return CheckedCondition(
-        condition, comparison.system, name, value, interval, bound, failed, sentences, comparison
+        condition,
+        comparison.system,
+        name,
+        value,
+        interval,
+        bound,
+        failed,
+        sentences,
+        comparison,
+        too_few,
     )
 
 
@@ -299,7 +313,7 @@ def gate_table(verdicts: Sequence[CheckedCondition], *, signature: str = "") -> 
     """A row per condition and system: the figure, its interval, and whether the build fails."""
     rows: list[tuple[Cell, ...]] = [
         (
-            "FAILED" if each.failed else "passed",
+            "FAILED" if each.failed else "too few data" if each.too_few else "passed",
             each.condition.text,
             each.system,
             each.value,
@@ -308,7 +322,10 @@ def gate_table(verdicts: Sequence[CheckedCondition], *, signature: str = "") -> 
         for each in verdicts
     ]
     failed = sum(each.failed for each in verdicts)
+    few = sum(each.too_few for each in verdicts)
     said = f"{failed} of {len(verdicts)} failed" if failed else f"all {len(verdicts)} passed"
+    if few:
+        said = f"{failed} of {len(verdicts)} failed, {few} with too few data"
     level = "interval"
     return Table(
         ("verdict", "fails if", "system", "value", level),
@@ -331,6 +348,8 @@ def verdict_text(verdict: CheckedCondition) -> str:
     low, high = verdict.interval
     between = "" if low != low else f" [{low:.4g}, {high:.4g}]"
     ending = "holds" if verdict.failed else "does not hold"
+    if verdict.too_few:
+        ending = f"is not decided (fewer than {RULES.sentences} sentences)"
     lines = [
         f"{verdict.system}: {verdict.condition.text!r} {ending}: "
         f"{verdict.figure} is {verdict.value:.4g}{between}"

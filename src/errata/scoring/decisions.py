@@ -402,6 +402,14 @@ def decide_ranking(
     return Answer("people_first", ranked + link + said)
 
 
+def too_few_to_rank(systems: int, sentences: int, rules: DecisionRules = RULES) -> str:
+    """The sentence on systems that cannot be ranked on so few sentences."""
+    return (
+        f"Too few data to rank {systems} systems: {sentences} {plural('sentence', sentences)}, at "
+        f"least {rules.sentences} are needed."
+    )
+
+
 def _ranking_answer(
     metric: str,
     sentences: int,
@@ -411,11 +419,7 @@ def _ranking_answer(
 ) -> Answer:
     best, *rest = systems
     if sentences < rules.sentences:
-        return Answer(
-            "too_few",
-            f"Too few data to rank {len(systems)} systems: {sentences} "
-            f"{plural('sentence', sentences)}, at least {rules.sentences} are needed.",
-        )
+        return Answer("too_few", too_few_to_rank(len(systems), sentences, rules))
     top = points(best.score, signed=False)
     if not tied:
         lead = rest[0].behind
