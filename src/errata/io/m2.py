@@ -29,6 +29,7 @@ import numpy as np
 from errata.core.errors import InputError
 from errata.core.parallel import circles_left, parallel_map
 from errata.data import Corpus, Edit, Reference, apply_edits
+from errata.data.tokens import Bytes
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, raise_or_warn
 from errata.io.files import (
@@ -40,14 +41,7 @@ from errata.io.files import (
     shown_name,
     split_lines,
 )
-from errata.io.m2_arrays import (
-    Scanned,
-    ScannedSentences,
-    TextPart,
-    joined_corpus,
-    scan_part,
-    text_parts,
-)
+from errata.io.m2_arrays import ScannedSentences, TextPart, joined_corpus, scan_part, text_parts
 
 # ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
 
@@ -326,16 +320,14 @@ def read_m2_bytes(
     text = data.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in data else data
     whole = np.frombuffer(text, np.uint8)
 
-    def scan_text_part(part: TextPart) -> _PartRead | None:
-        scanned = scan_part(whole, part)
-        if scanned is None:
-            return None
-        return _sentences_of_part(
-            scanned, first_line + part.line, EditLineReader(path, compatible), collect
-        )
-
     with circles_left():
-        found = parallel_map(scan_text_part, text_parts(text), threads=threads)
+        found = parallel_map(
+            lambda part: _read_part(
+                whole, part, first_line, EditLineReader(path, compatible), collect
+            ),
+            text_parts(text),
+            threads=threads,
+        )
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
             whole_text = decode(data, path, first_line=first_line, keep_mark=True)
@@ -362,17 +354,20 @@ class _PartRead(NamedTuple):
     odd_breaks: bool
 
 
-def _sentences_of_part(
-    scanned: Scanned, first_line: int, reading: EditLineReader, collect: bool
-) -> _PartRead:
-    """All sentences of a part: unsound paragraphs are read line by line."""
+def _read_part(
+    data: Bytes, part: TextPart, first_line: int, reading: EditLineReader, collect: bool
+) -> _PartRead | None:
+    """All sentences of a part: unsound paragraphs are read line by line; None if all have to be."""
+    scanned = scan_part(data, part)
+    if scanned is None:
+        return None
     sound, odd_breaks = bool(scanned.sentences.sources), scanned.odd_breaks
+    line = first_line + part.line
     try:
         others = {
-            p: _read_or_record(scanned.lines(p, first_line), reading, collect)
-            for p in scanned.unsound
+            p: _read_or_record(scanned.lines(p, line), reading, collect) for p in scanned.unsound
         }
-        sentences = scanned.merge_unsound(others, first_line)
+        sentences = scanned.merge_unsound(others, line)
     except InputError as error:  # the first error is raised, once all parts are read
         error.__traceback__ = None
         return _PartRead(scanned.sentences, [], error, sound, odd_breaks)

@@ -67,7 +67,18 @@ def tokeniser(name: str) -> Tokeniser:
     """
     name, comma, form = name.partition(",")
     name, _, wanted = name.partition("@")
-    found = _tokeniser(name)
+    kind, colon, language = name.partition(":")
+    if name == AS_IS:
+        found = Tokeniser(name, "", str.split, keeps_tokens=True)
+    elif name == "characters":
+        found = Tokeniser(name, "", characters)
+    elif kind in ("spacy", "moses") and language:
+        found = _spacy(name, language) if kind == "spacy" else _moses(name, language)
+    elif kind in ("spacy", "moses") and colon:
+        raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
+    else:
+        remedy = f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}"
+        raise InputError(f"there is no way {name!r} to cut texts into tokens", remedy=remedy)
     if wanted not in ("", found.version):
         problem = f"{name} is there in version {found.version or 'none'}, not in {wanted}"
         raise InputError(problem, remedy=f"install that version, or leave out @{wanted}")
@@ -83,20 +94,6 @@ def _normalising(cut: Tokeniser, form: str) -> Tokeniser:
         name=f"{cut.name},{form}",
         split=lambda text: cut.split(unicodedata.normalize(known, text)),
     )
-
-
-def _tokeniser(name: str) -> Tokeniser:
-    kind, colon, language = name.partition(":")
-    if name == AS_IS:
-        return Tokeniser(name, "", str.split, keeps_tokens=True)
-    if name == "characters":
-        return Tokeniser(name, "", characters)
-    if kind in ("spacy", "moses") and colon:
-        if language:
-            return _spacy(name, language) if kind == "spacy" else _moses(name, language)
-        raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
-    remedy = f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}"
-    raise InputError(f"there is no way {name!r} to cut texts into tokens", remedy=remedy)
 
 
 def characters(text: str) -> list[str]:

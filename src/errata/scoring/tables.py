@@ -216,7 +216,21 @@ def summary_table(
     """
     apart = unique_labels(results)
     columns = ("system", *map(metric_heading, apart))
-    cells = [_leading(scores, confidence) for scores in results]
+    cells = []
+    for scores in results:
+        bounds, tied = scores.interval(confidence), tied_with_best(scores, confidence)
+        marked = [len(scores) > 1 and each for each in tied]
+        cells.append(
+            [
+                BestScore(
+                    float(scores.values[s]),
+                    float(bounds[s, 0]),
+                    float(bounds[s, 1]),
+                    "" if not marked[s] else "best" if scores.ranks[s] == 1 else "tie",
+                )
+                for s in range(len(scores))
+            ]
+        )
     rows: list[tuple[Cell, ...]] = [
         (results[0].systems[s], *(column[s] for column in cells)) for s in results[0].order
     ]
@@ -243,22 +257,6 @@ def summary_table(
             for name, scores in zip(columns[1:], results, strict=True)
         },
     )
-
-
-def _leading(scores: Scores, confidence: float) -> list[BestScore]:
-    """The score of each system, marked if it is the best or tied with the best."""
-    bounds = scores.interval(confidence)
-    alike = tied_with_best(scores, confidence)
-    marked = len(scores) > 1
-    return [
-        BestScore(
-            float(scores.values[s]),
-            float(bounds[s, 0]),
-            float(bounds[s, 1]),
-            "" if not (marked and alike[s]) else "best" if scores.ranks[s] == 1 else "tie",
-        )
-        for s in range(len(scores))
-    ]
 
 
 def lead_table(

@@ -162,7 +162,12 @@ def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDA
         if several and stay[edit]
     }
     if others:
-        texts = _with_others(list(texts), main.tolist(), others)
+        kept = main.tolist()  # each of them is followed by the alternatives of its edit
+        texts = [
+            text
+            for edit, own in enumerate(texts)
+            for text in (*((own,) if kept[edit] else ()), *others.get(edit, ()))
+        ]
         many[list(others)] += list(map(len, others.values()))
     elif not main.all():
         texts = list(itertools.compress(texts, main))
@@ -173,16 +178,6 @@ def _regular(text: str) -> bool:
     """Whether a correction has no white space between its words but single spaces."""
     parts = text.split()
     return len(parts) < 2 or " ".join(parts) == text.strip()
-
-
-def _with_others(texts: list[str], main: list[bool], others: Mapping[int, list[str]]) -> list[str]:
-    """Return the texts marked by ``main``, each followed by the alternatives of its edit."""
-    found, done = list[str](), 0
-    for edit, several in others.items():
-        found += itertools.compress(texts[done : edit + 1], main[done : edit + 1])
-        found += several
-        done = edit + 1
-    return [*found, *itertools.compress(texts[done:], main[done:])]
 
 
 def match_edits(
