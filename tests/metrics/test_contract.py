@@ -74,7 +74,8 @@ def test_the_contract_has_fifteen_members_and_no_more() -> None:
 @pytest.mark.parametrize("member", OPTIONAL)
 def test_no_member_is_there_for_one_metric(member: str) -> None:
     overriding = [n for n in METRICS.builtin if member in vars(METRICS.get(n))]
-    assert len(overriding) > 1
+    # Only the length weights of CLEME hang on a whole corpus; what else did has facts instead.
+    assert overriding == ["cleme"] if member == "unsettled" else len(overriding) > 1
 
 
 @pytest.mark.parametrize("name", METRICS.builtin)

@@ -416,13 +416,18 @@ def test_weights_of_another_corpus_are_refused() -> None:
     for several, message in (
         ([(small, few)], "weights of 66 sentences, but the corpus has 6"),
         ([shifted], r"weights.txt.*(66 sentences|chunks)"),
-        (halves, "where in it they begin"),
+        (halves, "where in it they begin|chunks"),
+        ([(small[:3], [h[:3] for h in few])] * 2, "where in it they begin"),
     ):
-        parts = [count_part([metric], *part, guard=False) for part in several]
-        facts = reduce(add, (facts for _, facts in parts))
-        counts = [[part[0][s] for part, _ in parts] for s in range(3)]
         with pytest.raises(InputError, match=message):
-            score_parts(metric, facts.systems, facts, counts)
+            scored_in_parts(metric, several)
+
+
+def scored_in_parts(metric: Metric, several: list[tuple[Corpus, list[Hypotheses]]]) -> Scores:
+    parts = [count_part([metric], *part, guard=False) for part in several]
+    facts = reduce(add, (facts for _, facts in parts))
+    counts = [[part[0][s] for part, _ in parts] for s in range(3)]
+    return score_parts(metric, facts.systems, facts, counts)
 
 
 @settings(max_examples=12)

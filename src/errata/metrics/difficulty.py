@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -41,7 +41,6 @@ from errata.metrics.base import (
     Metric,
     MetricFacts,
     Scope,
-    Unsettled,
     by_name,
     check_beta,
     f_beta,
@@ -365,13 +364,14 @@ def build_difficulty_map(
     systems: Sequence[Hypotheses],
     metric: Difficulty | None = None,
     *,
+    part: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> DifficultyMap:
     """Cut the references into chunks, compare every system with them once, and weigh the chunks.
 
     Weights come from the systems, or from the file that ``metric.weights`` names; systems may then
-    be missing.
+    be missing, and of a ``part`` of a corpus (`Corpus.first`) the file may have more sentences.
 
     >>> gold = Corpus.from_texts(["He go home"], [["He goes home"]])
     >>> outputs = [Hypotheses("A", ("He goes home",)), Hypotheses("B", ("He go home",))]
@@ -407,17 +407,46 @@ def build_difficulty_map(
     flags = parallel_map(compare, edits, threads=threads)
     each = np.stack(flags) if flags else np.zeros((0, len(chunks.rows)), np.int8)
     solved = ((each & CORRECT) > 0).sum(axis=0).astype(np.float64)
-    tally = Tally(solved, len(systems)) if own else read_tally(metric.weights, gold, chunks)
+    tally = Tally(solved, len(systems))
+    if not own:
+        tally = read_tally(metric.weights, gold, chunks, part=part)
     return DifficultyMap(metric, gold, tuple(h.system for h in systems), edits, chunks, each, tally)
 
 
-def read_tally(path: str, gold: Corpus, chunks: Chunks) -> Tally:
+def read_tally(path: str, gold: Corpus, chunks: Chunks, *, part: bool = False) -> Tally:
     """The counts of a weight file, which must have been made for these chunks."""
     file, origin = read_weight_file(path, gold)
-    check_one_annotator(path, gold)
-    numbers = np.arange(len(gold))
-    solved = check_weights(path, file, numbers, np.diff(chunks.bounds), len(gold), gold.number)
+    if gold.most_references > 1:
+        raise InputError(
+            f"the weights belong to one annotator, but the corpus has {gold.most_references}",
+            path=path,
+            remedy="choose the annotator they were made for (--annotator 0)",
+        )
+    last = gold.first + len(gold)
+    if not part or last > len(file.counts):
+        check_weighed_sentences(path, len(file.counts), last)
+    counts = file.counts[gold.first : last]
+    for i, (n, size) in enumerate(zip(counts, np.diff(chunks.bounds).tolist(), strict=True)):
+        if len(n) != size:
+            raise InputError(
+                f"{len(n)} weights, but sentence {gold.number(i)} of the corpus has {size} chunks",
+                path=path,
+                line=gold.first + i + 2,
+                remedy="weights belong to one gold file, annotator and extractor; use those they "
+                "were made with",
+            )
+    solved = np.concatenate([*counts, np.zeros(0)]).astype(np.float64)
     return Tally(solved, file.systems, origin)
+
+
+def check_weighed_sentences(path: str, weighed: int, sentences: int) -> None:
+    """Refuse a weight file of another number of sentences."""
+    if weighed != sentences:
+        raise InputError(
+            f"weights of {weighed} sentences, but the corpus has {sentences}",
+            path=path,
+            remedy="weights belong to one gold file; use that one",
+        )
 
 
 def read_weight_file(path: str, gold: Corpus) -> tuple[WeightFile, str]:
@@ -428,123 +457,6 @@ def read_weight_file(path: str, gold: Corpus) -> tuple[WeightFile, str]:
         counts = [n for i, n in enumerate(counts) if i not in gold.skipped]
     digest = hashlib.sha256(b" ".join(n.astype("<i4").tobytes() for n in counts)).hexdigest()
     return WeightFile(file.systems, counts), f"{Path(path).name}@{digest[:8]}"
-
-
-def check_one_annotator(path: str, corpus: Corpus) -> None:
-    """Refuse a weight file for several annotators."""
-    if corpus.most_references > 1:
-        raise InputError(
-            f"the weights belong to one annotator, but the corpus has {corpus.most_references}",
-            path=path,
-            remedy="choose the annotator they were made for (--annotator 0)",
-        )
-
-
-def check_weights(
-    path: str,
-    file: WeightFile,
-    sentences: Ints,
-    sizes: Ints,
-    whole: int,
-    number: Callable[[int], int] | None = None,
-) -> Floats:
-    """The counts of these sentences, which have so many chunks each, one after the other.
-
-    ``whole`` is how many sentences there are; ``number`` is what they are called, from 1.
-    """
-    if len(file.counts) != whole:
-        raise InputError(
-            f"weights of {len(file.counts)} sentences, but the corpus has {whole}",
-            path=path,
-            remedy="weights belong to one gold file; use that one",
-        )
-    counts = [file.counts[i] for i in sentences.tolist()]
-    for i, n, size in zip(sentences.tolist(), counts, sizes.tolist(), strict=True):
-        if len(n) != size:
-            called = i + 1 if number is None else number(i)
-            raise InputError(
-                f"{len(n)} weights, but sentence {called} of the corpus has {size} chunks",
-                path=path,
-                line=i + 2,
-                remedy="weights belong to one gold file, annotator and extractor; use those they "
-                "were made with",
-            )
-    return np.concatenate([*counts, np.zeros(0)]).astype(np.float64)
-
-
-# ---- Chunks of a part of a corpus, weighed by a file of the whole when their places are known.
-
-ERRONEOUS = 4  # beside MODIFIED and CORRECT
-DIGITS, BASE = 6, 128  # in which the number of a sentence is written, so that all of it is small
-
-
-class PlacedChunks(Unsettled):
-    """What a system did to each chunk, after the number of the sentence in the whole corpus."""
-
-    def __init__(self, metric: Difficulty) -> None:
-        self.metric = metric
-
-    @cached_property
-    def _file(self) -> WeightFile:
-        return read_weights(self.metric.weights)
-
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        """``[sentence, 1, number and chunks]``; 0 is no chunk."""
-        check_one_annotator(self.metric.weights, corpus)
-        plain = replace(self.metric, weights="none")
-        found = build_difficulty_map(corpus, systems, plain, threads=threads, progress=progress)
-        bounds = found.chunks.bounds
-        lengths = np.diff(bounds)
-        counts = np.zeros((len(corpus), 1, DIGITS + int(lengths.max(initial=0))))
-        numbers = corpus.first + np.arange(len(corpus))
-        counts[:, 0, :DIGITS] = numbers[:, None] // BASE ** np.arange(DIGITS) % BASE
-        row = np.repeat(np.arange(len(corpus)), lengths)
-        place = np.arange(len(row)) - np.repeat(bounds[:-1], lengths)
-        result = []
-        for flags in found.flags:
-            own = counts.copy()
-            own[row, 0, DIGITS + place] = 1 + flags + ERRONEOUS * found.chunks.erroneous
-            result.append(own)
-        return result
-
-    def summarise(self, parts: Iterable[Floats]) -> tuple[int, ...]:
-        """How many sentences there are, by the number of the last."""
-        last = -1
-        for part in parts:
-            numbers = np.concatenate([[last], _numbers(part)])
-            if (np.diff(numbers) < 1).any():
-                raise InputError(
-                    "the parts of the corpus do not say where in it they begin",
-                    remedy="give each the number of sentences before it: replace(part, first=...)",
-                )
-            last = int(numbers[-1])
-        return (last + 1,)
-
-    def settle(self, part: Floats, whole: tuple[int, ...]) -> Floats:
-        """The weights of right and wrong chunks."""
-        m, file = self.metric, self._file
-        numbers = _numbers(part)
-        listed = part[:, 0, DIGITS:].astype(np.int64)
-        there = listed > 0
-        sizes = there.sum(axis=1)
-        solved = check_weights(m.weights, file, numbers, sizes, whole[0])
-        flags = (listed[there] - 1).astype(np.int8)
-        columns = outcomes(flags & (MODIFIED | CORRECT), (flags & ERRONEOUS) > 0)
-        weights = weight(solved, file.systems, m.a, m.b, m.c)
-        bounds = np.concatenate([[0], sizes.cumsum()])
-        return weigh_units(columns, weights, bounds)[:, None]
-
-
-def _numbers(part: Floats) -> Ints:
-    digits: NDArray[np.int64] = part[:, 0, :DIGITS].astype(np.int64)
-    return np.asarray((digits * BASE ** np.arange(DIGITS)).sum(axis=1))
 
 
 @metric
@@ -627,18 +539,15 @@ class Difficulty(Metric):
         progress: Progress | None = None,
     ) -> list[Floats]:
         """What an error weighs depends on all systems: they are compared with the gold together."""
-        found = build_difficulty_map(corpus, systems, self, threads=threads, progress=progress)
+        found = build_difficulty_map(
+            corpus, systems, self, part=True, threads=threads, progress=progress
+        )
         return [found.counts(s) for s in range(len(systems))]
 
     @property
     def files(self) -> tuple[str, ...]:
         """The file of weights."""
         return () if self.weights in ("none", "systems") else (self.weights,)
-
-    @property
-    def unsettled(self) -> PlacedChunks | None:
-        """Chunks with their places, which a file of weights goes by."""
-        return PlacedChunks(self) if self.files else None
 
     def extracting(self, extractor: str) -> Self:
         """The same with all outputs' edits found by this extractor, whether some came or not."""
@@ -647,7 +556,7 @@ class Difficulty(Metric):
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """Return the counts of one system; without a weight file it alone makes the weights."""
         plain = replace(self, leave_out=False)
-        return build_difficulty_map(corpus, [hypotheses], plain, threads=1).counts(0)
+        return build_difficulty_map(corpus, [hypotheses], plain, part=True, threads=1).counts(0)
 
     def choose(self, counts: Floats, before: Before | None = None) -> Ints:
         """The reference with the best score of the sentences so far, or of the sentence alone."""
@@ -703,7 +612,13 @@ class Difficulty(Metric):
         }
         if self.weights not in ("none", "systems"):
             file, name = read_weight_file(self.weights, corpus)
-            found |= {"weighing systems": frozenset({str(file.systems)}), "file": frozenset({name})}
+            found |= {
+                "weighing systems": frozenset({str(file.systems)}),
+                "file": frozenset({name}),
+                "weighed": frozenset({str(len(file.counts))}),
+                "sentences": len(corpus),
+                "places": frozenset({f"{corpus.first}-{corpus.first + len(corpus)}"}),
+            }
         return found
 
     def describe(self, facts: MetricFacts) -> Description:
@@ -716,9 +631,22 @@ class Difficulty(Metric):
             systems = len(origins(facts))
             context = (f"weights:{systems} systems", *context)
         else:
+            self._check_places(facts)
             systems = int(max(facts["weighing systems"]))
             context = (f"weights:{systems} systems of {'+'.join(sorted(facts['file']))}", *context)
         return Description(context, self._weight_notes(systems))
+
+    def _check_places(self, facts: MetricFacts) -> None:
+        """Refuse parts that do not follow one another, or end before the weights do."""
+        places = sorted(tuple(map(int, place.split("-"))) for place in facts["places"])
+        ends = [0, *(last for _, last in places)]  # sentences that failed are between two parts
+        apart = all(first >= end for (first, _), end in zip(places, ends, strict=False))
+        if not apart or sum(last - first for first, last in places) != facts["sentences"]:
+            raise InputError(
+                "the parts of the corpus do not say where in it they begin",
+                remedy="give each the number of sentences before it: replace(part, first=...)",
+            )
+        check_weighed_sentences(self.weights, int(max(facts["weighed"])), ends[-1])
 
     def _weight_notes(self, systems: int) -> tuple[str, ...]:
         """Notes on weights of one system alone, and on weights that are negative."""
