@@ -208,8 +208,8 @@ def _matrices(
 ) -> list[tuple[Floats, Floats, Floats]]:
     """By each model of chance: κ of every two judges, the pairs of decisions behind it, its error.
 
-    `kappa_between` of each two, many at a time; judge ``order[j]`` stands at place j. What is added
-    up are whole numbers, so that no digit depends on the order in which it is done.
+    `kappa_between` of each two, many at a time; judge ``order[j]`` stands at place j. Sums are of
+    whole numbers, so that no digit depends on the order in which it is done.
     """
     n = len(order)
     made = [(np.empty((n, n)), np.empty((n, n)), np.empty((n, n))) for _ in chances]

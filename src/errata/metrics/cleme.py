@@ -84,7 +84,7 @@ class MergedChunks:
 
     Chunk c replaces the tokens ``start[c]:end[c]`` of its sentence; ``between`` are the unchanged
     stretches of each sentence. Entry ``own[c]`` of ``words``, ``sizes`` and ``changed`` (whether
-    there is an edit) is that of the output, the entries ``theirs`` those of the references that
+    there is an edit) is the output's, the entries ``theirs`` are of the references that
     are ``counted``: each of ``chunk`` and ``reference``, and the ``same`` as the output's or not.
     """
 
@@ -114,7 +114,7 @@ class MergedChunks:
         return np.asarray(np.maximum(self.end - self.start, self.sizes[self.own]))
 
     def words(self, entry: int, known: Sequence[str]) -> str:
-        """Return the words of an entry; ``known`` are those of the vocabulary."""
+        """Return the words of an entry; ``known`` are the words of the vocabulary."""
         ids = self.word_ids[self.word_at[entry] : self.word_at[entry + 1]]
         return " ".join(known[k] for k in ids.tolist())
 
@@ -239,7 +239,7 @@ class ChunkFates:
 
     @classmethod
     def of(cls, chunks: MergedChunks, *, at_once: bool) -> ChunkFates:
-        """Compare the words of the output with those of the references.
+        """Compare the words of the output with the references'.
 
         At once, any reference may be right, and one that leaves a chunk alone excuses the output.
         """
@@ -324,8 +324,8 @@ class ChunkFates:
         """Return the texts that decide what each chunk weighs by similarity, and its number here.
 
         These are the output's words there, or those it should have. At once, the references that
-        agree decide where the output is right, all elsewhere. ``texts`` are those of the
-        references.
+        agree decide where the output is right, all elsewhere. ``texts`` are the
+        references'.
         """
         chunks, known = self.chunks, self.chunks.gold.vocabulary.words()
         first = np.searchsorted(chunks.chunk, np.arange(len(chunks.sentence) + 1)).tolist()
@@ -615,7 +615,7 @@ class CLEME(ChunkMetric):
     output) weighs ``2 / (1 + e^(b - ℓ))`` as TP or FN and ``2 / (1 + e^(ℓ - b))`` as FP, between
     .75 and 1.25, with b the mean ℓ of what references change in the whole corpus. The chunks hang
     on the output too, and so does b; ``middle`` gives another b to all. ``weights="similarity"``:
-    those of `CLEME2`, except that a chunk which makes no difference weighs 1, as in the program.
+    as in `CLEME2`, except that a chunk which makes no difference weighs 1, as in the program.
     ``total="mean"`` is the mean of the sentences' F, each rounded to four digits.
 
     >>> from errata.scoring.evaluate import evaluate
@@ -729,7 +729,7 @@ class CLEME2(ChunkMetric):
         score = .45 hit + .35 (1 - wrong) + .15 (1 - under) + .05 (1 - over)
 
     each 0 where nothing is there; for single sentences the factors are .35, .25, .20 and .20.
-    ``factors`` are those of the corpus score in place of the paper's. An output that changes
+    ``factors`` of the corpus score replace the paper's. An output that changes
     nothing scores .40 there. The reference is chosen by the score so far, ties as in `CLEME`; for a
     single sentence by its score, and of equals, as in the program, by the larger share of over.
     ``total="mean"`` is the mean of the sentences' scores.

@@ -475,7 +475,7 @@ class Difficulty(Metric):
     ``"A"``. ``matching="released"`` compares chunks by position as the released scorer does,
     ``"elastic"`` aligns them as the paper describes (sentences of more than ``longest`` tokens
     are then refused before memory is asked for). ``gold``, ``extractor``, ``outputs``
-    are those of `errata.metrics.errant.Edits`; edits of the kinds ``ignore`` are left out, in gold
+    are as in `errata.metrics.errant.Edits`; edits of the kinds ``ignore`` are left out, in gold
     and output (as in the released scorer).
 
     With several references each sentence takes the one with the best score over the sentences so

@@ -378,7 +378,7 @@ class Edits(Metric):
         return float((1 + square) * p * r) / (square * p + r) if p + r else 0.0
 
     def compare(self, gold: Corpus, hypotheses: Hypotheses) -> MatchedEdits:
-        """Compare the edits of an output with those of every reference; both must have edits."""
+        """Compare the edits of an output with every reference's; both must have edits."""
         mine = self.keys(gold, ReferenceTable.of_output(hypotheses.edits or ()), gold=False)
         return MatchedEdits.of(mine, self.gold_keys(gold), gold.edits.reference_offsets)
 

@@ -343,7 +343,7 @@ class ExperimentData:
     ) -> Scores:
         """Systems scored with a metric of ours on a corpus by name.
 
-        They are one's own where the corpus is, those of the set ``outputs`` where it is named, and
+        They are the user's where the corpus is, or of the set ``outputs`` where it is named, and
         the 13 of CoNLL-2014 otherwise.
         """
         whose = outputs or (corpus if corpus in self.files else "")

@@ -107,7 +107,7 @@ class PublishedTable:
 
     ``cells`` maps a key (the values of ``by``) to the printed text, None where the paper prints
     no digits; ``known[way][key]`` are the cells known to differ, ``pinned[way, version][key]``
-    those of a way whose figures depend on software. A table that ``repeats`` figures of another
+    cells of a way whose figures depend on software. A table that ``repeats`` figures of another
     one is not counted among what was printed.
     """
 
@@ -163,7 +163,7 @@ class Experiment:
     """The tables and findings of one paper; ``recipes`` say how it ran its metrics.
 
     ``files`` are the user's. Papers of one ``group`` are counted together. Where nothing
-    was ``published`` the figures are those of an earlier run of one's own, and one that comes out
+    was ``published`` the figures come from an earlier run of the user's, and one that comes out
     otherwise is no mistake.
     """
 

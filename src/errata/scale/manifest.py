@@ -103,7 +103,7 @@ class PlannedSet:
     def order(self) -> str:
         """A digest of the files in their order, wherever they are and however they are cut.
 
-        They go by their names in the folder that holds all of their role: those of folders in it
+        They go by their names in the folder that holds all of their role: files of folders in it
         may be called the same.
         """
         files = dict.fromkeys(

@@ -97,7 +97,7 @@ class PeoplesChoice:
 class ComparedPair:
     """Everything that decides about a new system against an old one.
 
-    ``interval90`` and ``error`` (the standard deviation of the resamples) are those of the
+    ``interval90`` and ``error`` (the standard deviation of the resamples) belong to the
     primary difference; ``changed`` sentences have other counts in it.
     """
 
