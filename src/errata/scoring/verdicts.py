@@ -8,7 +8,7 @@ import numpy as np
 
 from errata.core.stats import Estimate, merge_ties, percentiles
 from errata.data import Scores
-from errata.scoring.decisions import RULES, too_few_to_rank
+from errata.scoring.decisions import RULES, p_value, too_few_to_rank
 from errata.tables.cells import as_text, score_format
 
 # ---- Leads: by how much one system is ahead of another, and how sure that is.
@@ -69,17 +69,6 @@ def tied_with_best(scores: Scores, confidence: float = 0.95) -> tuple[bool, ...]
     return tuple(alike.tolist())
 
 
-def p_text(p: float) -> str:
-    """A p-value as papers print it.
-
-    >>> p_text(0.0234), p_text(0.0004), p_text(1.0)
-    ('p = .023', 'p < .001', 'p = 1')
-    """
-    if p < 0.001:
-        return "p < .001"
-    return "p = " + (f"{p:.3f}".lstrip("0") if p < 0.9995 else "1")
-
-
 def verdict_sentence(scores: Scores, confidence: float = 0.95, *, digits: int = 1) -> str:
     """Who is best, by how much, and how sure that is; empty for a single system.
 
@@ -93,7 +82,7 @@ def verdict_sentence(scores: Scores, confidence: float = 0.95, *, digits: int = 
         return f"{scores.label}: {too_few_to_rank(len(scores), sentences)}"
     spec = score_format(scores, scores.headline, digits)
     by, low, high = (as_text(float(number), spec) for number in lead.by)
-    sure = "" if lead.p is None else f" [{low}, {high}], {p_text(lead.p)}"
+    sure = "" if lead.p is None else f" [{low}, {high}], {p_value(lead.p)}"
     if lead.by.value == 0:
         return f"{scores.label}: {lead.better} and {lead.worse} have the same score{sure}"
     if lead.p is not None and lead.p > 1 - confidence:

@@ -12,7 +12,8 @@ from errata.metrics.errant_by_type import TypeScores
 from errata.reports.page import Section
 from errata.reports.results import GateVerdict, ReportResults
 from errata.reports.sections.kinds import weakest_kind
-from errata.scoring.verdicts import first_lead, p_text, tied_with_best
+from errata.scoring.decisions import p_value
+from errata.scoring.verdicts import first_lead, tied_with_best
 from errata.tables.cells import as_text, score_format
 from errata.tables.html_table import escape_html, term_html
 
@@ -151,7 +152,7 @@ def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
     ahead = (
         f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
         f"[{low}, {high}], "
-        f"{term_html(p_text(lead.p), 'p-value')}"
+        f"{term_html(p_value(lead.p), 'p-value')}"
     )
     if not beside:
         return f"That is sure at the {level} level: {ahead}."
