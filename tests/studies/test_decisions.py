@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.core.stats import Estimate
+from errata.comparison.paired_tests import TwoSystems, swap_p_values
+from errata.core.stats import Estimate, Floats, percentiles
+from errata.io import read_corpus, read_hypotheses
+from errata.metrics import parse
+from errata.scoring.accumulator import chosen_counts
 from errata.scoring.decisions import (
     Answer,
     ComparedPair,
@@ -284,3 +290,47 @@ def test_examples_of_the_specification() -> None:
     assert len(cases) >= 14
     for case in cases:
         assert answer_of(case) == Answer(case["outcome"], case["sentence"]), case["example"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sentences", [100, 300, 1312])
+def test_false_alarms_are_about_5_in_100(sentences: int, conll14: Path) -> None:
+    """Two real systems whose sentences are exchanged at random are as good as each other."""
+    corpus = read_corpus(gold=conll14 / "conll14st-test.m2")
+    data = next(place for place in conll14.parents if (place / "nusnlp").is_dir())
+    folder = next(data.glob("grammatical/evaluation/*/data/original/official_submissions"))
+    m2 = parse("m2")
+    one, other = (
+        chosen_counts(counts, m2.choose(counts))
+        for name in ("CAMB", "AMU")
+        for counts in [m2.count(corpus, read_hypotheses(folder / name))]
+    )
+    rng = np.random.default_rng(11)
+
+    def figures(totals: Floats) -> dict[str, Floats]:
+        return {"F": m2.score(totals)}
+
+    found: Counter[str] = Counter()
+    for case in range(2000):
+        which = rng.permutation(len(corpus))[:sentences]
+        coins = rng.random((sentences, 1)) < 0.5
+        old = np.where(coins, one[which], other[which])
+        new = np.where(coins, other[which], one[which])
+        p = swap_p_values({0: TwoSystems(figures, old, new)}, sentences, trials=999, rng=case)
+        weights = rng.multinomial(sentences, np.full(sentences, 1 / sentences), 500)
+        drawn = 100 * (m2.score(weights @ new) - m2.score(weights @ old))
+        d = 100 * float(m2.score(new.sum(0)) - m2.score(old.sum(0)))
+        low, high = percentiles(drawn).tolist()
+        answer = decide_pair(
+            ComparedPair(
+                "old",
+                "new",
+                sentences,
+                int((old != new).any(axis=1).sum()),
+                difference("M2", d, low, high, p[0]["F"]),
+                tuple(percentiles(drawn, 0.9).tolist()),
+                float(drawn.std()),
+            )
+        )
+        found[answer.outcome] += 1
+    assert 0.03 <= (found["better"] + found["worse"]) / 2000 <= 0.07, found
