@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import click
 
@@ -26,7 +26,7 @@ from errata.cli.collect_options import (
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
-from errata.cli.params import argument, choice_of, choice_option, count_option, group, option, takes
+from errata.cli.params import NameType, argument, choice_option, count_option, group, option, takes
 from errata.collect.budget import link_table, outlook_table, status_table
 from errata.collect.design import FileForm
 from errata.core.errors import InputError, escape_controls
@@ -359,7 +359,8 @@ class JudgesOptions(CommandOptions):
     """Options of ``errata collect judges``."""
 
     action: JudgeAction = argument(
-        type=choice_of(JudgeAction), metavar="add|rotate|block|unblock|forget"
+        type=NameType(get_args(JudgeAction), case_sensitive=False),
+        metavar="add|rotate|block|unblock|forget",
     )
     place: str = place_argument()
     names: tuple[str, ...] = _names_argument()

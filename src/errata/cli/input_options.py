@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from errata.cli.output import with_bars
-from errata.cli.params import choice_of, option
+from errata.cli.params import choice_option, option
 from errata.core.errors import InputError
 from errata.core.registry import origin
 
@@ -236,10 +236,10 @@ class Inputs:
     sample: bool = sample_option()
     skipped: SkippedSentences | None = skip_option()
     tokens: str = tokens_option()
-    normalise: str | None = option(
+    normalise: str | None = choice_option(
         "--normalise",
-        type=choice_of(Literal["NFC", "NFD"]),
-        help="Put all characters into this Unicode form first: accents composed or apart.",
+        Literal["NFC", "NFD"],
+        "Put all characters into this Unicode form first: accents composed or apart.",
     )
     no_guard: bool = option("--no-guard", default=False, help="Skip the alignment check.")
 

@@ -48,11 +48,6 @@ class NameType(_Choice):
             self.fail(f"{error.message} {suggest_name(value, self.choices)}".rstrip(), param, ctx)
 
 
-def choice_of(literal: Any) -> NameType:
-    """Return the type of an option that takes one of these words."""
-    return NameType(get_args(literal), case_sensitive=False)
-
-
 # ---- Declarations.
 
 
@@ -126,7 +121,8 @@ def count_option(
 
 def choice_option(flag: str, literal: Any, help: str, default: Any = None, **more: Any) -> Any:
     """Declare an option that takes one of the words of a literal type."""
-    return option(flag, type=choice_of(literal), default=default, help=help, **more)
+    words = NameType(get_args(literal), case_sensitive=False)
+    return option(flag, type=words, default=default, help=help, **more)
 
 
 def argument(
