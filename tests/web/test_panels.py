@@ -20,7 +20,7 @@ from errata.collect.web.exports import export_lines
 from errata.collect.web.judges import change_state, forget_judges, set_state_of_judge
 from errata.collect.web.panel import forget_identities, join_panel, lost_place
 from errata.collect.web.schema import events, judges
-from errata.collect.web.store import ForbiddenError
+from errata.collect.web.store import ApiError
 from errata.core.errors import InputError
 from stored_campaigns import BOTH_DATABASES, LESSONS, Made, Make, join_key_of, next_task
 
@@ -38,7 +38,7 @@ def came(made: Made, who: str, session: str = "s1") -> tuple[int, int]:
 
 
 def refused(made: Made, who: str, session: str = "s1") -> tuple[int, str]:
-    with pytest.raises(ForbiddenError) as found:
+    with pytest.raises(ApiError) as found:
         came(made, who, session)
     return found.value.status, found.value.code
 
@@ -74,7 +74,7 @@ def test_as_many_of_those_who_come_at_once_get_in_as_there_are_places(make: Make
     def come(k: int) -> str:
         try:
             return f"judge {came(made, f'p-{k}')[0]}"
-        except ForbiddenError as error:
+        except ApiError as error:
             return error.code
 
     with ThreadPoolExecutor(12) as threads:

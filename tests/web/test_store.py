@@ -39,7 +39,7 @@ from errata.collect.web.schema import (
     judgments,
     sentences,
 )
-from errata.collect.web.store import ForbiddenError, SubmittedAnswer, control_results, last_answers
+from errata.collect.web.store import ApiError, SubmittedAnswer, control_results, last_answers
 from errata.core.errors import InputError
 from errata.human.comparisons import Counts
 from stored_campaigns import (
@@ -232,7 +232,7 @@ def test_invalid_answers_change_nothing(make: Make) -> None:
         lambda: held_task(made.store, 1, 10**9),
         lambda: next_task(made.store, 10**9),
     ):
-        with pytest.raises(ForbiddenError) as refused:
+        with pytest.raises(ApiError) as refused:
             call()
         assert refused.value.status == 404
     assert made.rows(judgments) == []
@@ -353,7 +353,7 @@ def test_states_of_a_campaign(make: Make) -> None:
     other = made.claim()
     change_state(made.database, "closed")
     assert next_task(made.store, 1) == NoTask("closed")
-    with pytest.raises(ForbiddenError) as refused:
+    with pytest.raises(ApiError) as refused:
         made.submit(1, other)
     assert refused.value.status == 410
     assert made.submit(1, held).status == 200  # a retry hears that it was stored

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.collect.web.api import ApiError, read_json
+from errata.collect.web.api import read_json
 from errata.collect.web.i18n import LANGUAGES, load_texts, parse_markdown
 from errata.collect.web.server import Address
+from errata.collect.web.store import ApiError
 from errata.core.errors import InputError
 
 WEB = Path(str(resources.files("errata.collect.web")))

@@ -79,9 +79,9 @@ from errata.collect.web.panel import (
 )
 from errata.collect.web.schema import judges
 from errata.collect.web.store import (
+    ApiError,
     AssignmentStore,
     Campaign,
-    ForbiddenError,
     HeldTask,
     Receipt,
     SubmittedAnswer,
@@ -129,22 +129,6 @@ class Limiter:
     def _forget(self, now: float) -> None:
         fresh = {key: seen for key, seen in self._seen.items() if now - seen[0] < WINDOW}
         self._seen = fresh if len(fresh) < MOST_KEYS else {}
-
-
-class ApiError(Exception):
-    """An answer that is no success; ``more`` stands beside the error."""
-
-    def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        remedy: str = "",
-        field: str | None = None,
-        more: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.status, self.more = status, dict(more or {})
-        self.error = {"code": code, "message": message, "remedy": remedy, "field": field}
 
 
 async def read_body(request: Request) -> bytes:
@@ -240,10 +224,6 @@ class Served:
             return await anyio.to_thread.run_sync(
                 partial(work, *given), limiter=self.threads, abandon_on_cancel=abandoned
             )
-        except ForbiddenError as error:
-            code = {401: "link", 404: "not_yours", 410: "closed"}.get(error.status, "refused")
-            code = error.code or code
-            raise ApiError(error.status, code, error.problem, error.remedy) from None
         except AnswerError as error:
             raise ApiError(422, "invalid", error.problem, error.remedy, error.field) from None
         except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
@@ -407,7 +387,7 @@ def judge_state(
     if row is None:
         row = connection.execute(_JUDGE, {"judge": judge}).first()
     if row is None or row.state == "forgotten":
-        raise ForbiddenError(401, "this link does not hold any more", "ask for a new one")
+        raise ApiError(401, "link", "this link does not hold any more", "ask for a new one")
     done = {True: 0, False: 0}  # of tutorials, and of all else
     counts = tasks_of(connection, judge)
     for (purpose, state), many in counts.items():

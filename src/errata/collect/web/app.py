@@ -28,15 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from errata.collect.budget import check_interim, interim_points
 from errata.collect.schedule import AFTER, strengths_of
-from errata.collect.web.api import (
-    API_CALLS,
-    ApiCall,
-    ApiError,
-    Role,
-    Served,
-    localised_error,
-    reply,
-)
+from errata.collect.web.api import API_CALLS, ApiCall, Role, Served, localised_error, reply
 from errata.collect.web.assignment_queries import main_answers, planned_judgments
 from errata.collect.web.campaign import counts_between, load_earlier
 from errata.collect.web.dashboard import Dashboard, GatheredJudgments
@@ -44,7 +36,7 @@ from errata.collect.web.database import Snapshots, error_text, record
 from errata.collect.web.i18n import direction_of, load_texts
 from errata.collect.web.judges import change_state
 from errata.collect.web.schema import campaigns, events, schemas
-from errata.collect.web.store import AssignmentStore
+from errata.collect.web.store import ApiError, AssignmentStore
 from errata.core.errors import ErrataError, InputError, MissingExtraError, install_extra
 from errata.human import DEFAULT_RANKER, parse_ranker
 from errata.human.comparisons import Comparisons, Counts, compare_columns

@@ -16,19 +16,11 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from errata.collect.answers import AnswerError
 from errata.collect.design import LONGEST_PARAMETER, Design, Panel, panel_of
-from errata.collect.web.assignments import view_of
+from errata.collect.web.assignments import tasks_of, view_of
 from errata.collect.web.database import Database, record
 from errata.collect.web.judges import rewrite_files
-from errata.collect.web.schema import (
-    assignments,
-    campaigns,
-    events,
-    identities,
-    items,
-    judges,
-    new_salt,
-)
-from errata.collect.web.store import AssignmentStore, Campaign, ForbiddenError
+from errata.collect.web.schema import campaigns, events, identities, judges, new_salt
+from errata.collect.web.store import ApiError, AssignmentStore, Campaign
 from errata.collect.web.tokens import Link, write_ended
 
 
@@ -56,10 +48,10 @@ def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJ
         campaign = store.campaign(connection)
         panel = panel_in(campaign.texts)
         if panel is None:
-            raise ForbiddenError(404, "this study takes no panel", "ask for a link")
+            raise ApiError(404, "not_yours", "this study takes no panel", "ask for a link")
         if campaign.state != "open":
             code = "closed" if campaign.state == "closed" else "paused"
-            raise ForbiddenError(403, f"the study is {code}", "come back later", code)
+            raise ApiError(403, code, f"the study is {code}", "come back later")
         # One at a time: of two who come for the last place, one is told that it is full.
         connection.execute(select(campaigns.c.id).with_for_update())
         participant = _parameter(parameters, panel.participant)
@@ -100,7 +92,8 @@ def _new(
     digest: str,
 ) -> JoinedJudge:
     now = store.steady()
-    _need_place(connection, campaign.design, panel, now)
+    if _holders(connection, campaign.design, panel, now) >= panel.places:
+        raise _full()
     many = connection.execute(select(func.count()).select_from(judges)).scalar_one()
     taken = set(connection.execute(select(judges.c.name)).scalars())
     name = next(n for k in range(many + 1) if (n := f"panel{many + 1 + k}") not in taken)
@@ -137,11 +130,11 @@ def _again(
         raise _full()
     if known.session_digest != digest:
         if known.seen is not None and now - known.seen < design.lease * 1000:
-            raise ForbiddenError(
+            raise ApiError(
                 409,
+                "active",
                 "you are at work in another session",
                 "go on there, or come back when it has rested for half an hour",
-                "active",
             )
         salt = new_salt()
         connection.execute(
@@ -152,13 +145,8 @@ def _again(
     return JoinedJudge(int(known.id), salt)
 
 
-def _full() -> ForbiddenError:
-    return ForbiddenError(409, "all places are taken", "look again later", "full")
-
-
-def _need_place(connection: Connection, design: Design, panel: Panel, now: int) -> None:
-    if _holders(connection, design, panel, now) >= panel.places:
-        raise _full()
+def _full() -> ApiError:
+    return ApiError(409, "full", "all places are taken", "look again later")
 
 
 def places_taken(connection: Connection, campaign: Campaign, now: int) -> tuple[int, int] | None:
@@ -191,16 +179,13 @@ def _holders(connection: Connection, design: Design, panel: Panel, now: int) -> 
 
 def _finished(connection: Connection, design: Design, row: Any) -> bool:
     quota = design.quota if row.quota is None else row.quota
-    done = (
-        select(func.count())
-        .select_from(assignments.join(items, items.c.id == assignments.c.item))
-        .where(
-            assignments.c.judge == row.id,
-            assignments.c.state.in_(("done", "skipped")),
-            items.c.purpose != "tutorial",
-        )
+    counts = tasks_of(connection, row.id).items()
+    done = sum(
+        many
+        for (purpose, state), many in counts
+        if state in ("done", "skipped") and purpose != "tutorial"
     )
-    if quota is not None and connection.execute(done).scalar_one() >= quota:
+    if quota is not None and done >= quota:
         return True
     return is_released(connection, row.id)
 

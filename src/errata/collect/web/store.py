@@ -250,12 +250,21 @@ _OWN = select(assignments, _LAST.scalar_subquery().label("last")).where(
 )
 
 
-class ForbiddenError(ErrataError):
-    """What a judge may not do, with the status of the answer: 404 not yours, 410 closed."""
+class ApiError(ErrataError):
+    """What a caller may not do, as the API answers it; ``more`` stands beside the error."""
 
-    def __init__(self, status: int, problem: str, remedy: str, code: str = "") -> None:
-        self.status, self.problem, self.remedy, self.code = status, problem, remedy, code
-        super().__init__(f"{problem}; {remedy}")
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        remedy: str = "",
+        field: str | None = None,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.status, self.code, self.more = status, code, dict(more or {})
+        self.error = {"code": code, "message": message, "remedy": remedy, "field": field}
+        super().__init__(f"{message}; {remedy}")
 
 
 @dataclass(frozen=True)
@@ -396,7 +405,7 @@ class AssignmentStore:
             known = connection.execute(_REVISION, given).one()
             return Receipt(200 if known.digest == digest else 409, stored_answer(known))
         if campaign.state == "closed":
-            raise ForbiddenError(410, "the campaign is closed", "keep the answers as a file")
+            raise ApiError(410, "closed", "the campaign is closed", "keep the answers as a file")
         if revision != last + 1:
             raise AnswerError(
                 f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
@@ -446,16 +455,16 @@ class AssignmentStore:
         row = connection.execute(_JUDGE, {"judge": judge}).first()
         if salt is not None:
             if row is None or row.state == "forgotten" or row.salt != salt:
-                raise ForbiddenError(401, "this link was replaced", "ask for the new one")
+                raise ApiError(401, "link", "this link was replaced", "ask for the new one")
         elif row is None or row.state == "forgotten":
-            raise ForbiddenError(404, "there is no such judge", "ask for a new link")
+            raise ApiError(404, "not_yours", "there is no such judge", "ask for a new link")
         return row
 
     def _own_assignment(self, connection: Connection, judge: int, assignment: int) -> Row[Any]:
         given = {"judge": judge, "of_assignment": assignment}
         row = connection.execute(_OWN, given).first()
         if row is None:
-            raise ForbiddenError(404, "this task is not yours", "load the page again")
+            raise ApiError(404, "not_yours", "this task is not yours", "load the page again")
         return row
 
     def retried(self, work: Callable[[Connection], T]) -> T:
