@@ -350,6 +350,7 @@ def test_keys_rest_during_composition_and_when_switched_off(
     press(browser, "?")
     css(browser, "#keys-on")[0].click()
     press(browser, Keys.ESCAPE)
+    until(browser, "document.querySelector('dialog') === null")
     press(browser, "1", "x")
     assert answered(browser) == []
     assert css(browser, "dialog") == []

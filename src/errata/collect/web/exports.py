@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import StringIO
 from itertools import groupby
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, get_args
 
 from sqlalchemy import ColumnElement, Connection, bindparam, func, select
 
 from errata.collect.answers import shown_ranks
-from errata.collect.design import FORMS_OUT, WRITING, Design, ExportForm
+from errata.collect.design import COMPARING, WRITING, Design, ExportForm, Kind
 from errata.collect.files import WRITERS, WrittenLine, render_writers
 from errata.collect.items import letters_of, shown_edits
 from errata.collect.qualification import ShownCheck
@@ -46,6 +46,9 @@ from errata.core.errors import FORMULAS, InputError
 from errata.data import Corpus, Edit, Judgment, Reference
 from errata.edits import classify_all
 from errata.io.atomic import write_lines
+from errata.io.judgments import render_jsonl
+from errata.io.judgments.appraise import render_appraise
+from errata.io.judgments.pairwise import render_pairwise
 from errata.io.m2 import format_m2
 
 BATCH_ROWS = 500
@@ -164,62 +167,16 @@ def answers_stored(database: Database) -> int:
         return int(connection.execute(select(func.count(judgments.c.id))).scalar_one())
 
 
-# ---- The forms, and which kinds of answers fit each.
-
-_KINDS = {
-    "jsonl": ("rank", "pair"),
-    "appraise": ("rank", "pair"),
-    "pairwise": ("rank", "pair"),
-    "scores": ("score",),
-    "scores-csv": ("score",),
-    "edits": ("edits",),
-    "edits-m2": ("edits",),
-}
-
-
-def forms_of(design: Design) -> list[str]:
-    """The forms that the answers of a campaign can be written in, texts aside."""
-    return [form for form in FORMS_OUT if design.kind in _KINDS.get(form, (design.kind,))]
-
-
-def export_lines(
-    database: Database, form: ExportForm, *, blocked: bool = False, safe_cells: bool = False
-) -> Iterator[str]:
-    """The lines of a form (without their ends); what a form cannot hold is refused.
+class Export(NamedTuple):
+    """What lines of a form are asked for.
 
     ``safe_cells`` puts an apostrophe before what a spreadsheet would take for a formula.
     """
-    from errata.io.judgments import render_jsonl
-    from errata.io.judgments.appraise import render_appraise
-    from errata.io.judgments.pairwise import render_pairwise
 
-    design = _design(database)
-    if form not in FORMS_OUT:
-        raise InputError(f"there is no form {form!r}", remedy=f"use one of {', '.join(FORMS_OUT)}")
-    if form not in (fit := forms_of(design)):
-        raise InputError(
-            f"answers of the kind {design.kind!r} cannot be written as {form}",
-            remedy=f"use {' or '.join(fit)}" + (", or texts" if design.kind in WRITING else ""),
-        )
-    if form == "people":
-        return people_lines(database, safe_cells=safe_cells)
-    if form == "scores-csv":
-        return score_csv(database, design, blocked=blocked, safe_cells=safe_cells)
-    if form == "edits":
-        return edit_lines(database, blocked=blocked)
-    if form == "edits-m2":
-        return majority_m2(database, blocked=blocked)
-    if form in ("details", "scores"):
-        lines = details_lines if form == "details" else score_lines
-        return lines(database, design, blocked=blocked)
-    render = {"jsonl": render_jsonl, "appraise": render_appraise, "pairwise": render_pairwise}
-    return render[form](judgments_in(database, blocked=blocked))
-
-
-def _design(database: Database) -> Design:
-    with database.reading() as connection:
-        found: Design = connection.execute(select(campaigns.c.design)).scalar_one()
-        return found
+    database: Database
+    design: Design
+    blocked: bool
+    safe_cells: bool
 
 
 # ---- Verdicts on edits as files: every verdict, and M2 of what the majority calls good.
@@ -227,9 +184,9 @@ def _design(database: Database) -> Design:
 EditKey = tuple[int, int, str]  # start, end, replacement
 
 
-def edit_lines(database: Database, *, blocked: bool) -> Iterator[str]:
+def edit_lines(export: Export) -> Iterator[str]:
     """JSON lines: a verdict of a judge on an edit, with the systems that made it."""
-    for stored in _last_answers(database, blocked=blocked):
+    for stored in _last_answers(export.database, blocked=export.blocked):
         row = stored.row
         for number, edit in enumerate(shown_edits(row.source, stored.texts), 1):
             start, end, replacement, whose = edit
@@ -266,13 +223,13 @@ def _majorities(
             yield number, source, votes
 
 
-def majority_m2(database: Database, *, blocked: bool) -> Iterator[str]:
+def majority_m2(export: Export) -> Iterator[str]:
     """M2 of the judged sentences with the edits that more judges call good than do not.
 
     Of good edits that overlap the one with most votes stands (then the first): edits of an
     annotator must not overlap. `omitted_edits` says which ones do not stand.
     """
-    for _, source, votes in _majorities(database, blocked=blocked):
+    for _, source, votes in _majorities(export.database, blocked=export.blocked):
         chosen = tuple(Edit(*key) for key in sorted(_compatible(votes)[0]))
         edits = classify_all([source], [chosen])[0]
         corpus = Corpus((" ".join(source.split()),), ((Reference(0, edits),),))
@@ -317,13 +274,13 @@ def _compatible(votes: Counter[EditKey]) -> tuple[list[EditKey], list[tuple[Edit
 # ---- The lines of each exported form that no reader of rankings shares.
 
 
-def details_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
+def details_lines(export: Export) -> Iterator[str]:
     """Everything, one assignment a line, with all its revisions."""
     usual: dict[int, dict[str, float]] = {}
-    with database.reading() as connection:
-        rows = read_answers(connection, *_with_blocked(blocked))
+    with export.database.reading() as connection:
+        rows = read_answers(connection, *_with_blocked(export.blocked))
         for _, several in groupby(rows, key=lambda stored: stored.row.assignment):
-            details = _details(connection, design, list(several), usual)
+            details = _details(connection, export.design, list(several), usual)
             yield json.dumps(details, ensure_ascii=False)
 
 
@@ -386,7 +343,7 @@ def _revision(row: Any) -> dict[str, Any]:
     }
 
 
-def _scored(database: Database, design: Design, *, blocked: bool) -> Iterator[dict[str, Any]]:
+def _scored(export: Export) -> Iterator[dict[str, Any]]:
     """One output at a time, with the values of every scale in the order they were given."""
     shown = answers.join(item_outputs, item_outputs.c.item == items.c.id).join(
         outputs, outputs.c.id == item_outputs.c.output
@@ -403,10 +360,11 @@ def _scored(database: Database, design: Design, *, blocked: bool) -> Iterator[di
             judgments.c.answer,
         )
         .select_from(shown)
-        .where(JUDGED, LAST, judgments.c.answer.is_not(None), *_with_blocked(blocked))
+        .where(JUDGED, LAST, judgments.c.answer.is_not(None), *_with_blocked(export.blocked))
         .order_by(outputs.c.id, judgments.c.id)
     )
-    with database.reading() as connection:
+    design = export.design
+    with export.database.reading() as connection:
         rows = connection.execute(query, execution_options=_OPTIONS)
         for _, several in groupby(rows, key=lambda row: row.id):
             answered = list(several)
@@ -430,26 +388,24 @@ def _mean(values: list[int]) -> float:
     return sum(values) / len(values)
 
 
-def score_lines(database: Database, design: Design, *, blocked: bool) -> Iterator[str]:
+def score_lines(export: Export) -> Iterator[str]:
     """JSON lines: an output, its systems, and for each scale the values and their mean."""
-    for each in _scored(database, design, blocked=blocked):
+    for each in _scored(export):
         values = each.pop("values")
         scales = {name: {"values": some, "mean": _mean(some)} for name, some in values.items()}
         yield json.dumps(each | {"scales": scales}, ensure_ascii=False)
 
 
-def score_csv(
-    database: Database, design: Design, *, blocked: bool, safe_cells: bool
-) -> Iterator[str]:
+def score_csv(export: Export) -> Iterator[str]:
     """CSV that `errata.io.judgments.sheets` reads; commas separate the values of a cell."""
-    names = [scale.name for scale in design.scales]
+    names = [scale.name for scale in export.design.scales]
     titles = ["sentence", "source", "output", "systems", *names, *(f"mean {n}" for n in names)]
     yield _csv(titles)
-    for each in _scored(database, design, blocked=blocked):
+    for each in _scored(export):
         values = [each["values"][name] for name in names]
         cells = [each["sentence"], each["source"], each["output"], ",".join(each["systems"])]
         cells += [",".join(map(str, some)) for some in values]
-        yield _csv([*cells, *(f"{_mean(some):.6g}" for some in values)], safe=safe_cells)
+        yield _csv([*cells, *(f"{_mean(some):.6g}" for some in values)], safe=export.safe_cells)
 
 
 def _csv(cells: Iterable[object], *, safe: bool = False) -> str:
@@ -463,7 +419,7 @@ def _csv(cells: Iterable[object], *, safe: bool = False) -> str:
     return buffer.getvalue()
 
 
-def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
+def people_lines(export: Export) -> Iterator[str]:
     """CSV of who finished (or failed the tutorial), with code and external id, for paying."""
     done = (
         select(assignments.c.judge, func.count().label("done"))
@@ -480,9 +436,9 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
         .order_by(judges.c.id)
     )
     yield _csv(["judge", "provider", "external id", "state", "done", "quota", "finished", "code"])
-    with database.reading() as connection:
-        campaign = connection.execute(select(campaigns.c.design, campaigns.c.texts)).one()
-        design, panel = campaign.design, panel_in(campaign.texts)
+    design = export.design
+    with export.database.reading() as connection:
+        panel = panel_in(connection.execute(select(campaigns.c.texts)).scalar_one())
         code = panel.code if panel else ""
         early = released_participants(connection)
         for row in connection.execute(query, execution_options=_OPTIONS):
@@ -495,7 +451,52 @@ def people_lines(database: Database, *, safe_cells: bool) -> Iterator[str]:
             cells = [row.name, row.provider or "", row.external_id or "", state, many]
             cells += ["" if quota is None else quota, "yes" if finished else "no"]
             cells.append(code if finished and row.external_id else "")
-            yield _csv(cells, safe=safe_cells)
+            yield _csv(cells, safe=export.safe_cells)
+
+
+# ---- The forms, and which kinds of answers fit each.
+
+
+def _rendered(
+    render: Callable[[Iterable[Judgment]], Iterator[str]],
+) -> Callable[[Export], Iterator[str]]:
+    return lambda export: render(judgments_in(export.database, blocked=export.blocked))
+
+
+_FORMS: dict[str, tuple[tuple[Kind, ...], Callable[[Export], Iterator[str]]]] = {
+    "jsonl": (COMPARING, _rendered(render_jsonl)),
+    "appraise": (COMPARING, _rendered(render_appraise)),
+    "pairwise": (COMPARING, _rendered(render_pairwise)),
+    "details": (get_args(Kind), details_lines),
+    "scores": (("score",), score_lines),
+    "scores-csv": (("score",), score_csv),
+    "edits": (("edits",), edit_lines),
+    "edits-m2": (("edits",), majority_m2),
+    "people": (get_args(Kind), people_lines),
+}
+
+
+def forms_of(design: Design) -> list[str]:
+    """The forms that the answers of a campaign can be written in, texts aside."""
+    return [form for form, (kinds, _) in _FORMS.items() if design.kind in kinds]
+
+
+def export_lines(
+    database: Database, form: ExportForm, *, blocked: bool = False, safe_cells: bool = False
+) -> Iterator[str]:
+    """The lines of a form (without their ends); what a form cannot hold is refused."""
+    with database.reading() as connection:
+        design: Design = connection.execute(select(campaigns.c.design)).scalar_one()
+    if form not in _FORMS:
+        raise InputError(f"there is no form {form!r}", remedy=f"use one of {', '.join(_FORMS)}")
+    kinds, lines = _FORMS[form]
+    if design.kind not in kinds:
+        others = ", or texts" if design.kind in WRITING else ""
+        raise InputError(
+            f"answers of the kind {design.kind!r} cannot be written as {form}",
+            remedy=f"use {' or '.join(forms_of(design))}{others}",
+        )
+    return lines(Export(database, design, blocked, safe_cells))
 
 
 # ---- The texts that judges wrote, as files with a line a sentence, and who wrote which line.
@@ -578,13 +579,6 @@ def text_files(
     line for every sentence of the campaign; ``mark`` stands where nothing was written. Slots are
     filled in the order the tasks were given, by late corrections last.
     """
-    design = _design(database)
-    if design.kind not in WRITING:
-        raise InputError(
-            f"a campaign of the kind {design.kind!r} has no texts",
-            path=database.name,
-            remedy="choose another form",
-        )
 
     def lines(file: TextFile) -> Iterator[str]:
         with database.reading() as connection:
@@ -594,7 +588,14 @@ def text_files(
                 yield _text_of(several[file.slot]) if file.slot < len(several) else mark
 
     with database.reading() as connection:
+        kind = connection.execute(select(campaigns.c.kind)).scalar_one()
         files = _text_files(connection)
+    if kind not in WRITING:
+        raise InputError(
+            f"a campaign of the kind {kind!r} has no texts",
+            path=database.name,
+            remedy="choose another form",
+        )
     for file in files:
         yield file.name, partial(lines, file)
 
