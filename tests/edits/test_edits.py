@@ -20,9 +20,9 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.difficulty.study import by_kind
 from errata.edits import (
     classify_all,
+    edits_of,
     extract,
     extract_all,
-    extract_systems,
     extractor_version,
     retype,
     with_edits,
@@ -100,12 +100,12 @@ def test_a_pair_is_worked_on_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert calls == [2]
     corpus = Corpus.from_texts(["a", "a", "b"])
     systems = [Hypotheses("A", ("x", "x", "b")), Hypotheses("B", ("x", "y", "b"))]
-    found = extract_systems(corpus, systems)
+    found = edits_of(corpus, systems, "mixed")
     assert calls == [2, 3]  # a-x, b-b and a-y
     assert found[0].edits == ((Edit(0, 1, "x", "R:OTHER"),),) * 2 + ((),)
-    assert extract_systems(corpus, systems) == found
+    assert edits_of(corpus, systems, "mixed") == found
     assert calls == [2, 3, 0]  # kept with the corpus
-    assert extract_systems(corpus[:], systems) == found
+    assert edits_of(corpus[:], systems, "mixed") == found
     assert calls == [2, 3, 0, 3]
 
 
@@ -118,7 +118,7 @@ def test_own_edits_of_a_system_are_kept() -> None:
     corpus = Corpus.from_texts(["a b"])
     own = ((Edit(0, 2, "x y", "mine"),),)
     systems = [Hypotheses("A", ("x y",), own), Hypotheses("B", ("x y",))]
-    mine, found = (h.edits for h in extract_systems(corpus, systems))
+    mine, found = (h.edits for h in edits_of(corpus, systems, "mixed"))
     assert mine == own
     assert found is not None
     assert len(found[0]) == 2
@@ -291,9 +291,7 @@ def test_another_pipeline_of_the_same_name_is_another_extractor(
     with pytest.raises(InputError, match=r"ERRANT fails with the spaCy pipeline .*poor: KeyError"):
         extract(*pair, extractor=f"errant:{tmp_path / 'poor'}")
     corpus = Corpus.from_texts([pair[0]])
-    of_a, of_b = (
-        extract_systems(corpus, [Hypotheses("A", pair[1:])], extractor=name) for name in (a, b)
-    )
+    of_a, of_b = (edits_of(corpus, [Hypotheses("A", pair[1:])], extractor=name) for name in (a, b))
     assert of_a != of_b
 
 
@@ -305,7 +303,7 @@ def test_edits_of_one_extractor_are_not_served_to_another(monkeypatch: pytest.Mo
     monkeypatch.setattr(errant, "annotate", lambda pairs, *_: [other for _ in pairs])
     system = Hypotheses("A", ("He goes home .",))
     for name, kind in (("aligned", "R:INFL"), ("errant", "R:WHOLE"), ("aligned", "R:INFL")):
-        found = extract_systems(corpus, [system], extractor=name)[0].edits or ()
+        found = edits_of(corpus, [system], extractor=name)[0].edits or ()
         assert [e.kind for e in found[0]] == [kind]
         gold = with_edits(corpus, "reextracted", name).references[0][0].edits or ()
         assert [e.kind for e in gold] == [kind]

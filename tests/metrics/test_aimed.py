@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from errata.core.stats import holm
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.edits import extract_systems, retype
+from errata.edits import edits_of, retype
 from errata.io import read_m2, write_m2
 from errata.io.outputs import read_systems
 from errata.metrics.errant import Edits
@@ -154,7 +154,7 @@ def test_equals_geclens_on_what_stands_in_its_tests(tmp_path: Path) -> None:
     )
     block = read_m2(tmp_path / "block.m2")
     for text in ("She goes to school .", "She go to school .", "She went to the school ."):
-        (system,) = extract_systems(block, [Hypotheses("x", (text,))])
+        (system,) = edits_of(block, [Hypotheses("x", (text,))])
         edits = tuple(Edit(e.start, e.end, e.replacement, SVA) for e in (system.edits or ((),))[0])
         folder = tmp_path / text.split()[1]
         folder.mkdir()
@@ -174,7 +174,7 @@ def test_equals_geclens_on_conll14(tmp_path: Path, conll14: Path, submissions: P
     """Two annotators and 1,312 sentences, whose edits all have the kinds of one inventory."""
     corpus = retype(read_m2(conll14 / "conll14st-test.m2"), "aligned", ("UNK",))
     (text,) = read_systems([str(submissions / "CAMB")], corpus=corpus)
-    (system,) = extract_systems(corpus, [text])
+    (system,) = edits_of(corpus, [text])
     assert check(tmp_path, corpus, system, Edits(duplicates=True), 3) > 10
 
 

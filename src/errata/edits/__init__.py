@@ -222,49 +222,6 @@ def _check_length(source: str, target: str, what: str) -> None:
         check_length(source.split(), target.split(), what)
 
 
-def extract_systems(
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    *,
-    extractor: str = "aligned",
-    progress: Progress | None = None,
-) -> list[Hypotheses]:
-    """The outputs with their edits: their own where they came as M2, found elsewhere.
-
-    What was found stays with the corpus, so that no pair of sentences is worked on twice; all
-    systems are given to the extractor together, which ERRANT can share out among processes.
-    """
-    split_extractor(extractor)
-    known: dict[tuple[str, str], tuple[Edit, ...]] = corpus.derived(("extracted", extractor), dict)
-    bare = [h for h in systems if h.edits is None]
-    for hypotheses in bare:
-        if len(hypotheses) != len(corpus):
-            raise InputError(
-                f"{len(corpus)} sources but {len(hypotheses)} sentences of {hypotheses.system}",
-                remedy="give one sentence per source",
-            )
-        if extractor == "aligned":
-            texts = zip(corpus.sources, hypotheses.sentences, strict=True)
-            for i, (source, target) in enumerate(texts):
-                _check_length(source, target, f"sentence {i + 1} of {hypotheses.system}")
-    pairs = dict.fromkeys(
-        pair for h in bare for pair in zip(corpus.sources, h.sentences, strict=True)
-    )
-    missing = [pair for pair in pairs if pair not in known]
-    found = extract_all(
-        [s for s, _ in missing], [t for _, t in missing], extractor=extractor, progress=progress
-    )
-    known.update(zip(missing, found, strict=True))
-    return [
-        h
-        if h.edits is not None
-        else replace(
-            h, edits=tuple(known[pair] for pair in zip(corpus.sources, h.sentences, strict=True))
-        )
-        for h in systems
-    ]
-
-
 def share_extracted(corpus: Corpus, other: Corpus, extractor: str) -> None:
     """Let a corpus know the edits that were found in outputs on another with the same sources."""
     other.derived(("extracted", extractor), lambda: corpus.derived(("extracted", extractor), dict))
@@ -335,17 +292,19 @@ def edits_of(
     """The outputs with their edits, of one origin.
 
     ``"alike"`` takes the edits of outputs that came with them (M2) or finds the edits of texts, and
-    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` extracts all again.
+    refuses to do both at once; ``"mixed"`` does both; ``"reextracted"`` extracts all again. What
+    was found stays with the corpus, so that no pair of sentences is worked on twice.
 
     >>> corpus = Corpus.from_texts(["He go home ."])
     >>> own = Hypotheses("A", ("He goes home .",), ((Edit(1, 3, "goes home", "SVA"),),))
     >>> edits_of(corpus, [own], "reextracted")[0].edits
     ((Edit(start=1, end=2, replacement='goes', kind='R:INFL'),),)
     """
+    split_extractor(extractor)
     if outputs == "reextracted":
         systems = [replace(h, edits=None) for h in systems]
-    given = [h.system for h in systems if h.edits is not None]
-    bare = [h.system for h in systems if h.edits is None]
+    given = [h for h in systems if h.edits is not None]
+    bare = [h for h in systems if h.edits is None]
     if outputs == "alike" and given and bare:
         raise InputError(
             f"the edits of {_join_names(given)} came with the file (M2), the edits of "
@@ -353,7 +312,33 @@ def edits_of(
             remedy="find all of them alike with outputs='reextracted' (or --extract NAME on the "
             "command line), or ask for both with outputs='mixed'",
         )
-    return extract_systems(corpus, systems, extractor=extractor, progress=progress)
+    known: dict[tuple[str, str], tuple[Edit, ...]] = corpus.derived(("extracted", extractor), dict)
+    for hypotheses in bare:
+        if len(hypotheses) != len(corpus):
+            raise InputError(
+                f"{len(corpus)} sources but {len(hypotheses)} sentences of {hypotheses.system}",
+                remedy="give one sentence per source",
+            )
+        if extractor == "aligned":
+            texts = zip(corpus.sources, hypotheses.sentences, strict=True)
+            for i, (source, target) in enumerate(texts):
+                _check_length(source, target, f"sentence {i + 1} of {hypotheses.system}")
+    pairs = dict.fromkeys(
+        pair for h in bare for pair in zip(corpus.sources, h.sentences, strict=True)
+    )
+    missing = [pair for pair in pairs if pair not in known]
+    found = extract_all(
+        [s for s, _ in missing], [t for _, t in missing], extractor=extractor, progress=progress
+    )
+    known.update(zip(missing, found, strict=True))
+    return [
+        h
+        if h.edits is not None
+        else replace(
+            h, edits=tuple(known[pair] for pair in zip(corpus.sources, h.sentences, strict=True))
+        )
+        for h in systems
+    ]
 
 
 def check_inside(corpus: Corpus, table: ReferenceTable) -> None:
@@ -370,7 +355,8 @@ def check_inside(corpus: Corpus, table: ReferenceTable) -> None:
         )
 
 
-def _join_names(names: list[str]) -> str:
+def _join_names(systems: Sequence[Hypotheses]) -> str:
+    names = [each.system for each in systems]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
@@ -463,9 +449,9 @@ __all__ = [
     "check_inside",
     "classify_all",
     "corrected_sentence",
+    "edits_of",
     "extract",
     "extract_all",
-    "extract_systems",
     "extractor_version",
     "kind_at",
     "retype",

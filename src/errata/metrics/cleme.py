@@ -19,7 +19,7 @@ from errata.core.errors import InputError
 from errata.core.parallel import parallel_map
 from errata.core.parameters import About
 from errata.core.stats import Bools, Floats, Ints, Progress, ratio
-from errata.data import Corpus, Edit, Hypotheses, ReferenceTable, Tokens, apply_edits
+from errata.data import Corpus, Edit, Hypotheses, ReferenceTable, Tokens
 from errata.data.edits import members, offsets
 from errata.edits import (
     GoldEditing,
@@ -125,24 +125,17 @@ def counted_references(corpus: Corpus) -> Bools:
     Then the first counts, as in the program.
     """
     table = corpus.edits
+    if table.has_overlaps():  # which cannot be carried out
+        for source, references in zip(corpus.sources, corpus.references, strict=True):
+            for reference in references:
+                reference.corrected(source)
     sentence, row = table.sentence_of_reference, table.reference_of_edit
-    order = np.lexsort((table.end, table.start, row))
-    start, end = table.start[order], table.end[order]
-    overlap = np.flatnonzero((np.diff(row) == 0) & (start[1:] < end[:-1]))
     grown = corpus.vocabulary.intern(table.replacements).lengths - (table.end - table.start)
-    sizes = corpus.source_tokens.lengths[sentence] + np.bincount(
-        row, grown, minlength=len(sentence)
-    )
+    sizes = corpus.source_tokens.lengths[sentence] + np.bincount(row, grown, len(sentence))
     written = sizes > 0
-    given = np.zeros(len(sentence), np.bool_)
     for r, text in enumerate(table.texts):
         if text is not None:
-            given[r], written[r] = True, bool(text.strip())
-    for edit in overlap.tolist():
-        if not given[row[edit]]:  # which cannot be carried out
-            i = int(sentence[row[edit]])
-            every = table.every_edit[slice(*table.edit_offsets[row[edit] : row[edit] + 2].tolist())]
-            apply_edits(corpus.sources[i].split(), every)
+            written[r] = bool(text.strip())
     left = np.bincount(sentence[written], minlength=len(corpus)) > 0
     first = np.diff(sentence, prepend=-1) > 0
     return np.asarray(written | (first & ~left[sentence]))
