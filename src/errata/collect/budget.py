@@ -176,7 +176,7 @@ def check_interim(
     """Evaluate every stop rule, each at confidence ``1 - α / K``, K being the looks planned.
 
     ``A>B`` is met if the lower bound of the interval of the difference is above 0, ``clusters=n``
-    if at least n clusters are told apart. By Bonferroni's inequality the chance that any of the
+    if there are at least n clusters. By Bonferroni's inequality the chance that any of the
     looks is wrong by luck is at most α.
     """
     confidence = 1 - design.alpha / design.looks

@@ -50,7 +50,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Design:
-    """What a campaign asks, of which sentences and outputs, of whom, and with which checks.
+    """The settings of a campaign: its question, sentences, outputs, judges and checks.
 
     Shares are between 0 and 1. ``sentences`` is ``wmt`` for ``rank`` and ``all`` for other kinds
     unless said; ``sample`` is how many items are drawn at most. ``overlap`` of the items are judged
@@ -255,7 +255,7 @@ def design_of(settings: Mapping[str, Any]) -> Design:
     return _decode(Design, settings)
 
 
-# ---- Panels: who sends participants, how many places there are, and what whoever finished gets.
+# ---- Panels: who sends participants, how many places there are, and what a finished one gets.
 
 # The parameters of a provider's links that hold participant and session.
 PROVIDERS = {
@@ -272,10 +272,10 @@ _ORIGIN = re.compile(r"https?://[\w.-]+(:\d{1,5})?", re.ASCII)
 class Panel:
     """The ``[panel]`` of a campaign file.
 
-    ``participant`` and ``session`` are names of parameters; those of known providers need not be
-    said. ``back`` is the return link (``return`` in the file) in which ``{code}`` and
-    ``{participant}`` are filled in. A place without a sign of life for ``idle`` minutes is free
-    again unless its holder has finished. ``frame`` is the one page that may frame ours.
+    ``participant`` and ``session`` are names of parameters, known for some providers. ``back`` is
+    the return link (``return`` in the file) in which ``{code}`` and ``{participant}`` are filled
+    in. A place without a sign of life for ``idle`` minutes is free again unless its holder has
+    finished. ``frame`` is the one page that may frame ours.
 
     >>> Panel("prolific", 20).participant, Panel("sona", 20).session
     ('PROLIFIC_PID', '')

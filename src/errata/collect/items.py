@@ -175,7 +175,7 @@ class DistinctOutput(NamedTuple):
 
     @property
     def kept_from(self) -> frozenset[str]:
-        """Who is not asked to review it: its writers, and whoever is called like its systems."""
+        """Return who does not review it: its writers, and judges with the name of a system."""
         return frozenset((*self.systems, *self.writers))
 
 
@@ -251,7 +251,7 @@ class BuiltCampaign:
 
 
 def normalise_space(text: str) -> str:
-    """A text without extra blanks, by which outputs are told apart.
+    """Return a text without extra blanks: outputs with the same such text are one.
 
     >>> normalise_space(" He  goes home .")
     'He goes home .'

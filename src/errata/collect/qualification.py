@@ -164,7 +164,7 @@ def first_ranked_best(rankings: RankingColumns) -> tuple[Floats, Floats]:
 
 
 class TutorialState(NamedTuple):
-    """How a judge's tutorial stands: in which attempt, and what is answered and right in it."""
+    """The state of a judge's tutorial: the attempt, and how much of it is answered and right."""
 
     state: Literal["todo", "passed", "failed"]
     attempt: int
@@ -173,7 +173,7 @@ class TutorialState(NamedTuple):
 
 
 def example_for(design: Design, example: Example) -> Example:
-    """An example that fits the kind of the campaign, or what is wrong with it."""
+    """Return an example as the kind of the campaign needs it, or refuse it."""
     expected, many = example.expected, len(example.outputs)
 
     def wrong(problem: str, remedy: str) -> InputError:

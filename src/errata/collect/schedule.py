@@ -23,7 +23,7 @@ from errata.human.comparisons import Counts
 OutputGroups = Sequence[Sequence[int]]  # for each different output the numbers of its systems
 BALANCED_SHARE = 0.2  # of adaptive pairs
 PRIOR = 1.0  # precision of the normal prior on log strengths
-AFTER = 25  # judgments after which strengths are computed anew
+AFTER = 25  # judgments after which strengths are computed again
 
 
 def balanced(

@@ -351,7 +351,7 @@ _JUDGE = select(judges).where(judges.c.id == bindparam("judge"))
 
 
 class JudgeState(NamedTuple):
-    """What a judge's page is told: the state, and what is done of how much."""
+    """The state of a judge for the page, with the number of tasks done and wanted."""
 
     state: str
     name: str
@@ -382,7 +382,7 @@ def judge_state(
     campaign: Campaign | None = None,
     row: Row[Any] | None = None,
 ) -> tuple[Campaign, JudgeState]:
-    """The campaign and where a judge stands in it; both are read where they are not known."""
+    """Return the campaign and a judge's state in it; what is not given is read."""
     campaign = store.campaign(connection) if campaign is None else campaign
     if row is None:
         row = connection.execute(_JUDGE, {"judge": judge}).first()
@@ -397,7 +397,7 @@ def judge_state(
     learning = view.tutorial == "todo"
     quota = view.quota
     if quota is None:
-        # The items of a campaign stay as many as they are; of reviews those of others count.
+        # The items of a campaign are fixed; of reviews only the texts of others count.
         whose = row.name if campaign.design.kind == "review" else ""
         if whose not in store.most:
             store.most[whose] = most_for_one(connection, campaign.design, whose)
@@ -559,7 +559,7 @@ def tasks(call: ApiCall) -> dict[str, Any]:
     if state in ("working", "tutorial") and not taken:
         state = _AFTER.get(why, why)
         if why in ("nothing", "all", "budget") and release_early(store, campaign, judge):
-            state = "finished"  # whoever came from a panel is not kept waiting
+            state = "finished"  # participants of a panel are not kept waiting
     finish = call.finish(campaign, state)
     return {"tasks": taken, "state": state, "progress": standing.progress, **finish}
 
@@ -616,7 +616,7 @@ def judgment(call: ApiCall) -> Response:
         campaign = store.campaign(connection)
         receipt = store.submit(connection, campaign, judge, assignment, submission)
         if campaign.design.block_rule is not None or panel_in(campaign.texts) is not None:
-            row = None  # the rule may block, and whoever answers keeps a place
+            row = None  # the rule may block, and an answer keeps the place
         return receipt, *judge_state(store, connection, judge, campaign, row)
 
     receipt, campaign, standing = store.retried(store_in)

@@ -1,4 +1,4 @@
-"""The application: headers, pages, the API, and what is done in the background."""
+"""The application: headers, pages, the API, and work in the background."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def health(request: Request) -> Response:
 
         well = False
         with anyio.move_on_after(HEALTH_PATIENCE), contextlib.suppress(ApiError):
-            # Not waited for to its end: a write that hangs is told after a second.
+            # Not waited for to its end: a write that hangs is reported after a second.
             await served.run(write, abandoned=True)
             well = True
         served.health = (time.monotonic(), well)
@@ -213,7 +213,7 @@ class BackgroundUpdates:
             self.look()
 
     def renew_strengths(self) -> bool:
-        """Strengths of the systems anew after every 25 judgments; says whether it was time."""
+        """Compute the strengths of the systems after every 25 judgments; return whether it did."""
         with self.store.database.reading() as connection:
             done, earlier = main_answers(connection), load_earlier(connection)
         if done - self._counted < AFTER:

@@ -87,8 +87,7 @@ def task_view(connection: Connection, design: Design, row: Row[Any]) -> TaskView
     )
 
 
-# ---- The tutorial of a judge as it is stored: what was answered, how it stands, what is told of
-# it.
+# ---- The tutorial of a judge: answers, state, and feedback.
 
 _MANY = select(func.count()).select_from(items).where(TUTORIAL)
 _HAD = (
@@ -134,9 +133,9 @@ def learning_of(connection: Connection, design: Design, had: Sequence[Row[Any]])
 def feedback_on(
     connection: Connection, design: Design, judge: int, assignment: int, strings: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """What a judge is told of an example that was answered; None of any other task.
+    """Return the feedback on an example that was answered; None for any other task.
 
-    It is read from what is stored: nothing is told before there is an answer.
+    It is read from the database, so there is no feedback before there is an answer.
     """
     had = completed_lessons(connection, judge)
     found = next((row for row in had if row.id == assignment), None)
@@ -156,7 +155,7 @@ def _after(
     found: Row[Any],
     strings: Mapping[str, str],
 ) -> list[Block]:
-    """What is said after the last example of an attempt that was not passed, if another is left."""
+    """Return the note after the last example of a failed attempt, if another attempt is left."""
     lessons = lessons_in(connection, design)
     if [row.id for row in had].index(found.id) % lessons != lessons - 1:
         return []
@@ -234,11 +233,11 @@ def tasks_of(connection: Connection, judge: int) -> TaskCounts:
 def view_of(
     connection: Connection, design: Design, row: Row[Any], counts: TaskCounts | None = None
 ) -> JudgeView:
-    """What a claim knows of its judge; ``counts`` are those of `tasks_of`, where they are known."""
+    """Return what a claim knows of its judge; ``counts`` is the result of `tasks_of`, if known."""
     counts = tasks_of(connection, row.id) if counts is None else counts
     given = sum(many for (purpose, _), many in counts.items() if purpose != "tutorial")
     lesson: Literal["todo", "passed", "failed"] = "passed"
-    if given <= 0 and lessons_in(connection, design):  # whoever has other tasks has passed
+    if given <= 0 and lessons_in(connection, design):  # a judge with other tasks has passed
         lesson = learning_of(connection, design, completed_lessons(connection, row.id)).state
     return JudgeView(
         row.id,

@@ -45,7 +45,7 @@ from errata.io.rows import check_width, column_key, read_rows
 # events.
 
 BudgetBound = Literal["rankings", "hours", "money"]
-TIMES = 1000  # of the last answers, of which the median is taken
+TIMES = 1000  # answers whose median is the time of a task: the last ones
 
 
 def change_texts(database: Database, texts: Mapping[str, Any]) -> None:
@@ -85,7 +85,7 @@ def own_seconds(connection: Connection) -> list[float]:
 
 
 def change_budget(database: Database, bound: BudgetBound, amount: float) -> tuple[int, int]:
-    """Bound the whole campaign anew; gives the judgments allowed, and those there are items for.
+    """Change the budget of the campaign; return the judgments allowed, and those with items.
 
     Hours and money count as when the campaign was made, at the campaign's own median time once
     there are answers. More than there are items for has no effect beyond them.
@@ -128,7 +128,7 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
     """Judges of a CSV (or spreadsheet) headed name, quota, language, provider, external id.
 
     Panel ids need no names: judges are then called by their number in the table, since a name
-    would show the id to whoever reads an export.
+    would show the id to all readers of an export.
     """
     where = shown_name(path)
     rows, _ = read_rows(path)
@@ -283,7 +283,7 @@ class PlannedCampaign:
 
     @property
     def digests(self) -> dict[str, str]:
-        """Fingerprints of the texts, by which a second run is held against the first."""
+        """Fingerprints of the texts, by which a second run is compared with the first."""
         parts = {**self.lines, "the examples": tuple(map(repr, self.examples))}
         parts["the writers"] = tuple(map(repr, sorted(self.texts.writers.items())))
         if self.earlier is not None:
@@ -388,7 +388,7 @@ def create_campaign(place: str, planned: PlannedCampaign, built: BuiltCampaign) 
     """Make the database of a campaign, its key and its judges; it is a draft then."""
     words = os.environ.get(KEY_VARIABLE)
     if words or _key_neighbour(place) is None:
-        link_key(place)  # a key that is missing is told before anything is made
+        link_key(place)  # a missing key is reported before anything is made
     panel = planned.panel
 
     def fill(database: Database) -> None:

@@ -1,6 +1,6 @@
 """Organiser's figures.
 
-Rankings and agreement are those of `errata rank` and `errata agree` on the export with their
+Rankings and agreement equal `errata rank` and `errata agree` on the export with their
 defaults, digit for digit, because the same functions make them of the same judgments.
 """
 
@@ -260,7 +260,7 @@ class JudgeQuality:
             own = work.get(row.id)
             passed = list[bool]()
             if own is not None and row.id in checked:
-                # Where a control is held against a judge's usual scores, any answer counts.
+                # Where a control is compared with a judge's usual scores, any answer counts.
                 state = (*checked[row.id], own.last if design.kind == "score" else None)
                 passed = self._passed_controls(connection, design, row.id, state)
             rows.append(
@@ -295,7 +295,7 @@ SHARES = ("checks passed", "95 % interval", "ties", "first is best", "by chance"
 HOUR = 3_600_000  # milliseconds
 WORRYING = 0.9  # a judge whose share of passed checks lies below it is marked
 LOOKING = 30.0  # seconds that a look lasts: a page that is seen asks every five
-UNSEEN = 60.0  # seconds after which figures that nobody looks at are worked out anew
+UNSEEN = 60.0  # seconds after which figures that nobody looks at are computed again
 MOST_COLUMNS = 15  # of a table that is still read on a page
 TIMES = "Seconds are the median of active time"
 HABITS = (
@@ -310,7 +310,7 @@ LOOKED = (
 
 
 class Dashboard:
-    """The parts of the page, each as JSON with its tag; `refresh` works them out anew."""
+    """The parts of the page, each as JSON with its tag; `refresh` computes them."""
 
     def __init__(self, store: AssignmentStore) -> None:
         self.store = store
@@ -319,7 +319,7 @@ class Dashboard:
         self.care = JudgeQuality()
         self._parts: dict[str, tuple[str, bytes]] = {}
         self._state: object = None
-        self.asked = threading.Event()  # to look at once, for whoever works in the background
+        self.asked = threading.Event()  # tells the background to look at once
         self._looked = self._begun = -math.inf  # when somebody asked, and when it was worked out
 
     @property

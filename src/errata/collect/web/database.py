@@ -146,8 +146,8 @@ def create_database(
 ) -> Database:
     """A new database with the tables of a campaign; one that holds anything is refused.
 
-    ``fill`` puts in what belongs there from the start, in the same transaction: whoever is broken
-    off leaves an empty database, and never half a campaign.
+    ``fill`` puts in what belongs there from the start, in the same transaction: an
+    interruption leaves an empty database, and never half a campaign.
     """
     database = _connected(place)
     with _open_errors(database), database.at_once() as whole, whole.writing() as connection:
@@ -443,7 +443,7 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-# ---- Events: what happened to a campaign, for whoever asks later.
+# ---- Events: what happened to a campaign.
 
 
 def record(connection: Connection, actor: str, kind: str, **detail: Any) -> None:
@@ -474,7 +474,7 @@ def drop_snapshots(path: Path) -> None:
 
 
 class Snapshots:
-    """Takes a snapshot when one is due; called now and then by whoever serves."""
+    """Takes a snapshot when one is due; the background work of a server asks now and then."""
 
     def __init__(self, database: Database) -> None:
         self.database = database

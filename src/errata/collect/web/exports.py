@@ -603,10 +603,10 @@ def text_files(
 def writer_lines(
     database: Database, *, begin: str = "", blocked: bool = False
 ) -> Iterator[WrittenLine]:
-    """Who wrote each line of the `text_files`, whose names begin so; for whoever reviews them.
+    """Who wrote each line of the `text_files`, whose names start with ``begin``.
 
-    What none of the files has room for comes too. An accepted text is by whoever wrote it, as far
-    as is known; who was forgotten has no name.
+    What none of the files has room for comes too. An accepted text is by its writers, as far as
+    they are known; a forgotten judge has no name.
     """
     query = select(writers.c.output, writers.c.name).order_by(writers.c.id)
     with database.reading() as connection:
@@ -647,7 +647,7 @@ def write_texts(
 
 
 def texts_without_room(database: Database, *, blocked: bool = False) -> int:
-    """How many texts stand in none of the `text_files`: late ones, of sentences with full slots."""
+    """How many texts are in none of the `text_files`: late ones, of sentences with full slots."""
     with database.reading() as connection:
         slots = 1 + max((file.slot for file in _text_files(connection)), default=0)
         given = (
@@ -670,7 +670,7 @@ PART = 1 << 16  # bytes sent at a time
 
 def zip_texts(database: Database) -> IO[bytes]:
     """A zip of all `text_files` and who wrote their lines; it waits on the disk, without a name."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - whoever sends it closes it
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - closed after sending
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, lines in text_files(database):

@@ -331,8 +331,8 @@ def forget_judges(database: Database, names: Sequence[str], *, erase: bool = Fal
     """Delete what is known of judges: identity, comments, link; gives the random names left.
 
     With ``erase`` the judgments go too, and their items return. Afterwards the old names are in no
-    file of the database and in no snapshot: SQLite's is written anew, and snapshots are dropped.
-    PostgreSQL's tables are written anew too; its log and its backups are its administrator's.
+    file of the database and in no snapshot: SQLite's is rewritten, and snapshots are dropped.
+    PostgreSQL's tables are rewritten too; its log and its backups are its administrator's.
     Who only wrote what others review here is forgotten alike, and leaves no name.
     """
     left, ended = [], []
@@ -407,7 +407,7 @@ def _erase(connection: Connection, judge: int) -> None:
 
 
 def rewrite_files(database: Database) -> None:
-    """Write the files anew, empty SQLite's log, drop snapshots: nothing deleted is left in any.
+    """Rewrite the files, empty SQLite's log, drop snapshots: nothing deleted is left in any.
 
     Of PostgreSQL those tables that name a judge, and what its planner noted of them.
     """

@@ -1,9 +1,9 @@
 """Participants of panels: places reserved on joining, one judge for each, codes at the end.
 
-What a panel calls a participant is kept in ``identity`` alone: no event, name or log has it.
-A place is held by whoever finished, or gave a sign of life (joined, claimed, answered, wrote)
-within the panel's ``idle`` minutes; who withdraws, is blocked or fails the tutorial gives it up at
-once.
+What a panel calls a participant is kept in ``identity`` alone: no event, name or log has it. A
+place is held by a participant who finished, or gave a sign of life (joined, claimed, answered,
+wrote) within the panel's ``idle`` minutes; who withdraws, is blocked or fails the tutorial gives it
+up at once.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJ
         if campaign.state != "open":
             code = "closed" if campaign.state == "closed" else "paused"
             raise ApiError(403, code, f"the study is {code}", "come back later")
-        # One at a time: of two who come for the last place, one is told that it is full.
+        # One at a time: of two who come for the last place, one hears that it is full.
         connection.execute(select(campaigns.c.id).with_for_update())
         participant = _parameter(parameters, panel.participant)
         session = _parameter(parameters, panel.session) if panel.session else ""
@@ -219,7 +219,7 @@ def finish_of(connection: Connection, campaign: Campaign, judge: int) -> dict[st
 def release_early(store: AssignmentStore, campaign: Campaign, judge: int) -> bool:
     """Let a participant finish for whom nothing is left to do; False of others than participants.
 
-    That is said in an event, by which whoever pays knows of it.
+    An event records it, for payment.
     """
     if panel_in(campaign.texts) is None:
         return False

@@ -349,7 +349,7 @@ def _first(connection: Connection) -> None:
 
 
 def _second(connection: Connection) -> None:
-    """Who wrote what is a table; before, a judge who was called like a system wrote its texts."""
+    """Writers have a table; before, a judge with the name of a system wrote its texts."""
     writers.create(connection)
     query = (
         select(outputs.c.id, outputs.c.systems)
