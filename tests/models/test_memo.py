@@ -305,7 +305,9 @@ def test_the_digest_of_a_model_follows_its_content(cache: Cache, tmp_path: Path)
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "loader.pyc").write_bytes(b"compiled today")
     assert folder_digest(folder, blobs) == first
+    before = (folder / "weights.bin").stat()
     (folder / "weights.bin").write_bytes(b"\x01" * 999 + b"\x02")
+    os.utime(folder / "weights.bin", ns=(before.st_atime_ns, before.st_mtime_ns))
     assert folder_digest(folder, blobs) != first
     assert folder_digest(folder / "config.json", blobs) not in (first, "")
 

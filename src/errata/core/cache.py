@@ -133,7 +133,7 @@ def _digest(text: str) -> bytes:
 
 
 def folder_digest(path: Path, cache: BlobCache) -> str:
-    """A digest of a model's file or of all files in its folder, remembered by size and time.
+    """A digest of a model's file or of all files in its folder, remembered until one changes.
 
     Reading gigabytes of weights on every run would take longer than looking up their sentences.
     What Python or an editor leaves beside them (``__pycache__``, hidden files) is no part of it.
@@ -149,7 +149,9 @@ def folder_digest(path: Path, cache: BlobCache) -> str:
     )
     if not files:
         raise InputError("there is no model in this folder", path=str(path))
-    stamps = [f"{file.resolve()} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files]
+    # The time of a change can be set back by whoever makes it, that of the inode cannot.
+    states = [(file.resolve(), file.stat()) for file in files]
+    stamps = [f"{at} {s.st_size} {s.st_mtime_ns} {s.st_ctime_ns} {s.st_ino}" for at, s in states]
     stamp = "\n".join(stamps)
     known = cache.get("digests of model files", [stamp])
     if len(known.get(stamp, b"")) == hashlib.sha256().digest_size:

@@ -143,7 +143,7 @@ def _difference(one: Manifest, other: Manifest) -> str:
     ):
         if a != b:
             return f"it has other {name}"
-    return "its files had other sizes or times, or were cut elsewhere"
+    return "its files had other contents, or were cut elsewhere"
 
 
 def planned_run(folder: Folder) -> Manifest:

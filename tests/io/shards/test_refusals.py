@@ -125,8 +125,16 @@ def test_changed_file_is_not_read(tmp_path: Path) -> None:
     inputs = CorpusFiles(source=path)
     shards = plan_shards(inputs, shard_sentences=15)
     assert [shard.sentences for shard in shards] == [15, 15, 10]
+    os.utime(path, ns=(1, 1))  # the same text
+    assert sum(len(corpus) for corpus, _ in read_shard(shards[1], inputs)) == 15
+
+    def exchange() -> None:
+        """Other text in the second shard, of the same size and time."""
+        Path(path).write_bytes(lines([*SOURCES[:20], SOURCES[20][::-1], *SOURCES[21:]]).encode())
+        os.utime(path, ns=(1, 1))
+
     for change, message in (
-        (lambda: os.utime(path, ns=(1, 1)), "the file has changed .*: it was written again"),
+        (exchange, "the file has changed .*: its text is another"),
         (lambda: write(tmp_path, s_txt=lines(SOURCES[1:])), r"it had [\d,]+ bytes and has"),
         (lambda: Path(path).unlink(), "cannot read the file"),
     ):

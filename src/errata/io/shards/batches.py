@@ -289,7 +289,7 @@ def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) 
         if piece.is_whole
         else open_range(piece.uri, piece.start, piece.stop, storage=storage)
     )
-    return Sentences(file, role, piece.uri, piece.first_line)
+    return Sentences(file, role, piece.uri, piece.first_line, piece.mark)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 import re
 from collections import Counter
@@ -20,7 +21,8 @@ from errata.io.files import RemoteFile, file_error, is_url, list_url
 class Piece:
     """One stretch of one file.
 
-    ``mark`` tells that the file has changed (an etag, the time of its last change...).
+    ``mark`` tells that it has changed: a digest of its text, or of a Parquet file an etag or the
+    time of its last change.
     ``start`` and ``stop`` count bytes; a compressed file is one piece, from 0 to its size. The
     piece begins with line ``first_line`` of the file, after ``before`` of its sentences.
     ``groups`` are the row groups of a Parquet file.
@@ -163,14 +165,32 @@ def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
     ]
 
 
+CONTENT = "blake2b:"  # before the digest of a text
+
+
+def content_digest() -> hashlib.blake2b:
+    """A digest of the text of a piece, to be filled."""
+    return hashlib.blake2b(digest_size=12)
+
+
+def content_mark(digest: hashlib.blake2b) -> str:
+    """The mark of a piece with this text."""
+    return CONTENT + digest.hexdigest()
+
+
+def changed_file_error(uri: str, what: str) -> InputError:
+    """The error for a file that is not the one a plan was made of."""
+    problem = f"the file has changed since the run was planned: {what}"
+    remedy = "plan the run again, or bring back the file"
+    return InputError(problem, path=uri, remedy=remedy)
+
+
 def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
-    """Refuse a file that is not the one a plan was made of."""
+    """Refuse a file of another size, or of another time where its text has no digest."""
     found = list_url(piece.uri, storage) if is_url(piece.uri) else [file_status(piece.uri)]
     now = found[0] if len(found) == 1 else RemoteFile(piece.uri, -1, "")
-    if now.size != piece.size or now.mark != piece.mark:
-        what = "it was written again"
-        if now.size != piece.size:
-            what = f"it had {piece.size:,} bytes and has {now.size:,}"
-        problem = f"the file has changed since the run was planned: {what}"
-        remedy = "plan the run again, or bring back the file"
-        raise InputError(problem, path=piece.uri, remedy=remedy)
+    if now.size != piece.size:
+        what = f"it had {piece.size:,} bytes and has {now.size:,}"
+        raise changed_file_error(piece.uri, what)
+    if now.mark != piece.mark and not piece.mark.startswith(CONTENT):
+        raise changed_file_error(piece.uri, "it was written again")

@@ -22,7 +22,15 @@ from errata.data.tokens import line_starts
 from errata.io.corpus import CorpusFiles, check_annotators
 from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
 from errata.io.outputs import check_single_annotator, is_m2
-from errata.io.shards.inputs import Piece, Shard, groups_of
+from errata.io.shards.inputs import (
+    CONTENT,
+    Piece,
+    Shard,
+    changed_file_error,
+    content_digest,
+    content_mark,
+    groups_of,
+)
 
 # ---- Sentences in a stream of bytes: how many, where each starts, and some at a time.
 
@@ -169,13 +177,30 @@ class SentenceBlock:
     size: int
 
 
-class Sentences:
-    """The sentences of a file in some role, so many at a time."""
+def _of_content(several: Iterator[WholeSentences], mark: str, uri: str) -> Iterator[WholeSentences]:
+    """The same chunks; an error behind the last one if they are not the content of the mark."""
+    digest = content_digest()
+    for chunk in several:
+        digest.update(chunk.data)
+        yield chunk
+    if content_mark(digest) != mark:
+        raise changed_file_error(uri, "its text is another")
 
-    def __init__(self, file: IO[bytes], role: str, uri: str, first_line: int = 1) -> None:
+
+class Sentences:
+    """The sentences of a file in some role, so many at a time.
+
+    Where ``mark`` is that of a content, other content is an error when its end is reached.
+    """
+
+    def __init__(
+        self, file: IO[bytes], role: str, uri: str, first_line: int = 1, mark: str = ""
+    ) -> None:
         self.role, self.uri, self.path = role, uri, shown_name(uri)
         self.m2 = role_is_m2(role, uri)
         self._chunks = chunks(file, self.path, m2=self.m2, at_start=first_line == 1)
+        if mark.startswith(CONTENT):
+            self._chunks = _of_content(self._chunks, mark, uri)
         self._line = first_line
         self._rest = b""
         self._starts = np.zeros(0, np.int64)  # of the sentences in it
@@ -277,6 +302,7 @@ class _Scanned:
     sentences: int
     cuts: tuple[_Cut, ...]
     annotators: frozenset[int]
+    marks: tuple[str, ...]  # of the content before, between and behind the cuts
 
 
 def role_is_m2(role: str, uri: str) -> bool:
@@ -353,6 +379,7 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
     m2 = role_is_m2(role, file.uri)
     asked = m2 and (role != "gold" or bool(inputs.annotators))
     seen = 0
+    marks, digest = list[str](), content_digest()
     cuts: list[_Cut] = []
     annotators: set[int] = set()
     blank = True
@@ -361,12 +388,16 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
             if blank and m2:
                 refuse_xml(data, file.uri)
             blank = blank and not data.strip()
-            held = count(data, m2=m2)
+            held, taken = count(data, m2=m2), 0
             for number in wanted.within(start, seen, data, held, m2):
                 n, at = cut_before(data, number - seen, m2=m2)
                 if n == held or (wanted.distinct and seen + n == (cuts[-1][0] if cuts else 0)):
                     continue
                 cuts.append(_Cut(seen + n, start + at, line + data.count(b"\n", 0, at)))
+                digest.update(data[taken:at])
+                marks.append(content_mark(digest))
+                digest, taken = content_digest(), at
+            digest.update(data[taken:])
             if asked:
                 annotators.update(map(int, {*_ANNOTATOR.findall(data)}))
                 if role == "gold" and _BARE.search(data + b"\n"):
@@ -376,7 +407,7 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
         problem = "no line starts with 'S ': this is not an M2 file"
         remedy = "give an M2 file, or texts as source and references (--source, --refs)"
         raise InputError(problem, path=shown_name(file.uri), line=1, remedy=remedy)
-    return _Scanned(seen, tuple(cuts), frozenset(annotators))
+    return _Scanned(seen, tuple(cuts), frozenset(annotators), (*marks, content_mark(digest)))
 
 
 def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> None:
@@ -420,6 +451,17 @@ def _shards_of(
         pieces = {}
         for role, file in group.items():
             start, stop = bounds[role][a], bounds[role][b]
-            pieces[role] = (Piece(*file, start.byte, stop.byte, start.line, before=start.sentence),)
+            mark = scanned[role].marks[k]
+            pieces[role] = (
+                Piece(
+                    file.uri,
+                    file.size,
+                    mark,
+                    start.byte,
+                    stop.byte,
+                    start.line,
+                    before=start.sentence,
+                ),
+            )
         at, end = bounds[next(iter(group))][a].sentence, bounds[next(iter(group))][b].sentence
         yield Shard(index + k, first + at, end - at, pieces)
