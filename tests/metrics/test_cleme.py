@@ -90,8 +90,8 @@ def words_of(found: MergedChunks) -> list[list[str]]:
     """The words of the output and of each reference, chunk by chunk."""
     known = found.gold.vocabulary.words()
     return [
-        [found.words(entry, known) for entry in (own, *found.theirs[found.chunk == c])]
-        for c, own in enumerate(found.own.tolist())
+        [found.words(entry, known) for entry in (own, *found.gold_entries[found.chunk == c])]
+        for c, own in enumerate(found.output_entries.tolist())
     ]
 
 
@@ -121,7 +121,10 @@ def test_chunks_put_together_are_the_texts(drawn: list[list[tuple[int, int, str]
                 kept.append(Edit(start, end, words))
         texts.append(kept)
     found = chunked(source, [*texts, [Edit(0, 0, "v")]])
-    entries = [(own, *found.theirs[found.chunk == c]) for c, own in enumerate(found.own.tolist())]
+    entries = [
+        (own, *found.gold_entries[found.chunk == c])
+        for c, own in enumerate(found.output_entries.tolist())
+    ]
     assert found.between[0] <= len(entries) + 1
     width = (found.end - found.start).sum()
     for k, several in enumerate(texts):

@@ -121,17 +121,17 @@ def judged_by(
 
     ``difficulty`` has a number for every gold entry.
     """
-    table, output = matched.gold.table, matched.mine.table
+    table, output = matched.gold.table, matched.output.table
     asked, needless = matched.chosen(choice)
     theirs = matched.gold.edit[asked]
-    made = matched.made[asked]
-    wrong = matched.mine.edit[matched.needless[needless]]
+    made = matched.met_by[asked]
+    wrong = matched.output.edit[matched.needless[needless]]
     weights = np.full(len(asked), np.nan) if difficulty is None else difficulty[asked]
     every, own = table.every_edit, output.every_edit
     judged: list[JudgedEdit] = []
     for e, by, share in zip(theirs.tolist(), made.tolist(), weights.tolist(), strict=True):
         wanted = every[e]
-        edit = wanted if by < 0 else own[matched.mine.edit[by]]
+        edit = wanted if by < 0 else own[matched.output.edit[by]]
         state: EditState = "missed" if by < 0 else "right"
         judged.append(JudgedEdit(edit, wanted.kind, state, wanted, share))
     judged += [JudgedEdit(own[e], own[e].kind, "wrong") for e in wrong.tolist()]
@@ -143,7 +143,7 @@ def judged_by(
             (table.end[theirs], output.end[wrong]),
             (
                 table.sentence_of_reference[matched.gold.row[asked]],
-                table.sentence_of_reference[matched.beside[needless]],
+                table.sentence_of_reference[matched.needless_reference[needless]],
             ),
         )
     )
@@ -444,7 +444,7 @@ def edits_judged(
     matched = tuple(metric.compare(gold, each) for each in found)
     kinds_of_gold = gold.edits.kinds
     asked = {kinds_of_gold[e] for e in metric.gold_keys(gold).edit.tolist()}
-    solved = sum((each.made >= 0).astype(np.float64) for each in matched)
+    solved = sum((each.met_by >= 0).astype(np.float64) for each in matched)
     described = describe_data(metric, corpus, systems)
     retyped = () if alike else (f"kinds:gold retyped by {metric.extractor}",)
     notes = () if alike else ("the gold edits have the kinds that the extractor gives them",)

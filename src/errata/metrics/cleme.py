@@ -83,9 +83,10 @@ class MergedChunks:
     """The chunks of the sentences of one output, and what output and references have there.
 
     Chunk c replaces the tokens ``start[c]:end[c]`` of its sentence; ``between`` are the unchanged
-    stretches of each sentence. Entry ``own[c]`` of ``words``, ``sizes`` and ``changed`` (whether
-    there is an edit) is the output's, the entries ``theirs`` are of the references that
-    are ``counted``: each of ``chunk`` and ``reference``, and the ``same`` as the output's or not.
+    stretches of each sentence. ``words``, ``sizes`` and ``changed`` (whether there is an edit) have
+    an entry for every text and chunk: ``output_entries[c]`` for the output, ``gold_entries`` for
+    the references that are ``counted``, each of a ``chunk`` and a ``reference``, and the ``same``
+    as the output's or not.
     """
 
     gold: Corpus
@@ -94,8 +95,8 @@ class MergedChunks:
     sentence: Ints
     start: Ints
     end: Ints
-    own: Ints
-    theirs: Ints
+    output_entries: Ints
+    gold_entries: Ints
     chunk: Ints
     reference: Ints
     same: Bools
@@ -111,7 +112,7 @@ class MergedChunks:
     @property
     def longest(self) -> Ints:
         """The longer of source and output in each chunk, in tokens."""
-        return np.asarray(np.maximum(self.end - self.start, self.sizes[self.own]))
+        return np.asarray(np.maximum(self.end - self.start, self.sizes[self.output_entries]))
 
     def words(self, entry: int, known: Sequence[str]) -> str:
         """Return the words of an entry; ``known`` are the words of the vocabulary."""
@@ -236,7 +237,7 @@ class ChunkFates:
 
         At once, any reference may be right, and one that leaves a chunk alone excuses the output.
         """
-        due, made = chunks.changed[chunks.theirs], chunks.changed[chunks.own]
+        due, made = chunks.changed[chunks.gold_entries], chunks.changed[chunks.output_entries]
         if not at_once:
             same, changed = chunks.same, made[chunks.chunk]
             fate = np.where(changed, np.where(same, TP, FP), np.where(same, TN, FN))
@@ -265,9 +266,11 @@ class ChunkFates:
     def changes_by_references(self) -> tuple[Ints, Ints]:
         """Return the place of every change that a reference makes, and its length."""
         chunks = self.chunks
-        changed = chunks.changed[chunks.theirs]
+        changed = chunks.changed[chunks.gold_entries]
         place = chunks.sentence[chunks.chunk] if self.at_once else chunks.reference
-        sizes = np.maximum((chunks.end - chunks.start)[chunks.chunk], chunks.sizes[chunks.theirs])
+        sizes = np.maximum(
+            (chunks.end - chunks.start)[chunks.chunk], chunks.sizes[chunks.gold_entries]
+        )
         return place[changed], sizes[changed]
 
     def weights_by_length(self, middle: float | None) -> Floats:
@@ -335,7 +338,7 @@ class ChunkFates:
             for e in range(first[c], first[c + 1]) if self.at_once else (k,):
                 if fate == TP and not chunks.same[e]:
                     continue
-                entry = int(chunks.theirs[e] if fate == FN else chunks.own[c])
+                entry = int(chunks.gold_entries[e] if fate == FN else chunks.output_entries[c])
                 edit = Edit(int(chunks.start[c]), int(chunks.end[c]), chunks.words(entry, known))
                 reference = texts[i][int(chunks.reference[e] - begins[i])]
                 several.append(

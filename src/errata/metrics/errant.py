@@ -72,7 +72,7 @@ class EditKeys:
     further_of: Ints
     further: Ints
 
-    def where(self, kept: Bools) -> EditKeys:
+    def select(self, kept: Bools) -> EditKeys:
         """Return some of the entries."""
         own = kept[self.further_of]
         place = np.cumsum(kept) - 1
@@ -104,43 +104,43 @@ def _row_and_key(row: Ints, key: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class MatchedEdits:
-    """The edits of an output compared with the edits of every reference of their sentence.
+    """The edits of an output compared with those of every reference of their sentence.
 
-    Gold entry e is met by entry ``made[e]`` of the output, -1 where it is missed; the entries
-    ``needless`` meet nothing of the references ``beside``.
+    Gold entry e is met by entry ``met_by[e]`` of the output, -1 where it is missed. The entries
+    ``needless`` of the output meet nothing of the references ``needless_reference``.
     """
 
-    mine: EditKeys
+    output: EditKeys
     gold: EditKeys
     first: Ints
-    made: Ints
+    met_by: Ints
     needless: Ints
-    beside: Ints
+    needless_reference: Ints
 
     @classmethod
-    def of(cls, mine: EditKeys, gold: EditKeys, first: Ints) -> MatchedEdits:
+    def of(cls, output: EditKeys, gold: EditKeys, first: Ints) -> MatchedEdits:
         """Match keys; sentence i has the references ``first[i]:first[i + 1]``.
 
         One key of the output meets a group of equal gold keys; of two for one group, which have
         different corrections of several, the second is needless.
         """
         group, accepted, meets = gold.groups
-        entry = np.repeat(np.arange(len(mine.row)), np.diff(first)[mine.row])
-        reference = members(first, mine.row)
-        wanted = _row_and_key(reference, mine.key[entry])
+        entry = np.repeat(np.arange(len(output.row)), np.diff(first)[output.row])
+        reference = members(first, output.row)
+        wanted = _row_and_key(reference, output.key[entry])
         at = np.searchsorted(accepted, wanted)
         hit = np.append(accepted, -1)[at] == wanted
-        met = np.full(len(accepted), -1)
+        met_by = np.full(len(accepted), -1)
         groups, by = meets[at[hit]], entry[hit]
-        met[groups[::-1]] = by[::-1]  # the first of several
-        hit[hit] = mine.key[met[groups]] == mine.key[by]
-        return cls(mine, gold, first, met[group], entry[~hit], reference[~hit])
+        met_by[groups[::-1]] = by[::-1]  # the first of several
+        hit[hit] = output.key[met_by[groups]] == output.key[by]
+        return cls(output, gold, first, met_by[group], entry[~hit], reference[~hit])
 
     @property
     def counts(self) -> Floats:
         """TP, FP and FN, ``[sentence, reference, k]``; NaN where there is no reference."""
-        right = self.made >= 0
-        rows = (self.gold.row[right], self.beside, self.gold.row[~right])
+        right = self.met_by >= 0
+        rows = (self.gold.row[right], self.needless_reference, self.gold.row[~right])
         columns = [np.bincount(row, minlength=int(self.first[-1])) for row in rows]
         return per_reference(np.stack(columns, axis=1), self.first)
 
@@ -148,7 +148,7 @@ class MatchedEdits:
         """Return the gold entries, and the places in ``needless``, of the references chosen."""
         taken = np.zeros(int(self.first[-1]), np.bool_)
         taken[(self.first[:-1] + choice)[choice >= 0]] = True
-        return np.flatnonzero(taken[self.gold.row]), np.flatnonzero(taken[self.beside])
+        return np.flatnonzero(taken[self.gold.row]), np.flatnonzero(taken[self.needless_reference])
 
 
 DIGITS = 4  # to which ERRANT rounds F before it compares annotators

@@ -84,10 +84,10 @@ def scores_by_type(
     matched = metric.compare(gold, system)
     choice = metric.choose(metric.with_sentence_f(matched.counts))[0]
     asked, needless = matched.chosen(choice)
-    made = matched.made[asked] >= 0
+    made = matched.met_by[asked] >= 0
     by_column = (
         (TP, matched.gold, asked[made]),
-        (FP, matched.mine, matched.needless[needless]),
+        (FP, matched.output, matched.needless[needless]),
         (FN, matched.gold, asked[~made]),
     )
     totals: dict[str, list[int]] = {}
@@ -236,13 +236,13 @@ def counts_by_kind(
         there = np.zeros(len(gold), np.bool_)
         there[sentence_of[table.reference_of_edit[theirs == k]]] = True
         there[output.reference_of_edit[own == k]] = True
-        of_kind = asked.where(theirs[asked.edit] == k)
-        counts = MatchedEdits.of(proposed.where(own[proposed.edit] == k), of_kind, first).counts
+        of_kind = asked.select(theirs[asked.edit] == k)
+        counts = MatchedEdits.of(proposed.select(own[proposed.edit] == k), of_kind, first).counts
         counts = counts[there]
         # Sentences without the kind add nothing to the running sums that decide.
         choice = metric.choose(metric.with_sentence_f(counts))[0]
         # Success may come from edits of any kind: what counts is what was made.
-        missed = MatchedEdits.of(made.where(there[made.row]), of_kind, first).made < 0
+        missed = MatchedEdits.of(made.select(there[made.row]), of_kind, first).met_by < 0
         wanted, unsolved = (
             np.bincount(row, minlength=len(sentence_of)) > 0
             for row in (of_kind.row, of_kind.row[missed])

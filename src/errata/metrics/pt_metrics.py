@@ -313,18 +313,20 @@ class PTErrant(WeightedEdits):
     def sides(self, corpus: Corpus, hypotheses: Hypotheses) -> list[list[Sides]]:
         """Right, needless and missed edits."""
         matched = self.plain("sum").compare(corpus, hypotheses)
-        mine, theirs = matched.mine.table.every_edit, matched.gold.table.every_edit
+        mine, theirs = matched.output.table.every_edit, matched.gold.table.every_edit
         sides: list[tuple[list[Edit], ...]] = [([], [], []) for _ in corpus.edits.annotators]
         asked = matched.gold.edit.tolist()
         for r, made, edit in zip(
-            matched.gold.row.tolist(), matched.made.tolist(), asked, strict=True
+            matched.gold.row.tolist(), matched.met_by.tolist(), asked, strict=True
         ):
             if made >= 0:
-                sides[r][TP].append(mine[matched.mine.edit[made]])
+                sides[r][TP].append(mine[matched.output.edit[made]])
             else:
                 sides[r][FN].append(theirs[edit])
-        for r, entry in zip(matched.beside.tolist(), matched.needless.tolist(), strict=True):
-            sides[r][FP].append(mine[matched.mine.edit[entry]])
+        for r, entry in zip(
+            matched.needless_reference.tolist(), matched.needless.tolist(), strict=True
+        ):
+            sides[r][FP].append(mine[matched.output.edit[entry]])
         first = corpus.edits.reference_offsets.tolist()
         return [[Sides(*each) for each in sides[a:b]] for a, b in pairwise(first)]
 
