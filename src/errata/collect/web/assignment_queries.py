@@ -259,7 +259,7 @@ class SqlReader:
 _WANTED = select(func.coalesce(func.sum(items.c.wanted), 0)).where(items.c.purpose == "main")
 _ANSWERS = (
     select(func.count())
-    .select_from(assignments.join(items, items.c.id == assignments.c.item))
+    .select_from(assignments.join(items))
     .where(items.c.purpose == "main", assignments.c.state == bindparam("state"))
 )
 
@@ -280,7 +280,7 @@ def most_for_one(connection: Connection, design: Design, name: str = "") -> int:
 
 def may_come_back(connection: Connection, design: Design, judge: int) -> bool:
     """Whether others hold a task that a judge for whom nothing is left could still get."""
-    mine = assignments.join(items, items.c.id == assignments.c.item)
+    mine = assignments.join(items)
     what = items.c.id if design.other_outputs else items.c.sentence
     had = select(what).select_from(mine).where(assignments.c.judge == judge)
     query = (

@@ -183,7 +183,7 @@ ITEM: BindParameter[int] = bindparam("of_item")
 ASSIGNMENT: BindParameter[int] = bindparam("of_assignment")
 _COUNTS = (
     select(items.c.purpose, assignments.c.state, func.count())
-    .select_from(assignments.join(items, items.c.id == assignments.c.item))
+    .select_from(assignments.join(items))
     .where(assignments.c.judge == JUDGE, assignments.c.state != "returned")
     .group_by(items.c.purpose, assignments.c.state)
 )

@@ -169,38 +169,31 @@ def keep_workers(
     over = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: over.set())
-    told = [context.Event() for _ in range(many)]
+    serving = [context.Event() for _ in range(many)]
 
-    def start(k: int) -> Any:
-        process = context.Process(target=target, args=(*given, listening, told[k]))
+    def start(k: int) -> tuple[Any, float]:
+        process = context.Process(target=target, args=(*given, listening, serving[k]))
         process.start()
-        return process
+        return process, time.monotonic()
 
     processes = [start(k) for k in range(many)]
-    started = [time.monotonic()] * many
-    said = False
+    announced = False
     try:
         while not over.wait(_LOOK):
-            if not said and all(event.is_set() for event in told):
-                said = True
+            if not announced and all(event.is_set() for event in serving):
+                announced = True
                 ready()
-            for k, process in enumerate(processes):
-                if process.is_alive() or time.monotonic() - started[k] < _FASTEST:
-                    continue
-                LOG.warning("a process has ended (%s); another takes its place", process.exitcode)
-                processes[k], started[k] = start(k), time.monotonic()
+            for k, (process, started) in enumerate(processes):
+                if not process.is_alive() and time.monotonic() - started >= _FASTEST:
+                    LOG.warning("a process ended (%s); another takes its place", process.exitcode)
+                    processes[k] = start(k)
     finally:
-        _end(processes)
-
-
-def _end(processes: list[Any]) -> None:
-    for process in processes:
-        process.terminate()
-    end = time.monotonic() + _PATIENCE
-    for process in processes:
-        process.join(max(0.0, end - time.monotonic()))
-        if process.is_alive():
-            process.kill()
+        for process, _ in processes:
+            process.terminate()
+        end = time.monotonic() + _PATIENCE
+        for process, _ in processes:
+            process.join(max(0.0, end - time.monotonic()))
+            process.kill()  # does nothing to one that has ended
             process.join()
 
 
