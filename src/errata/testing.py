@@ -121,7 +121,7 @@ def _check_value(metric: Metric) -> None:
             setattr(metric, field.name, getattr(metric, field.name))
         except FrozenInstanceError:
             continue
-        raise AssertionError(f"{metric!r}: field {field.name} is not frozen; use @metric")
+        raise AssertionError(f"{metric!r}: field {field.name} is not frozen; use @parameterised")
 
 
 def _check_single(metric: Metric) -> None:

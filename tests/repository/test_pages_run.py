@@ -425,7 +425,13 @@ def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path)
     check_metric(parse(nearest))
     gold, outputs = SAMPLE / "gold.m2", [SAMPLE / f"{name}.txt" for name in ("eager", "nothing")]
     run = ("score", "--gold", gold, *outputs, "-m", nearest)
-    assert errata(*run, "--stream").stdout == errata(*run, "--no-stream").stdout
+    printed = errata(*run, "--no-stream", "--json").stdout
+    assert errata(*run, "--stream", "--json").stdout == printed
+    in_shards = ("scale", "run", "--run", folder / "run", "--engine", "loop", "--shard-size", "5K")
+    counted = errata(*in_shards, *run[1:], "--json").stdout
+    assert re.sub(r" \| order:manifest [\w-]+", "", counted) == printed
+    both = "interpolate(first='kept.py:Kept', second='nearest.py:Nearest', weight=0.5)"
+    check_metric(parse(both))
 
 
 def test_what_one_command_writes_another_reads_with_the_same_figures(folder: Path) -> None:

@@ -17,7 +17,7 @@ from errata.cli.options import Bootstrap, FiniteRange, confidence_option, metric
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit
 from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
-from errata.metrics import DEFAULT_METRICS
+from errata.metrics import DEFAULT_METRICS, METRICS
 from errata.scale.executors import Executor
 
 if TYPE_CHECKING:
@@ -350,10 +350,9 @@ def _metric_plan(given: PlanOptions | RunOptions) -> MetricPlan:
     from errata.scale.manifest import MetricPlan
 
     metrics = parse_metrics(given.inputs.metrics, DEFAULT_METRICS)
+    signatures = tuple(METRICS.unparse(metric, repr(metric)) for metric in metrics)
     bootstrap = given.bootstrap
-    return MetricPlan(
-        tuple(map(repr, metrics)), bootstrap.resamples, bootstrap.seed, bootstrap.kind
-    )
+    return MetricPlan(signatures, bootstrap.resamples, bootstrap.seed, bootstrap.kind)
 
 
 @command.command("run", epilog=f"Example:  {EXAMPLE}")

@@ -26,6 +26,7 @@ from errata.core.errors import DataWarning, ErrataError, InputError, PluginError
 from errata.core.parameters import build, parse_arguments, suggest_name
 
 T = TypeVar("T")
+FROM_FILE = "errata_own_"  # the name of a module from a file: this and a digest of its path
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,14 @@ class Registry(Generic[T]):
         if self.adapter and callable(loaded) and not isinstance(loaded, type):
             return _attribute(self.adapter)(name, arguments)
         raise InputError(f"{name} is not a {self.what}", remedy=self.must)
+
+    def unparse(self, thing: Any, signature: str) -> str:
+        """The signature as `parse` reads it: a class that has no known name goes by its place."""
+        cls = type(thing)
+        if _ours(cls) or self.find(thing.name) is cls:
+            return signature
+        where = next(iter(source_files(cls)), cls.__module__)
+        return f"{where}:{cls.__qualname__}{signature.removeprefix(thing.name)}"
 
     def refuse_disguise(self, thing: Any) -> None:
         """No metric or ranker from elsewhere may sign, or head a table, as another one."""
@@ -241,7 +250,7 @@ def load_place(place: str) -> Any:
 @cache
 def _module(where: str) -> ModuleType:
     if where.endswith(".py"):
-        name = "errata_own_" + hashlib.sha256(os.path.abspath(where).encode()).hexdigest()[:12]
+        name = FROM_FILE + hashlib.sha256(os.path.abspath(where).encode()).hexdigest()[:12]
         spec = importlib.util.spec_from_file_location(name, where)
         if spec is None or spec.loader is None or not os.path.isfile(where):
             raise InputError("there is no such file", path=where)
@@ -259,6 +268,15 @@ def _module(where: str) -> ModuleType:
         return import_module(where)
     finally:
         sys.path.remove(here)
+
+
+def source_files(cls: type) -> tuple[str, ...]:
+    """The file of a class that was named as ``file.py:Class``; none of a class of a module."""
+    if not cls.__module__.startswith(FROM_FILE):
+        return ()
+    path = str(sys.modules[cls.__module__].__file__)
+    below = os.path.relpath(path)
+    return (path if below.startswith(os.pardir) else below,)
 
 
 def origin(thing: Any) -> tuple[str, ...]:
@@ -292,7 +310,7 @@ def _ours_to_say(cls: Any) -> bool:
 def _home(thing: Any) -> str:
     """Return the module that defines a class or function, or the name of the user's file."""
     module = str(thing.__module__)
-    if module.startswith("errata_own_"):
+    if module.startswith(FROM_FILE):
         return os.path.basename(str(sys.modules[module].__file__))
     return module
 

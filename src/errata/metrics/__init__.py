@@ -44,7 +44,7 @@ METRICS: Registry[type[Metric]] = Registry(
     },
     group="errata.metrics",
     accepts=class_of(Metric),
-    must="it must be a Metric with @metric; see errata.testing.check_metric",
+    must="it must be a Metric with @parameterised; see errata.testing.check_metric",
     example="m2(beta=0.5)",
     adapter="errata.metrics.user_function:metric_from_function",
 )

@@ -25,6 +25,7 @@ from errata.core.exact_sums import select_reference
 from errata.core.parallel import parallel_map
 from errata.core.parameters import Parameterised
 from errata.core.parameters import parameterised as metric
+from errata.core.registry import source_files
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.data.corpus import BATCH
@@ -142,8 +143,8 @@ class Metric(Parameterised, ABC):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that the metric reads beside the corpus: where one changes, numbers do."""
-        return ()
+        """The files that decide numbers beside the corpus: what it reads, and a user's own code."""
+        return source_files(type(self))
 
     @property
     def columns(self) -> Columns:

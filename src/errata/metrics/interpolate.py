@@ -11,6 +11,7 @@ import numpy as np
 
 from errata.core.errors import InputError
 from errata.core.parameters import About
+from errata.core.registry import origin
 from errata.core.stats import Floats, Ints, Progress, ratio
 from errata.data import Corpus, Hypotheses
 from errata.metrics.base import (
@@ -73,8 +74,10 @@ class Interpolate(Metric):
 
     @property
     def _signed(self) -> Self:
-        first, second = self.metrics
-        return replace(self, first=first.label, second=second.label)
+        from errata.metrics import METRICS
+
+        first, second = (METRICS.unparse(each, each.label) for each in self.metrics)
+        return replace(self, first=first, second=second)
 
     @staticmethod
     def _parsed(text: str) -> Metric:
@@ -171,7 +174,8 @@ class Interpolate(Metric):
                 if name.startswith(f"{place} ")
             }
             described = each.describe(own)
-            context.append(f"{place}:{each!r}({', '.join(described.context)})")
+            decided_by = ", ".join((*origin(type(each)), *described.context))
+            context.append(f"{place}:{each!r}({decided_by})")
             notes += described.notes
         return Description(tuple(context), tuple(notes))
 
