@@ -23,6 +23,7 @@ from errata.io.checks import (
     warn_of_sum,
 )
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
+from errata.io.checks.containers import check_container
 from errata.io.checks.damage import check_edit_offsets
 from errata.io.checks.text import (
     check_characters,
@@ -317,7 +318,8 @@ def parallel_corpus(
     shown = source_letters(corpus)
     if by is None:
         odd = check_characters(sources, paths[0], numbers=numbers, shown=shown)
-    found = [odd + check_segmentation(sources, paths[0], by=by, shown=shown)]
+    container = [] if before else check_container(sources, paths[0])
+    found = [container + odd + check_segmentation(sources, paths[0], by=by, shown=shown)]
     for path, texts in zip(paths[1:], sets, strict=True):
         there = [
             source if text == missing else text for source, text in zip(sources, texts, strict=True)

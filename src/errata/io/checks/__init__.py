@@ -13,7 +13,7 @@ from errata.core.errors import InputError, locate, warn_of_data
 
 Severity = Literal["error", "warning", "note"]
 # What looks wrong as a whole and can be scored nevertheless, if it is meant.
-OVERRULED = ("unrelated", "shifted")
+OVERRULED = ("unrelated", "shifted", "container")
 OVERRIDE_HINT = "; if it is meant, --no-guard (in Python, guard=False) skips this check"
 
 

@@ -18,6 +18,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Bools, Floats, plural, ratio
 from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
 from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
+from errata.io.checks.containers import check_container
 from errata.io.checks.damage import check_damage, check_source_case
 from errata.io.checks.text import (
     LineShapes,
@@ -371,8 +372,9 @@ def check_lines(
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
     ``look`` is how the sources look, where that is known.
     """
+    container = [] if before else check_container(lines, path)
     if len(sources) != len(lines):
-        return [_count_finding(sources, lines, path)]
+        return [*container, _count_finding(sources, lines, path)]
     look = shapes_of(sources) if look is None else look
     beside = pair_lines(sources, lines, look)
     likeness, shown = np.ones(len(lines)), beside.shown
@@ -381,8 +383,9 @@ def check_lines(
     for i in np.flatnonzero(shown & letters.BEYOND).tolist():  # str.isspace decides beyond ASCII
         filled[i] = not lines[i].isspace()
     displaced = _displaced(sources, lines, likeness)
-    findings = _check_unrelated(sources, lines, filled, likeness, displaced, path) or _check_shifts(
-        sources, lines, likeness, displaced, path, before
+    findings = container or (
+        _check_unrelated(sources, lines, filled, likeness, displaced, path)
+        or _check_shifts(sources, lines, likeness, displaced, path, before)
     )
     findings += _check_empty(sources, filled, path, reference)
     if reference and len(sources) >= FEWEST and has_same_words(sources, lines):
@@ -539,8 +542,6 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
         where = n + 1
         last = "line is blank: remove it" if many == 1 else f"{many} lines are blank: remove them"
         remedy = f"the last {last}"
-    elif any(line.startswith("A ") for line in lines[:50]) and lines[0][:2] == "S ":
-        where, remedy = 1, "this looks like an M2 file: name it .m2"
     elif (first := _first_shift(sources, lines)) is not None:
         where, shift = first[0] + 1, first[1]
         way, what = ("later", "lost") if shift > 0 else ("earlier", "added")
