@@ -54,7 +54,7 @@ def main() -> None:
     corpus, systems = read_conll14(data)
     judge = Edits()
     used = processor_time()
-    states = judged_edits(judge.single, corpus, systems)
+    states = judged_edits(judge.for_sentences, corpus, systems)
     said("judging every edit", f"{processor_time() - used:8.2f} s of the processor")
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
     with tempfile.TemporaryDirectory() as folder:

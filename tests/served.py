@@ -30,11 +30,11 @@ PROGRAM = """
 import sys
 from errata.collect.web.server import Address
 from errata.collect.web.server import serve
-from errata.collect.web.tokens import key_from_words
+from errata.collect.web.tokens import key_from_hex
 place, port, key, calls = sys.argv[1:5]
 def adjust(served):
     served.limiter.limits["call"] = int(calls)
-serve(place, key_from_words(key), Address(port=int(port)), adjust=adjust)
+serve(place, key_from_hex(key), Address(port=int(port)), adjust=adjust)
 """
 
 

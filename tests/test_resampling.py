@@ -174,7 +174,7 @@ def test_a_histogram_that_grows_too_large_is_dropped(size: int) -> None:
         for start in range(0, len(rows), size):
             tallies = tallies.added(Histogram.of(rows[start : start + size]))
         assert (tallies.histogram is not None) == there
-    assert BootstrapLimits(cells=30).most(3) == 10
+    assert BootstrapLimits(cells=30).most_vectors(3) == 10
 
 
 def test_the_data_decide_the_kind() -> None:

@@ -149,7 +149,7 @@ def alignments(
                 i,
                 hypotheses.system,
                 corpus.references[i][r].annotator,
-                float(metric.single.score(counts[i, r])),
+                float(metric.for_sentences.score(counts[i, r])),
                 align_three(
                     source, split_words(hypotheses.sentences[i], metric.spaces), references[r]
                 ),

@@ -677,7 +677,7 @@ def _ordered(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
     return [names[k] for k in np.argsort(-mean, kind="stable")]
 
 
-def significance_table(found: Sequence[SetResult]) -> Table:
+def metric_significance_table(found: Sequence[SetResult]) -> Table:
     """Every test that decided a place."""
     tests = [
         (s.name, figure, test) for s in found for figure in FIGURES for test in s.tests[figure]

@@ -93,11 +93,11 @@ def check_metric(metric: Metric) -> None:
     _check_single(metric)
     for hypotheses in systems:
         counts = _check_counts(metric, corpus, hypotheses)
-        for reading in (metric, metric.single):
+        for reading in (metric, metric.for_sentences):
             _check_choice(reading, counts)
             _check_parts(reading, counts)
             _check_score(reading, counts)
-        _check_same_counts(metric, counts, metric.single.count(corpus, hypotheses))
+        _check_same_counts(metric, counts, metric.for_sentences.count(corpus, hypotheses))
     _check_together(metric, corpus, systems)
     _check_evaluation(metric, corpus, systems)
 
@@ -125,19 +125,23 @@ def _check_value(metric: Metric) -> None:
 
 
 def _check_single(metric: Metric) -> None:
-    single = metric.single
-    _require(type(single) is type(metric), metric, "single must be the same kind of metric")
-    _require(single.single == single, metric, "single.single must be single")
-    _require(single.scope == "sentence", metric, "single.scope must be 'sentence'")
-    _require(single.statistics == metric.statistics, metric, "single must read the same counts")
-    _require(single.columns == metric.columns, metric, "single must read the same columns")
+    single = metric.for_sentences
+    _require(type(single) is type(metric), metric, "for_sentences must be the same kind of metric")
+    _require(single.for_sentences == single, metric, "for_sentences.for_sentences must be itself")
+    _require(single.scope == "sentence", metric, "for_sentences.scope must be 'sentence'")
+    _require(
+        single.statistics == metric.statistics, metric, "for_sentences must read the same counts"
+    )
+    _require(single.columns == metric.columns, metric, "for_sentences must read the same columns")
 
 
 def _check_same_counts(metric: Metric, counts: Floats, own: Floats) -> None:
-    """What ``single`` takes of the metric's counts is what it would count itself."""
-    single = metric.single
+    """What ``for_sentences`` takes of the metric's counts is what it would count itself."""
+    single = metric.for_sentences
     taken, wanted = (chosen_counts(each, single.choose(each)) for each in (counts, own))
-    np.testing.assert_array_equal(taken, wanted, f"{metric!r}: single must read the same counts")
+    np.testing.assert_array_equal(
+        taken, wanted, f"{metric!r}: for_sentences must read the same counts"
+    )
 
 
 def _check_counts(metric: Metric, corpus: Corpus, hypotheses: Hypotheses) -> Floats:

@@ -260,7 +260,7 @@ class VerifiedClaim:
         return self.scores[self.system]
 
     @property
-    def as_printed(self) -> Estimate:
+    def scaled_estimate(self) -> Estimate:
         """Value and interval that came out, per cent where the claim is; no interval, no ends."""
         scale = self.claim.scale(self.value)
         ends = (self.low * scale, self.high * scale) if self.claim.has_interval else ()
@@ -392,7 +392,7 @@ def claim_table(checked: Sequence[VerifiedClaim]) -> Table:
             Column("metric", [each.scores.label for each in checked]),
             Column("system", [each.system for each in checked]),
             Column("printed", [each.claim.value_text for each in checked]),
-            Column("recomputed", [each.as_printed for each in checked], ".6g"),
+            Column("recomputed", [each.scaled_estimate for each in checked], ".6g"),
             Column("holds", [each.holds for each in checked]),
             Column("differs", ["; ".join(each.differences) or None for each in checked], width=30),
         ],

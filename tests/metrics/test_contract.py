@@ -58,7 +58,7 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
 
 
 OPTIONAL = (
-    *("choose", "scope", "divisible", "unsettled", "files", "figures", "single", "columns"),
+    *("choose", "scope", "divisible", "unsettled", "files", "figures", "for_sentences", "columns"),
     *("count_all", "headline", "facts", "describe"),
 )
 
@@ -165,19 +165,19 @@ class PartsOfWords(Toy):
 
 class NeverSingle(Toy):
     @property
-    def single(self) -> Toy:
+    def for_sentences(self) -> Toy:
         return replace(self, weight=self.weight + 1)
 
 
 class AnotherSingle(Toy):
     @property
-    def single(self) -> Toy:
+    def for_sentences(self) -> Toy:
         return Toy()
 
 
 class SingleCountsOtherwise(Toy):
     @property
-    def single(self) -> Toy:
+    def for_sentences(self) -> Toy:
         return replace(self, weight=2.0)
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
@@ -264,9 +264,9 @@ class NameOfTwoWords(Toy):
         (PartsOfAnotherShape, "part equal must have the scores' shape"),
         (PartsWholeByChance, "part equal must stay what it is"),
         (PartsOfWords, "part equal must be float or whole"),
-        (NeverSingle, "single.single must be single"),
-        (AnotherSingle, "single must be the same kind of metric"),
-        (SingleCountsOtherwise, "single must read the same counts"),
+        (NeverSingle, "for_sentences.for_sentences must be itself"),
+        (AnotherSingle, "for_sentences must be the same kind of metric"),
+        (SingleCountsOtherwise, "for_sentences must read the same counts"),
         (CountsOthers, "count_all must count what count does"),
         (CountsByPlace, "must not depend on the order of systems"),
         (CountsTooFew, "count_all must count every system"),

@@ -362,7 +362,7 @@ def test_mixtures_by_running_totals_equal_enumeration() -> None:
             options = max(options, counts.shape[1])
             alone = IMeasure(references="mix", tokenise="none").count(corpus, outputs)
             np.testing.assert_array_equal(
-                chosen_counts(counts, metric.single.choose(counts)), alone[:, 0]
+                chosen_counts(counts, metric.for_sentences.choose(counts)), alone[:, 0]
             )
             otherwise += tuple(alone[:, 0, :7].sum(axis=0)) != total
     assert options > 2

@@ -158,15 +158,18 @@ def test_every_sentence_of_every_system(
         mine = [row for row in rows if row["system"] == name]
         assert [int(row["sid"]) for row in mine] == list(range(1312))
         counts = m2.count(corpus, systems[name])
-        for prefix, choice in (("", m2.choose(counts)[0]), ("iso_", m2.single.choose(counts)[0])):
+        for prefix, choice in (
+            ("", m2.choose(counts)[0]),
+            ("iso_", m2.for_sentences.choose(counts)[0]),
+        ):
             ids = [refs[k].annotator for refs, k in zip(corpus.references, choice, strict=True)]
             column = "iso_annotator" if prefix else "chosen_annotator"
             assert ids == [int(row[column]) for row in mine]
             expected = [[int(row[prefix + x]) for x in m2.statistics] for row in mine]
             np.testing.assert_array_equal(counts[np.arange(1312), choice], expected)
         for metric, column in ((m2, "iso_F0.5"), (last, "last_annotator_F0.5")):
-            choice = metric.single.choose(counts)[0]
-            scores = metric.single.score(counts[np.arange(1312), choice])
+            choice = metric.for_sentences.choose(counts)[0]
+            scores = metric.for_sentences.score(counts[np.arange(1312), choice])
             np.testing.assert_allclose(
                 scores, [float(row[column]) for row in mine], rtol=1e-12, atol=1e-12
             )
@@ -349,7 +352,7 @@ def test_missing_references_are_never_chosen() -> None:
     for choice in ("sequential", "optimal", "isolated", "last"):
         m2 = M2(choice=choice)
         assert m2.choose(counts)[0].tolist() == [-1, 1, 0, -1]
-        assert m2.single.choose(counts)[0].tolist() == [-1, 1, 0, -1]
+        assert m2.for_sentences.choose(counts)[0].tolist() == [-1, 1, 0, -1]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_edits_that_all_weigh_one_give_the_plain_metric(
     ],
 )
 def test_a_single_sentence_takes_the_annotator_best_for_it(metric: str, single: str) -> None:
-    assert parse(metric).single == parse(single)
+    assert parse(metric).for_sentences == parse(single)
 
 
 @pytest.mark.parametrize("metric", [*BOTH, "pt_m2(total=sum)", "cleme2(weights=similarity)"])

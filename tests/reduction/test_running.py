@@ -162,7 +162,7 @@ def test_ties_of_doubles_are_no_ties() -> None:
 def test_choices_of_the_whole_corpus_hold_all_counts() -> None:
     assert parse("m2(choice=optimal)").scope == "corpus"
     python3 = parse("gleu(references=python3, n=1)")
-    assert (python3.scope, python3.single.scope) == ("corpus", "sentence")
+    assert (python3.scope, python3.for_sentences.scope) == ("corpus", "sentence")
     with pytest.raises(InputError, match="at most 10,000,000"):
         python3.choose(np.ones((2, 2, 4)), Before(9_999_999, (Fraction(0),) * 4))
 

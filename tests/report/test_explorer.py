@@ -38,7 +38,7 @@ def test_every_text_edit_and_score_is_found_again(
     corpus, systems = sample
     judge = Edits()
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
-    judged = judged_edits(judge.single, corpus, systems)
+    judged = judged_edits(judge.for_sentences, corpus, systems)
     difficulty = build_difficulty_map(corpus, systems)
     level = [f"level {i % 3}" for i in range(len(corpus))]
     judgments: dict[str, Any] = {"states": judged, "judge": judge, "difficulty": difficulty}
@@ -89,7 +89,7 @@ def test_the_index_says_what_the_rows_say(sample: tuple[Corpus, list[Hypotheses]
         explorer_section(
             corpus,
             many,
-            states=judged_edits(judge.single, corpus, many),
+            states=judged_edits(judge.for_sentences, corpus, many),
             difficulty=build_difficulty_map(corpus, systems),
         )
     )
@@ -147,7 +147,7 @@ def test_what_was_not_judged_is_shown_all_the_same() -> None:
     corpus = Corpus.from_texts(["He go to home"], [["He goes home ."]])
     outputs = [Hypotheses("A", ("He goes to home .",))]
     judge = Edits(only=("M:PUNCT",))
-    states = judged_edits(judge.single, corpus, outputs)
+    states = judged_edits(judge.for_sentences, corpus, outputs)
     found = unpack(explorer_section(corpus, outputs, states=states, judge=judge))
     ((_, source, _, (row,)),) = found.sentences
     assert found.text(source, row) == "He goes to home ."
@@ -166,7 +166,7 @@ def test_a_text_that_edits_do_not_make_is_kept_as_it_is() -> None:
 def test_corrections_that_are_as_good_stand_beside_each_other() -> None:
     asked = Edit(1, 2, "goes", "V", ("went", ""))
     corpus = Corpus(("He go",), ((Reference(0, (asked,)),),))
-    states = judged_edits(Edits().single, corpus, outputs := [Hypotheses("A", ("He go",))])
+    states = judged_edits(Edits().for_sentences, corpus, outputs := [Hypotheses("A", ("He go",))])
     found = unpack(explorer_section(corpus, outputs, states=states))
     ((_, _, (reference,), (row,)),) = found.sentences
     for (edit,) in (reference[1], row[1]):

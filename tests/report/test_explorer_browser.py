@@ -81,7 +81,7 @@ def made() -> Section:
         corpus,
         SYSTEMS,
         [evaluate(metric, corpus, list(SYSTEMS), resamples=0) for metric in ("edits", "gleu")],
-        states=judged_edits(judge.single, corpus, SYSTEMS),
+        states=judged_edits(judge.for_sentences, corpus, SYSTEMS),
         difficulty=build_difficulty_map(corpus, SYSTEMS),
         base="silent",
         slices={"level": LEVELS},
@@ -537,7 +537,7 @@ def test_a_whole_test_set_opens(
         systems = [read_hypotheses(path) for path in sorted(submissions.iterdir())]
         scores = evaluate("edits", corpus, systems, resamples=0)
     judge = Edits()
-    states = judged_edits(judge.single, corpus, systems)
+    states = judged_edits(judge.for_sentences, corpus, systems)
     section = explorer_section(corpus, systems, [scores], states=states, judge=judge)
     path = tmp_path / "page.html"
     path.write_text(page("CoNLL-2014", [section]), encoding="utf-8")

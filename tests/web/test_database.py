@@ -45,7 +45,7 @@ from errata.collect.web.judges import (
 )
 from errata.collect.web.schema import identities, judgments, metadata
 from errata.collect.web.store import AssignmentStore
-from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_words
+from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_hex
 from errata.core.errors import InputError
 from stored_campaigns import BOTH_DATABASES, Made, Make, made, next_task, ranked_alike
 
@@ -436,7 +436,7 @@ def test_the_key_is_for_its_owner_alone(tmp_path: Path) -> None:
     place.write_bytes(b"short")
     with pytest.raises(InputError, match="no key"):
         find_key(beside, None)
-    assert find_key(None, "ab" * 32) == key_from_words("AB" * 32) == b"\xab" * 32
+    assert find_key(None, "ab" * 32) == key_from_hex("AB" * 32) == b"\xab" * 32
     with pytest.raises(InputError, match=KEY_VARIABLE):
         find_key(None, None)
     with pytest.raises(InputError, match="64 hexadecimal digits"):

@@ -84,7 +84,12 @@ def command(given: BenchmarkOptions) -> None:
     needs a missing package is named and left out; -m default -m MINE compares one more with the
     default ones, -m default -m learned all metrics with encoders too, which takes long.
     """
-    from errata.benchmark import benchmark_plot, benchmark_set, benchmark_tables, significance_table
+    from errata.benchmark import (
+        benchmark_plot,
+        benchmark_set,
+        benchmark_tables,
+        metric_significance_table,
+    )
     from errata.human import parse_ranker
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
@@ -106,7 +111,7 @@ def command(given: BenchmarkOptions) -> None:
     confidence = given.bootstrap.confidence
     tables = benchmark_tables(results, confidence=confidence, not_run=not_run)
     if given.contests:
-        tables.append(significance_table(results))
+        tables.append(metric_significance_table(results))
     for kind, path in given.figures:
         save_figure(benchmark_plot(results, kind), path)  # type: ignore[arg-type]
     emit(tables, given.display)

@@ -61,7 +61,7 @@ class ConvertOptions(CommandOptions):
     )
 
     @property
-    def texts_wanted(self) -> bool:
+    def makes_texts(self) -> bool:
         """Whether an option is given that makes texts of an M2 file."""
         return bool(self.inputs.annotators or self.only_source or self.copy_missing)
 
@@ -72,7 +72,7 @@ class ConvertOptions(CommandOptions):
                 "name an M2 file to make texts of, or --source and --refs to make M2 of"
             )
         if self.m2 is None:
-            if self.texts_wanted:
+            if self.makes_texts:
                 raise click.UsageError(
                     "--annotator, --only-source and --copy-missing belong to M2 to text"
                 )
@@ -80,7 +80,7 @@ class ConvertOptions(CommandOptions):
                 raise click.UsageError("give at least one --refs")
         elif self.inputs.refs:
             raise click.UsageError("--refs belongs to --source")
-        elif self.extractor and (self.texts_wanted or self.inputs.missing is not None):
+        elif self.extractor and (self.makes_texts or self.inputs.missing is not None):
             raise click.UsageError("--extract makes M2; the other options make texts")
 
 

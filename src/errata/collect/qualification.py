@@ -248,14 +248,14 @@ def lessons_needed(design: Design, lessons: int) -> int:
     return ceil(design.pass_mark * lessons - 1e-9)
 
 
-def learning_after(design: Design, lessons: int, results: Sequence[bool | None]) -> TutorialState:
+def tutorial_state(design: Design, lessons: int, results: Sequence[bool | None]) -> TutorialState:
     """How a tutorial stands after some examples, in the order they were given.
 
     Results are whether the first answer was right; None while there is no answer yet.
 
-    >>> learning_after(Design(pass_mark=0.5), 2, [False, False, True])
+    >>> tutorial_state(Design(pass_mark=0.5), 2, [False, False, True])
     TutorialState(state='todo', attempt=2, done=1, right=1)
-    >>> learning_after(Design(pass_mark=0.5), 2, [False] * 4).state
+    >>> tutorial_state(Design(pass_mark=0.5), 2, [False] * 4).state
     'failed'
     """
     attempt, done, right = 1, 0, 0

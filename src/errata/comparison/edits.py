@@ -111,10 +111,10 @@ def judged_edits(
         choices = [metric.choose(sum(counts[1:], counts[0]))[0]] * len(found)
     else:
         choices = [metric.choose(each)[0] for each in counts]
-    return tuple(judged_by(each, choice) for each, choice in zip(every, choices, strict=True))
+    return tuple(judge_output(each, choice) for each, choice in zip(every, choices, strict=True))
 
 
-def judged_by(
+def judge_output(
     matched: MatchedEdits, choice: Ints, difficulty: Floats | None = None
 ) -> tuple[JudgedSentence, ...]:
     """Judge the edits of one output by the references chosen.
@@ -332,7 +332,7 @@ class EditFigures:
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
-        return [judged_by(self.matched[s], choice, self.difficulty) for s in (old, new)]
+        return [judge_output(self.matched[s], choice, self.difficulty) for s in (old, new)]
 
     def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         """Figures of summed statistics of one kind, or of a resample of them."""

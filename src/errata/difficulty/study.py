@@ -107,17 +107,17 @@ def by_kind(
     at, kinds = error_chunks(found), found.corpus.edits.kinds
     for chunk, edit in zip(at.tolist(), found.chunks.edits[at].tolist(), strict=True):
         groups.setdefault(kind_at(kinds[edit], tier), []).append(chunk)
-    shares = _resampled_shares(found, resamples, rng) if resamples else None
+    draws = _system_draws(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
         w = found.weights[members]
         low = high = float("nan")
-        if shares is not None:
+        if draws is not None:
             right = found.right[:, members].astype(float)
             step = max(1, ONE_THREAD // max(1, right.size))  # resamples at a time
             means = [
-                _as_weights(found, shares[i : i + step] @ right).mean(axis=1)
-                for i in range(0, len(shares), step)
+                _as_weights(found, draws[i : i + step] @ right).mean(axis=1)
+                for i in range(0, len(draws), step)
             ]
             low, high = percentiles(np.concatenate(means), confidence)
         rows.append(
@@ -145,20 +145,18 @@ def weight_intervals(
 
     A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
     """
-    shares = _resampled_shares(found, resamples, rng)
+    draws = _system_draws(found, resamples, rng)
     step = max(1, BLOCK // 4 // resamples)
     blocks = [
         percentiles(
-            _as_weights(found, shares @ found.right[:, list(members[k : k + step])]), confidence
+            _as_weights(found, draws @ found.right[:, list(members[k : k + step])]), confidence
         )
         for k in range(0, len(members), step)
     ]
     return np.concatenate([*blocks, np.zeros((0, 2))])
 
 
-def _resampled_shares(
-    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
-) -> Floats:
+def _system_draws(found: DifficultyMap, resamples: int, rng: int | np.random.Generator) -> Floats:
     """How often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.tally.systems == n

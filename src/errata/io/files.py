@@ -349,13 +349,13 @@ def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
     """Refuse devices, which have no end or no text, and files beyond the limit."""
     status = os.stat(path)
     device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
-    if device and os.path.realpath(path) != os.devnull and not _terminal(path):
+    if device and os.path.realpath(path) != os.devnull and not _is_terminal(path):
         raise InputError("this is a device and not a file", path=name, remedy="name a file")
     if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
         raise too_large(name, most_bytes())
 
 
-def _terminal(path: PathLike) -> bool:
+def _is_terminal(path: PathLike) -> bool:
     return os.fspath(path) == "/dev/tty" or os.path.realpath(path).startswith("/dev/pts/")
 
 

@@ -179,7 +179,7 @@ def read_hypotheses_with_findings(
     cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
     if is_m2(where):
         file = scan_m2(where, threads=threads)
-        systems, findings = systems_of(file, where, names)
+        systems, findings = systems_in_m2(file, where, names)
         sources = file.corpus.sources
         if cut is not None:
             systems = [tokenise_output(system, sources, cut) for system in systems]
@@ -224,12 +224,12 @@ def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> li
     followed by the number where there are several. The output sentences are the sources
     with the edits carried out (first alternatives).
     """
-    systems, findings = systems_of(scan_m2(path), path, names)
+    systems, findings = systems_in_m2(scan_m2(path), path, names)
     raise_or_warn(findings)
     return systems
 
 
-def systems_of(
+def systems_in_m2(
     file: M2File, path: PathLike, names: Sequence[str] | None
 ) -> tuple[list[Hypotheses], list[Finding]]:
     """The systems whose edits an M2 file, or a part of it, holds, with what was found."""

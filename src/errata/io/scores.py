@@ -443,7 +443,7 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
             found = [replace(found[0], scorer=name, name=name, label=name)]
         else:
             found = [prefix_names(scores, name) for scores in found]
-    return [_checked(_with_means(scores), shown_name(text)) for scores in found]
+    return [_check_scores(_with_means(scores), shown_name(text)) for scores in found]
 
 
 def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
@@ -591,7 +591,7 @@ def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
     return replace(fewer, values=values, context=(*scores.context, skipped.fact))
 
 
-def _checked(scores: Scores, name: str) -> Scores:
+def _check_scores(scores: Scores, name: str) -> Scores:
     """Refuse systems without a score: NaN and infinities have no rank. Say which look alike."""
     for problem in similar_names(scores.systems):
         warn_of_data(f"{name}: the systems {problem}; write each in one way only", stacklevel=4)

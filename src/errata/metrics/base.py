@@ -122,7 +122,7 @@ class Metric(Parameterised, ABC):
         return {}
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """The same metric, set for single sentences: it reads the same counts."""
         return self
 
@@ -248,9 +248,9 @@ def count_together(
 def scored_alone(metric: Metric, counts: Floats, choice: Ints | None = None) -> Floats:
     """The scores of every sentence scored alone, mean over draws; NaN where none can be had.
 
-    ``choice`` is that of ``metric.single``, where it is known.
+    ``choice`` is that of ``metric.for_sentences``, where it is known.
     """
-    single = metric.single
+    single = metric.for_sentences
     choice = single.choose(counts) if choice is None else choice
     scores = np.zeros(choice.shape)
     for draw, chosen in enumerate(choice):

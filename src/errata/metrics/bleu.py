@@ -146,7 +146,7 @@ class BLEU(Metric):
         }
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """Sentence BLEU: the same smoothing, effective order."""
         return replace(self, effective=True)
 

@@ -687,7 +687,7 @@ class CLEME(ChunkMetric):
         return best_references(counts, RunningRule(ranked, (share,), DIGITS, TIES), before=before)
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the reference best for the sentence alone."""
         return replace(self, choice="isolated")
 
@@ -824,7 +824,7 @@ class CLEME2(ChunkMetric):
         return needed, share({FP: -over, FPNE: over}, (TP, FP))
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the factors and the reference of single sentences."""
         return replace(self, choice="isolated", factors=self.sentence_factors)
 

@@ -569,7 +569,7 @@ class Difficulty(Metric):
         return "sentence" if self.choice == "isolated" else "running"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the reference best for the sentence alone."""
         return replace(self, choice="isolated")
 

@@ -279,7 +279,7 @@ class Edits(Metric):
         return "sentence" if self.choice == "isolated" or self.total == "mean" else "running"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the annotator best for the sentence alone."""
         return replace(self, choice="isolated")
 

@@ -125,7 +125,7 @@ class GLEU(Metric):
         return "corpus" if self.references == "python3" else "running"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """The script's scores of single sentences."""
         return replace(self, level="sentence")
 

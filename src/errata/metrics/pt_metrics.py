@@ -295,7 +295,7 @@ class PTErrant(WeightedEdits):
         return self.name + (f"({shown})" if shown else "")
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the annotator best for the sentence alone."""
         return replace(self, choice="isolated")
 
@@ -382,7 +382,7 @@ class PTM2(WeightedEdits):
         return of_fields(M2, self, total=total)
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the annotator that ``sentences`` says."""
         return replace(self, choice=self.sentences)
 

@@ -118,7 +118,7 @@ class Scribendi(Metric):
         return "Scribendi" if self.total == "sum" else "mean Scribendi"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With perplexities and likeness beside the score."""
         return replace(self, level="sentence")
 

@@ -462,7 +462,7 @@ def cell_table(result: TableResult, name: str) -> Table:
 CONFIRMED = {None: "not run", True: "confirmed", False: "NOT CONFIRMED"}
 
 
-def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
+def finding_tables(results: Sequence[ClaimResult], experiment: str) -> list[Table]:
     """One table per finding: printed and recomputed figures."""
     tables = []
     for result in results:
@@ -475,8 +475,8 @@ def finding_tables(results: Sequence[ClaimResult], name: str) -> list[Table]:
         ]
         table = Table.of(
             columns,
-            title=f"Finding, {name}: {result.finding.title}",
-            name=f"{name}_finding_{result.finding.name}",
+            title=f"Finding, {experiment}: {result.finding.title}",
+            name=f"{experiment}_finding_{result.finding.name}",
             caption=result.finding.text,
             signature=joined_signatures(_measured(one.measure, one.arguments) for one in evidence),
         )

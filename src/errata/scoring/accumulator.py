@@ -43,7 +43,7 @@ def sentence_scores(
 
     Given ``annotators`` by column, the annotator whose reference was taken is among the figures.
     """
-    single = metric.single
+    single = metric.for_sentences
     choice = validate_choice(single, counts, single.choose(counts))
     mean = scored_alone(metric, counts, choice)
     more = dict(single.figures(chosen_counts(counts, choice)))

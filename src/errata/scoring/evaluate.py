@@ -187,7 +187,7 @@ def vectors(
     if bootstrap not in ("auto", "histogram"):
         return None
     found = Histogram.of(stacked)
-    return found.sorted() if len(found) <= limits.most(stacked.shape[1]) else None
+    return found.sorted() if len(found) <= limits.most_vectors(stacked.shape[1]) else None
 
 
 def resample_weights(corpus: Corpus, resamples: int, rng: Seed) -> Iterable[Floats]:

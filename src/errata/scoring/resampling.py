@@ -52,7 +52,7 @@ class BootstrapLimits(NamedTuple):
     cells: int = 2_000_000
     share: int = 10
 
-    def most(self, width: int) -> int:
+    def most_vectors(self, width: int) -> int:
         """How many vectors of so many numbers a histogram may have."""
         return min(self.distinct, self.cells // max(1, width))
 
@@ -130,7 +130,7 @@ class GrowingHistogram:
         while len(levels) > 1 and 2 * len(levels[-1]) >= len(levels[-2]):
             last = levels.pop()
             levels[-1] = levels[-1] + last
-        over = any(len(each) > self.limits.most(self.width) for each in levels)
+        over = any(len(each) > self.limits.most_vectors(self.width) for each in levels)
         return GrowingHistogram(self.width, self.limits, None if over else tuple(levels))
 
     @property
@@ -141,7 +141,7 @@ class GrowingHistogram:
         found = Histogram(np.empty((0, self.width)), np.empty(0, np.int64))
         for level in reversed(self.levels):
             found = found + level
-        return found.sorted() if len(found) <= self.limits.most(self.width) else None
+        return found.sorted() if len(found) <= self.limits.most_vectors(self.width) else None
 
 
 def bootstrap_kind(

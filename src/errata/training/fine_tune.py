@@ -296,7 +296,7 @@ def fit(
     steps = per_epoch * recipe.epochs
     looks = {round(per_epoch * (k + 1) / LOOKS) for k in range(LOOKS)}
     optimiser = torch.optim.AdamW(_groups(network.model), lr=recipe.learning_rate)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate_share(step, steps))
     best = [FitResult(0, steps, -np.inf, network.state())] * network.model.config.num_labels
     worse, step = 0, 0
     for _ in range(recipe.epochs):
@@ -344,10 +344,10 @@ def _groups(model: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _rate(step: int, steps: int) -> float:
+def _rate_share(step: int, steps: int) -> float:
     """The share of the learning rate at a step: up over the first tenth, then down to 0.
 
-    >>> [round(_rate(step, 20), 2) for step in (0, 1, 2, 11, 20)]
+    >>> [round(_rate_share(step, 20), 2) for step in (0, 1, 2, 11, 20)]
     [0.5, 1.0, 1.0, 0.5, 0.0]
     """
     warm = max(1, round(steps * WARM_UP))

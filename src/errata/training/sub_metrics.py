@@ -71,7 +71,7 @@ class SomePlan:
         """The card of what was trained."""
         settings = self.recipe.settings | {
             "rows": self.limit,
-            "learnt together": "; ".join(map(", ".join, shared_heads(self.heads))),
+            "learnt together": "; ".join(map(", ".join, group_heads(self.heads))),
         }
         return ModelCard("some", encoder, self.data, self.sizes, heads, settings)
 
@@ -126,10 +126,10 @@ def reads_pair(head: Criterion) -> bool:
     return head == "meaning"
 
 
-def shared_heads(heads: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
+def group_heads(heads: Sequence[Criterion]) -> list[tuple[Criterion, ...]]:
     """Heads that read the same texts learn in one network, which tells each more.
 
-    >>> shared_heads(["grammer", "meaning", "fluency"])
+    >>> group_heads(["grammer", "meaning", "fluency"])
     [('grammer', 'fluency'), ('meaning',)]
     """
     groups = [tuple(h for h in heads if reads_pair(h) == pair) for pair in (False, True)]
@@ -207,7 +207,7 @@ def train_some(
     recipe = plan.recipe
     heads: dict[str, Head] = {}
     encoder = ""
-    groups = shared_heads(plan.heads)
+    groups = group_heads(plan.heads)
     for done, group in enumerate(groups):
 
         def report(step: int, steps: int, done: int = done) -> None:

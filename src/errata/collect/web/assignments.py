@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from errata.collect.assignment import Assign, JudgeView
 from errata.collect.design import Design
 from errata.collect.items import TaskView, letters_of
-from errata.collect.qualification import ShownCheck, TutorialState, learning_after, lessons_needed
+from errata.collect.qualification import ShownCheck, TutorialState, lessons_needed, tutorial_state
 from errata.collect.web.i18n import Block, format_text, parse_markdown
 from errata.collect.web.schema import (
     TUTORIAL,
@@ -127,7 +127,7 @@ def _right(connection: Connection, design: Design, row: Row[Any]) -> bool | None
 def learning_of(connection: Connection, design: Design, had: Sequence[Row[Any]]) -> TutorialState:
     """How the tutorial of a judge stands."""
     results = [_right(connection, design, row) for row in had]
-    return learning_after(design, lessons_in(connection, design), results)
+    return tutorial_state(design, lessons_in(connection, design), results)
 
 
 def feedback_on(
@@ -160,7 +160,7 @@ def _after(
     if [row.id for row in had].index(found.id) % lessons != lessons - 1:
         return []
     results = [_right(connection, design, row) for row in had]
-    learning = learning_after(design, lessons, results)
+    learning = tutorial_state(design, lessons, results)
     if learning.state != "todo" or learning.done:
         return []
     values = {

@@ -128,14 +128,14 @@ def write_ended(database: Path | None, ended: Iterable[Link]) -> None:
         os.fsync(file.fileno())
 
 
-def key_from_words(words: str) -> bytes:
+def key_from_hex(digits: str) -> bytes:
     """A key from the environment: 64 hexadecimal digits."""
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", words):
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", digits):
         raise InputError(
             f"{KEY_VARIABLE} is no key",
             remedy="give 64 hexadecimal digits, as `openssl rand -hex 32` prints them",
         )
-    return bytes.fromhex(words)
+    return bytes.fromhex(digits)
 
 
 def find_key(beside: Path | None, words: str | None, *, create: bool = False) -> bytes:
@@ -144,7 +144,7 @@ def find_key(beside: Path | None, words: str | None, *, create: bool = False) ->
     The file must be readable by its owner alone. With ``create`` it is made where there is none.
     """
     if words:
-        return key_from_words(words)
+        return key_from_hex(words)
     if beside is None:
         raise InputError(
             "a campaign on PostgreSQL has no file to keep its key beside",

@@ -25,7 +25,7 @@ from errata.io.corpus import (
 )
 from errata.io.files import checked_lines, decode, open_bytes, open_range, plain_name, shown_name
 from errata.io.m2 import M2File, read_m2_bytes
-from errata.io.outputs import check_single_annotator, system_name, systems_of
+from errata.io.outputs import check_single_annotator, system_name, systems_in_m2
 from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import SentenceBlock, Sentences, check_equal_counts, count, refuse_xml
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
@@ -190,7 +190,7 @@ class BatchBuilder:
 
     def edited_output(self, name: str, role: str, file: M2File, corpus: Corpus) -> Hypotheses:
         """The output of a system as edits."""
-        systems, findings = systems_of(file, file.path, [name])
+        systems, findings = systems_in_m2(file, file.path, [name])
         numbers = self.reading.systems.setdefault(role, set())
         numbers |= {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
         check_single_annotator(file.path, len(numbers))

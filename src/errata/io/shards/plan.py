@@ -68,7 +68,7 @@ def chunks(
         end = _complete_end(data, m2) if more else len(data)
         if end:
             yield WholeSentences(start, line, data[:end])
-            line += _line_ends(data[:end])
+            line += _count_line_ends(data[:end])
             start += end
         elif len(data) > LONGEST:
             problem = f"no {'blank line' if m2 else 'line end'} within {len(data):,} bytes"
@@ -99,11 +99,11 @@ def count(data: bytes, *, m2: bool) -> int:
     3
     """
     if not m2:
-        return _line_ends(data) + (not data.endswith(b"\n") and bool(data))
+        return _count_line_ends(data) + (not data.endswith(b"\n") and bool(data))
     return len(_source_lines(data))
 
 
-def _line_ends(data: bytes) -> int:
+def _count_line_ends(data: bytes) -> int:
     """How many line feeds there are, in a tenth of the time that ``data.count`` takes."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
 
@@ -221,7 +221,7 @@ class Sentences:
         if taken > n:
             taken, end = _cut_at(self._rest, n, self.m2, self._starts) if n else (0, 0)
         found = SentenceBlock(self._rest[:end], self._line, taken)
-        self._line += _line_ends(found.data)
+        self._line += _count_line_ends(found.data)
         self._rest, self._starts = self._rest[end:], self._starts[taken:] - end
         return found
 

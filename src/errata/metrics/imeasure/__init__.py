@@ -189,7 +189,7 @@ class IMeasure(Metric):
         return "running" if self.choice == "corpus" else "sentence"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """Return the metric with the reference that is best for each sentence alone."""
         return replace(self, choice="sentence")
 

@@ -157,7 +157,7 @@ class Judge(Metric):
         return False
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """Without a score where the judge gave none."""
         return replace(self, level="sentence")
 

@@ -148,7 +148,7 @@ class M2(Metric):
         return "corpus" if self.choice == "optimal" else "running"
 
     @property
-    def single(self) -> Self:
+    def for_sentences(self) -> Self:
         """With the annotator that ``sentences`` says."""
         return replace(self, choice=self.sentences)
 

@@ -65,10 +65,10 @@ def explorer_section(
 
     ``results`` are the scores of the metrics to show beside each output, the first one chosen at
     first; those without scores of single sentences are left out. ``states`` are the judged edits,
-    ``judged_edits(judge.single, corpus, systems)``: judged by the annotator best for the sentence,
-    as sentence scores are; without them outputs show what they changed. ``difficulty`` weighs the
-    errors, ``base`` is the system that others are compared with at first, ``slices`` are columns
-    (a name, one value per sentence) to filter by.
+    ``judged_edits(judge.for_sentences, corpus, systems)``: judged by the annotator best for the
+    sentence, as sentence scores are; without them outputs show what they changed. ``difficulty``
+    weighs the errors, ``base`` is the system that others are compared with at first, ``slices``
+    are columns (a name, one value per sentence) to filter by.
 
     The section holds the texts in compressed blocks; a browser unpacks what it shows. It works
     with gold edits, with references, and without any.
@@ -210,7 +210,7 @@ def sentences_section(results: ReportResults) -> Section | None:
     if given.corpus is None or not given.systems:
         return None
     corpus, systems = given.corpus, given.systems
-    judge = results.edits.single
+    judge = results.edits.for_sentences
     states = None
     if results.references is not None:
         states = results.or_note("judged edits", lambda: judged_edits(judge, corpus, systems))

@@ -147,7 +147,7 @@ def sentence_views(
     """Lay out every sentence of a corpus.
 
     ``states`` are the judged edits of each system (`errata.comparison.edits.judged_edits` with
-    ``judge.single``: then each output is judged by the annotator who is best for it);
+    ``judge.for_sentences``: then each output is judged by the annotator who is best for it);
     without, outputs show what they changed. Edits that were not judged, because the judge leaves
     their kind out, are shown as such.
 
