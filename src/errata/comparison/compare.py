@@ -36,6 +36,7 @@ from errata.comparison.paired_tests import (
     swap_p_values,
 )
 from errata.core.errors import InputError
+from errata.core.parallel import circles_left
 from errata.core.stats import Estimate, Floats, Progress, Seed, percentiles, seed_name
 from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
 from errata.edits import extract_all, kind_at
@@ -380,6 +381,7 @@ class Comparison:
         )
 
 
+@circles_left()  # hundreds of thousands of edits, none in a circle
 def compare(
     metrics: Metric | str | Sequence[Metric | str],
     corpus: Corpus,

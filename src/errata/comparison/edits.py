@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -111,50 +111,54 @@ def judged_edits(
         choices = [metric.choose(sum(counts[1:], counts[0]))[0]] * len(found)
     else:
         choices = [metric.choose(each)[0] for each in counts]
-    return tuple(judge_output(each, choice) for each, choice in zip(every, choices, strict=True))
+    return tuple(
+        judge_outputs([each], choice)[0] for each, choice in zip(every, choices, strict=True)
+    )
 
 
-def judge_output(
-    matched: MatchedEdits, choice: Ints, difficulty: Floats | None = None
-) -> tuple[JudgedSentence, ...]:
-    """Judge the edits of one output by the references chosen.
+def judge_outputs(
+    outputs: Sequence[MatchedEdits], choice: Ints, difficulty: Floats | None = None
+) -> list[tuple[JudgedSentence, ...]]:
+    """Judge the edits of outputs by the references chosen.
 
     ``difficulty`` has a number for every gold entry.
     """
-    table, output = matched.gold.table, matched.output.table
-    asked, needless = matched.chosen(choice)
-    theirs = matched.gold.edit[asked]
-    made = matched.met_by[asked]
-    wrong = matched.output.edit[matched.needless[needless]]
+    gold = outputs[0].gold
+    table, every = gold.table, gold.table.every_edit
+    asked, _ = outputs[0].chosen(choice)
+    theirs, asked_sentence = gold.edit[asked], table.sentence_of_reference[gold.row[asked]]
     weights = np.full(len(asked), np.nan) if difficulty is None else difficulty[asked]
-    every, own = table.every_edit, output.every_edit
-    judged: list[JudgedEdit] = []
-    for e, by, share in zip(theirs.tolist(), made.tolist(), weights.tolist(), strict=True):
-        wanted = every[e]
-        edit = wanted if by < 0 else own[matched.output.edit[by]]
-        state: EditState = "missed" if by < 0 else "right"
-        judged.append(JudgedEdit(edit, wanted.kind, state, wanted, share))
-    judged += [JudgedEdit(own[e], own[e].kind, "wrong") for e in wrong.tolist()]
-    # By the place of the annotator's edit where there is one, so that systems sort alike.
-    start, end, sentence = (
-        np.concatenate(pair)
-        for pair in (
-            (table.start[theirs], output.start[wrong]),
-            (table.end[theirs], output.end[wrong]),
-            (
-                table.sentence_of_reference[matched.gold.row[asked]],
-                table.sentence_of_reference[matched.needless_reference[needless]],
-            ),
-        )
-    )
-    order = np.lexsort((end, start, sentence))
-    ordered = [judged[k] for k in order.tolist()]
-    bounds = np.searchsorted(sentence[order], np.arange(len(table) + 1)).tolist()
+    missed = [
+        JudgedEdit(every[e], every[e].kind, "missed", every[e], share)
+        for e, share in zip(theirs.tolist(), weights.tolist(), strict=True)
+    ]
     annotators = table.annotators[table.reference_offsets[:-1] + choice].tolist()
-    return tuple(
-        JudgedSentence(annotator, tuple(ordered[a:b]))
-        for annotator, (a, b) in zip(annotators, pairwise(bounds), strict=True)
-    )
+    found = []
+    for matched in outputs:
+        output = matched.output.table
+        _, needless = matched.chosen(choice)
+        wrong = matched.output.edit[matched.needless[needless]]
+        own, judged = output.every_edit, list(missed)
+        for k, by in enumerate(matched.met_by[asked].tolist()):
+            if by >= 0:
+                edit = own[matched.output.edit[by]]
+                judged[k] = replace(missed[k], edit=edit, state="right")
+        judged += [JudgedEdit(own[e], own[e].kind, "wrong") for e in wrong.tolist()]
+        # By the place of the annotator's edit where there is one, so that systems sort alike.
+        start = np.concatenate([table.start[theirs], output.start[wrong]])
+        end = np.concatenate([table.end[theirs], output.end[wrong]])
+        references = matched.needless_reference[needless]
+        sentence = np.concatenate([asked_sentence, table.sentence_of_reference[references]])
+        order = np.lexsort((end, start, sentence))
+        ordered = [judged[k] for k in order.tolist()]
+        bounds = np.searchsorted(sentence[order], np.arange(len(table) + 1)).tolist()
+        found.append(
+            tuple(
+                JudgedSentence(annotator, tuple(ordered[a:b]))
+                for annotator, (a, b) in zip(annotators, pairwise(bounds), strict=True)
+            )
+        )
+    return found
 
 
 def edits_overlap(edit: Edit, start: int, end: int) -> bool:
@@ -332,7 +336,7 @@ class EditFigures:
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
-        return [judge_output(self.matched[s], choice, self.difficulty) for s in (old, new)]
+        return judge_outputs([self.matched[s] for s in (old, new)], choice, self.difficulty)
 
     def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         """Figures of summed statistics of one kind, or of a resample of them."""

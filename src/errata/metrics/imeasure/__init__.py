@@ -306,10 +306,7 @@ class IMeasure(Metric):
     def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
         """How many references are texts, and how many corrections the tokeniser splits."""
         split = self.tokenisation(corpus) != "none" and sum(
-            treebank_tokens(edit.replacement) != tuple(edit.replacement.split())
-            for references in corpus.references
-            for reference in references
-            for edit in reference.edits or ()
+            treebank_tokens(text) != tuple(text.split()) for text in corpus.edits.replacements
         )
         return {"texts": int(corpus.edits.bare.sum()), "split": int(split)}
 
