@@ -187,7 +187,7 @@ def test_the_data_decide_the_kind() -> None:
     assert bootstrap_kind("auto", 100_001, None) == "poisson"
     for asked in KINDS[1:]:
         assert bootstrap_kind(asked, 9, few) == asked
-    with pytest.raises(InputError, match="too different for a histogram"):
+    with pytest.raises(InputError, match="too many different counts"):
         bootstrap_kind("histogram", 9, None)
     with pytest.raises(InputError, match="'jackknife' is unknown"):
         bootstrap_kind("jackknife", 9, few)  # type: ignore[arg-type]

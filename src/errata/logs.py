@@ -54,7 +54,7 @@ class LogCounts:
             if len(result.values(column)) > MOST_VALUES:
                 raise InputError(
                     f"the column {column!r} has more than {MOST_VALUES} different values, "
-                    "and a slice is to be more than a few sentences",
+                    "and a slice needs more than a few sentences",
                     remedy="leave it out, or group its values",
                 )
         return result

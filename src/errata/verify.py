@@ -320,7 +320,7 @@ def _drawing(claim: ScoreClaim) -> tuple[int, int]:
     too_many = resamples is not None and resamples > MOST_RESAMPLES
     if claim.has_interval and (not resamples or seed is None or too_many):
         raise InputError(
-            f"no interval can be drawn again from {', '.join(filter(None, given))!r}",
+            f"the interval cannot be computed again from {', '.join(filter(None, given))!r}",
             remedy="paste the signature of scores with resamples and a seed, or the value alone",
         )
     return resamples or 0, seed or 0

@@ -181,7 +181,7 @@ def test_what_does_not_fit_is_refused(folder: Path) -> None:
     row = {"sentence": 0, "judge": "ann", "text": "nothing of this"}
     (folder / "x.writers.jsonl").write_text(json.dumps(row) + "\n")
     given = ("--writers", "x.writers.jsonl", *SLOTS)
-    assert "x.writers.jsonl: it names the writer of none of the texts" in refused(*REVIEW, *given)
+    assert "x.writers.jsonl: the file names no writer of these texts" in refused(*REVIEW, *given)
 
 
 def test_reviews_that_nobody_can_give_are_said(folder: Path) -> None:

@@ -185,4 +185,4 @@ def test_a_file_of_judges_may_have_remarks_and_says_its_line(tmp_path: Path) -> 
 
 def test_a_picture_needs_two_groups() -> None:
     done = errata("agree", "--sample", "--group", "a=ana", "--figure", "x.svg", code=2)
-    assert "--figure goes with two --group or more" in done.stderr
+    assert "--figure needs two groups or more" in done.stderr

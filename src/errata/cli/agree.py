@@ -93,7 +93,7 @@ class AgreeOptions(CommandOptions):
     def __post_init__(self) -> None:
         """Refuse a figure of groups that shows one group alone."""
         if self.figures and len(self.groups) < 2:
-            raise InputError("--figure goes with two --group or more", remedy="add a group")
+            raise InputError("--figure needs two groups or more", remedy="add a --group")
 
 
 @click.command("agree", epilog=EPILOG)

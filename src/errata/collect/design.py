@@ -314,7 +314,8 @@ class Panel:
             )
         if self.frame and not _ORIGIN.fullmatch(self.frame):
             raise InputError(
-                f"frame={self.frame[:60]!r} is no origin", remedy="write it as https://example.org"
+                f"frame={self.frame[:60]!r} is not the address of a site",
+                remedy="write it without a path, as https://example.org",
             )
 
     def to_json(self) -> dict[str, Any]:

@@ -205,7 +205,7 @@ def _read_writers(
     some, every = texts_of_known_writers(texts._replace(writers=writers))
     if writers and not some:
         raise InputError(
-            "it names the writer of none of the texts",
+            "the file names no writer of these texts",
             path=path,
             remedy="give the file that was exported with them",
         )
@@ -251,7 +251,9 @@ def design_from_pilot(
         )
     wanted = judgments_wanted(design)
     if planned.rankings is None:
-        problem = f"by the pilot not even {int(planned.sizes[-1])} rankings separate {first} and "
+        problem = (
+            f"in the pilot, even {int(planned.sizes[-1])} rankings do not separate {first} and "
+        )
         if wanted is None:
             raise InputError(
                 problem + second,

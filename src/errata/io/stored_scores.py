@@ -74,8 +74,8 @@ class _Figure:
         size = 1 + max(max(places) for places, _ in rows.values())
         most = max(len(values) - values.count(None) for _, values in rows.values())
         if size > 100 * max(most, 1):
-            problem = f"sentence {size - 1}, but there are scores of {most}"
-            remedy = "sentences are counted from 0 without large gaps"
+            problem = f"a score for sentence {size - 1}, but scores for only {most} sentences"
+            remedy = "number the sentences from 0 without large gaps"
             raise InputError(problem, path=self.path, remedy=remedy)
         table = np.full((len(systems), size), math.nan)
         gaps = np.ones(table.shape, bool)

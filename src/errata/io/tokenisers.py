@@ -78,7 +78,7 @@ def tokeniser(name: str) -> Tokeniser:
         raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
     else:
         remedy = f"{suggest_name(name, KNOWN)}known: {', '.join(KNOWN)}"
-        raise InputError(f"there is no way {name!r} to cut texts into tokens", remedy=remedy)
+        raise InputError(f"there is no tokeniser {name!r}", remedy=remedy)
     if wanted not in ("", found.version):
         problem = f"{name} is there in version {found.version or 'none'}, not in {wanted}"
         raise InputError(problem, remedy=f"install that version, or leave out @{wanted}")

@@ -162,7 +162,7 @@ def bootstrap_kind(
         raise InputError(f"bootstrap={asked!r} is unknown", remedy=f"use one of {', '.join(KINDS)}")
     if asked == "histogram" and histogram is None:
         raise InputError(
-            "the counts of these sentences are too different for a histogram of them",
+            "these sentences have too many different counts for bootstrap=histogram",
             remedy="use bootstrap=auto, which then draws sentences or Poisson weights",
         )
     if asked != "auto":
