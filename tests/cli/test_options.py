@@ -51,6 +51,13 @@ def test_every_option_has_help_and_says_what_it_takes() -> None:
             ), spelling
 
 
+def test_texts_are_normalised_wherever_they_are_tokenised() -> None:
+    """Elsewhere the option would do nothing; ``errata tokenise`` writes tokens only."""
+    for name, found in commands().items():
+        spelt = {spelling for option in found.params for spelling in option.opts}
+        assert ("--normalise" in spelt) == ("--tokens" in spelt) or name == "tokenise", name
+
+
 def test_every_command_shows_an_example_and_prints_json() -> None:
     for name, found in commands().items():
         assert f"errata {name.partition(' ')[0]}" in (found.epilog or "") or name == "data", name

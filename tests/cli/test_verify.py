@@ -85,6 +85,13 @@ def test_the_signature_says_how_files_are_read() -> None:
     assert "skip_sentences: 3,7-9 in the signature, 3 in the files" in row["differs"]
 
 
+def test_another_unicode_form_than_that_of_the_signature() -> None:
+    signature, value, _ = printed(*FILES, "-m", "m2", "--resamples", 0, "--normalise", "NFC")
+    assert verified(f"{signature} = {value:.4f}", *FILES)["differs"] is None
+    row = verified(f"{signature} = {value:.4f}", *FILES, "--normalise", "NFD", code=1)
+    assert row["differs"] == "tokens: as_is,NFC in the signature, as_is,NFD in the files"
+
+
 def test_short_signatures() -> None:
     for resamples in (0, 1000):
         signature, value, _ = printed(*FILES, "-m", "m2(beta=1)", "--resamples", resamples)

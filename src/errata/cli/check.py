@@ -23,6 +23,7 @@ class CheckOptions(CommandOptions):
         "annotators",
         "sample",
         "tokens",
+        "normalise",
         "no_guard",
         needs={"compatible": "--gold or files"},
     )

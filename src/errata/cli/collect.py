@@ -48,8 +48,8 @@ def _outputs_argument() -> Any:
 
 
 def _inputs_group() -> Any:
-    unused = ("gold", "missing", "compatible", "annotators", "skipped", "tokens")
-    return group(Inputs, *unused)
+    reading = ("missing", "compatible", "annotators", "skipped", "tokens", "normalise")
+    return group(Inputs, "gold", *reading)
 
 
 def _names_argument() -> Any:

@@ -48,7 +48,11 @@ class ConvertOptions(CommandOptions):
         Inputs,
         "gold",
         "sample",
-        needs={"missing": "", "compatible": "m2", "tokens": "--source", "no_guard": "--source"},
+        needs={
+            "missing": "",
+            "compatible": "m2",
+            **dict.fromkeys(("tokens", "normalise", "no_guard"), "--source"),
+        },
     )
     copy_missing: bool = option(
         "--copy-missing",

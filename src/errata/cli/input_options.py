@@ -246,7 +246,9 @@ class Inputs:
     @property
     def tokenised_by(self) -> str:
         """The tokeniser, with the Unicode form of its texts."""
-        return self.tokens if self.normalise is None else f"{self.tokens},{self.normalise}"
+        if self.normalise is None:
+            return self.tokens
+        return f"{self.tokens.partition(',')[0]},{self.normalise}"
 
     @property
     def has_files(self) -> bool:

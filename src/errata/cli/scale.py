@@ -125,7 +125,7 @@ class RunInputs:
         needs={
             "missing": "--refs or --sets or --parquet",
             "compatible": "--gold or --sets",
-            **dict.fromkeys(("annotators", "tokens", "no_guard"), NAMED),
+            **dict.fromkeys(("annotators", "tokens", "normalise", "no_guard"), NAMED),
         },
     )
 
