@@ -154,7 +154,7 @@ def tokenise_corpus(
 
     Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
     characters that they change; another tokeniser may join what an edit divides, and is refused.
-    ``warn`` hears of the edits that change spaces only, and are none in characters.
+    ``warn`` hears of the edits that are none then, since they change spaces or accents only.
     """
     if cut.name == AS_IS:
         return corpus
@@ -164,13 +164,15 @@ def tokenise_corpus(
         tuple(_reference(reference, source, cut) for reference in references)
         for source, references in zip(corpus.sources, corpus.references, strict=True)
     )
+    form = cut.name.partition(",")[2]
+    what, where = ("accents", form) if cut.keeps_tokens else ("spaces", "characters")
     gone = _number_of_edits(corpus.references) - _number_of_edits(references)
     warn(
         "gone",
         gone,
         lambda n: (
             f"{corpus.name}: {n} {plural('edit', n)} {'changes' if n == 1 else 'change'} "
-            f"spaces only, and {'is' if n == 1 else 'are'} none in characters"
+            f"{what} only, and {'is' if n == 1 else 'are'} none in {where}"
         ),
     )
     sources = tuple(map(cut, corpus.sources))
@@ -212,16 +214,19 @@ def _require_characters(cut: Tokeniser, why: str) -> None:
 def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
     """Edits on tokens as edits on their characters, without those they leave as they were.
 
-    An edit of spaces alone is none on characters, and is left out.
+    An edit of spaces alone is none on characters, one that composes accents is none in a Unicode
+    form; such edits are left out.
     """
     if cut.keeps_tokens:
-        return tuple(
-            replace(
-                edit,
-                replacement=cut(edit.replacement),
-                alternatives=tuple(map(cut, edit.alternatives)),
-            )
+        tokens = source.split()
+        normal = [
+            (edit, cut(" ".join(tokens[edit.start : edit.end])), [*map(cut, edit.replacements)])
             for edit in edits
+        ]
+        return tuple(
+            replace(edit, replacement=texts[0], alternatives=tuple(texts[1:]))
+            for edit, old, texts in normal
+            if not old or any(text != old for text in texts)
         )
     starts = (0, *accumulate(len(cut.split(token)) for token in source.split()))
     letters = cut.split(source)
