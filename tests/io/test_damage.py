@@ -33,6 +33,7 @@ DAMAGE: dict[str, tuple[str, Callable[[int, str, str], str]]] = {
     "a prefix of tokens": ("prefix", lambda i, s, line: f"Corrected sentence : {line}"),
     "numbers": ("prefix", lambda i, s, line: f"{i + 1}. {line}"),
     "quotation marks": ("quoted-lines", lambda i, s, line: f'"{line}"'),
+    "a Chinese prefix": ("prefix", lambda i, s, line: f"修改后：{line}"),
     "typographic quotation marks": ("quoted-lines", lambda i, s, line: f"“{line}”"),
     "the source beside": ("columns", lambda i, s, line: f"{s}\t{line}"),
     "refusals": ("refusal", lambda i, s, line: SORRY if i % 5 == 4 else line),
@@ -116,6 +117,7 @@ def test_sound_samples_have_no_finding() -> None:
     corpus = sample_corpus()
     for system in sample_systems():
         assert not codes(corpus, list(system.sentences)) & {*OURS}, system
+    assert "columns" not in codes(Corpus.from_texts(["  "] * 20), ["\t"] * 20)  # no text at all
 
 
 @pytest.mark.slow

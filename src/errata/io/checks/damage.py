@@ -23,7 +23,7 @@ UNLIKE = 0.5  # similarity below which a line is no correction of its source
 QUOTES = "\"'“”„‟‘’‚«»‹›「」『』"
 NUMBER = re.compile(r"\W?\d+\s?[.):\]]\s+\S")
 # A remark before the text: a few words with a colon behind them.
-REMARK = re.compile(r"(?=[^:：]{0,60}[^\W\d])([^:：]{1,60}[:：])\s")
+REMARK = re.compile(r"(?=[^:：]{0,60}[^\W\d])([^:：]{1,60}(?::(?=\s)|：))")
 REFUSAL = re.compile(
     r"\b(?:i ?['’]?m sorry|i am sorry|as an ai|language model|unable to (?:help|assist|process)"
     r"|i can ?(?:not|['’]t|n['’]t) (?:help|assist|provide|correct)|i ?['’]?m unable|i am unable)\b",
@@ -120,7 +120,7 @@ def _quoted(source: str, line: str) -> bool:
 
 
 def _beside_source(source: str, line: str) -> bool:
-    return source.strip() in map(str.strip, line.split("\t"))
+    return bool(source.strip()) and source.strip() in map(str.strip, line.split("\t"))
 
 
 def _lowered(source: str, line: str) -> bool:
@@ -145,7 +145,7 @@ def _cut(source: str, line: str) -> bool:
         return False
     from rapidfuzz.distance import Indel
 
-    return Indel.normalized_similarity(whole[: len(kept)], kept) >= KEPT
+    return Indel.normalized_similarity(whole[: len(kept)], kept, score_cutoff=KEPT) > 0
 
 
 def _form(text: str) -> int:
