@@ -88,7 +88,7 @@ def test_a_table_without_scores_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "title",
     ["n", "idx", "doc", "age", "length", "words", "gold", "timestamp", "fluency", "Unnamed: 4"]
-    + ["mean", "total", "sent at"],
+    + ["mean", "total", "sent at", "session", "confidence"],
 )
 def test_columns_that_are_no_systems_are_refused(tmp_path: Path, title: str) -> None:
     """By their title or, as of "sent at", by their scale: they once were ranked first."""
@@ -98,6 +98,26 @@ def test_columns_that_are_no_systems_are_refused(tmp_path: Path, title: str) -> 
     for read in (read_score_file, lambda path: list(read_judgments(path))):
         with pytest.raises(InputError, match="taken for a system"):
             read(path)
+
+
+@pytest.mark.parametrize("judge", ["grader", "Reviewer ID", "participant"])
+def test_judges_by_other_titles_are_no_systems(tmp_path: Path, judge: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{judge},sentence,A,B\nann,0,70,20\nann,1,60,30\nbob,0,80,20\nbob,1,6,3\n")
+    (scores,) = read_score_file(path)
+    assert scores.systems == ("A", "B")
+    assert {each.judge for each in read_judgments(path)} == {"ann", "bob"}
+
+
+def test_scores_on_other_scales_are_read_from_rows(tmp_path: Path) -> None:
+    """As the error about the columns says."""
+    path = tmp_path / "t.csv"
+    path.write_text("sentence,A,B\n0,1,500\n1,2,700\n")
+    with pytest.raises(InputError, match=r"give a row per score \(sentence,system,score\)"):
+        read_score_file(path)
+    path.write_text("sentence,system,score\n0,A,1\n0,B,500\n1,A,2\n1,B,700\n")
+    assert read_score_file(path)[0].systems == ("A", "B")
+    assert len(list(read_judgments(path))) == 2
 
 
 @pytest.mark.parametrize("judge", ["", "judge,"])

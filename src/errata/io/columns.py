@@ -94,7 +94,8 @@ def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) 
 
 ROLES: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "judgeid", "annotator", "annotatorid", "user", "userid", "worker",
-              "workerid", "rater", "raterid", "evaluator", "evaluatorid", "assessor"),
+              "workerid", "rater", "raterid", "evaluator", "evaluatorid", "assessor", "grader",
+              "graderid", "reviewer", "reviewerid", "participant", "participantid"),
     "sentence": ("sentence", "sentenceid", "sentid", "segment", "segmentid", "srcid", "srcindex",
                  "sentencenumber", "line", "id", "index"),
     "system": ("system", "systems", "systemid", "systemname", "model", "team"),
@@ -142,7 +143,7 @@ SUMMARIES = ("mean", "average", "avg", "median", "total", "sum", "std", "stdev",
 # What beside the roles is no system's score: counts, indexes and times.
 OTHERS = ("n", "no", "num", "number", "count", "idx", "row", "rowid", "doc", "document", "time",
           "timestamp", "date", "year", "age", "length", "len", "words", "tokens", "characters",
-          "chars", "edits", "errors", "gold")  # fmt: skip
+          "chars", "edits", "errors", "gold", "batch", "session", "confidence")  # fmt: skip
 UNRATED = ("judge", "sentence", "rank", "better", "worse", "item", "seconds", "metric", "grammer",
            "fluency", "meaning")  # fmt: skip
 TIMES = 100  # all numbers of a column are so many times the largest of the others: another scale
@@ -155,12 +156,13 @@ def check_system_columns(numbers: Mapping[str, Sequence[float]], path: str, line
     Traceback (most recent call last):
     ...
     errata.core.errors.InputError: t.csv:1: the numbers of the column stamp are on another scale \
-than those of the others, and it would be taken for a system; remove it, or rename the system
+than those of the others, and it would be taken for a system; remove it, or give a row per score \
+(sentence,system,score)
     """
     known = {*OTHERS, *(word for role in UNRATED for word in ROLES[role])}
     largest = {title: max(map(abs, own), default=0.0) for title, own in numbers.items()}
     for title, own in numbers.items():
-        key = column_key(title)
+        key, remedy = column_key(title), "remove it, or rename the system"
         others = max((size for other, size in largest.items() if other != title), default=0.0)
         if key in SUMMARIES:
             problem = f"the column {title} seems to sum up the others"
@@ -169,10 +171,11 @@ than those of the others, and it would be taken for a system; remove it, or rena
         elif others > 0 and len(own) > 1 and min(map(abs, own)) > TIMES * others:
             problem = f"the numbers of the column {title} are on another scale than those of the "
             problem += "others"
+            remedy = "remove it, or give a row per score (sentence,system,score)"
         else:
             continue
         problem += ", and it would be taken for a system"
-        raise InputError(problem, path=path, line=line, remedy="remove it, or rename the system")
+        raise InputError(problem, path=path, line=line, remedy=remedy)
 
 
 @dataclass(frozen=True)
