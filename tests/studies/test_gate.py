@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -127,6 +128,9 @@ def test_few_sentences_decide_nothing() -> None:
         assert held(found, "m2 < -0.005", "point").failed
         assert held(found, "lost edits > 0", "confident").failed
         assert gate_table([verdict]).rows[0][0] == ("too few data" if few else "FAILED")
+        suite = ElementTree.fromstring(junit_xml([verdict]))
+        assert suite.get("skipped") == str(int(few))
+        assert (suite.find(".//skipped") is not None) == few
 
 
 def test_a_count_names_its_sentences(comparison: Comparison) -> None:
@@ -213,6 +217,14 @@ def test_any_name_stands_in_what_build_servers_read(name: str) -> None:
     assert line.startswith("::error title=errata gate::")
     assert len(line.splitlines()) == 1
     assert len(gate_summary([verdict], []).splitlines()) == 9
+
+
+def test_the_answer_holds_no_markup_in_a_summary() -> None:
+    """Names of systems are names of files, and the summary is shown as Markdown."""
+    cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
+    new = replace(eager, system="# <img> *new*")
+    (found,) = compare("m2", sample_corpus(), cautious, [new], resamples=100, trials=100)
+    assert r"between # \<img> \*new\* and cautious" in gate_summary([], [found])
 
 
 def test_without_resamples_only_the_point_is_known() -> None:

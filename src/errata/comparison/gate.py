@@ -46,7 +46,7 @@ from errata.metrics import Metric, parse
 from errata.metrics.errant import Edits
 from errata.scoring.decisions import RULES
 from errata.tables.cells import Cell
-from errata.tables.table import Table, render
+from errata.tables.table import Table, markdown_line, render
 
 Bound = Literal["confident", "point", "cautious"]
 Sign = Literal["<", ">", "<=", ">="]
@@ -373,7 +373,13 @@ def _xml(text: str) -> str:
 def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> bytes:
     """A test suite with a case for every condition and system."""
     failed = sum(each.failed for each in verdicts)
-    counts = {"tests": str(len(verdicts)), "failures": str(failed), "errors": "0"}
+    skipped = sum(each.too_few for each in verdicts)
+    counts = {
+        "tests": str(len(verdicts)),
+        "failures": str(failed),
+        "errors": "0",
+        "skipped": str(skipped),
+    }
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(
         suites, "testsuite", {"name": "errata gate", "time": f"{seconds:.3f}", **counts}
@@ -394,6 +400,8 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
                 case, "failure", {"message": said.partition("\n")[0], "type": "regression"}
             )
             failure.text = said
+        elif each.too_few:
+            ElementTree.SubElement(case, "skipped", {"message": _xml(verdict_text(each))})
     ElementTree.indent(suites)
     text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
@@ -429,7 +437,7 @@ def gate_summary(
     tables: list[Table] = [gate_table(verdicts, signature=signature)] if verdicts else []
     for each in comparisons:
         tables += (replace(t, answer=None) for t in comparison_tables(each, largest=largest))
-    answers = [escape_controls(each.answer.sentence) for each in comparisons if each.answer]
+    answers = [markdown_line(each.answer.sentence) for each in comparisons if each.answer]
     return "\n\n".join([head, *answers, render(tables, "markdown")]) + "\n"
 
 

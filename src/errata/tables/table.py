@@ -371,20 +371,30 @@ _MARKUP = re.compile(
 _BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
 
 
-def _markdown(table: Table, signature: SignatureForm) -> str:
-    def clean(text: str) -> str:
-        return _MARKUP.sub(r"\\\g<0>", text)
+def markdown_line(text: str) -> str:
+    r"""A text as a paragraph of Markdown, with nothing that reads as markup.
 
+    >>> print(markdown_line("# a*b"))
+    \# a\*b
+    """
+    return _BLOCK.sub(r"\\\g<0>", _clean(escape_controls(text)))
+
+
+def _clean(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def _markdown(table: Table, signature: SignatureForm) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(clean(c) for c in cells) + " |"
+        return "| " + " | ".join(map(_clean, cells)) + " |"
 
     marks = ["---:" if right else "---" for right in table.numeric()]
-    lines = [clean(escape_controls(table.answer.sentence)), ""] if table.answer else []
-    lines += [f"**{clean(escape_controls(table.title))}**", ""] if table.title else []
+    lines = [markdown_line(table.answer.sentence), ""] if table.answer else []
+    lines += [f"**{_clean(escape_controls(table.title))}**", ""] if table.title else []
     lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
     for remark in (*table.remarks(), *table.signature_lines(signature)):
-        lines += ["", _BLOCK.sub(r"\\\g<0>", clean(remark))]
+        lines += ["", markdown_line(remark)]
     return "\n".join(lines)
 
 
