@@ -178,6 +178,17 @@ def test_answers_need_intervals_tests_and_points() -> None:
     assert found.answer is None
 
 
+def test_no_equality_by_an_interval_that_covers_less_than_nothing() -> None:
+    corpus = Corpus.from_texts(["a b"] * 40, [["a c"] * 40])
+    old, new = ["a c", "a b"] * 20, ["a b", "a c"] * 20
+    for confidence in (0.5, 0.3):
+        (found,) = compare(
+            "m2", corpus, {"old": old}, {"new": new}, confidence=confidence, guard=False
+        )
+        assert found.answer is not None
+        assert found.answer.outcome == "undecided"
+
+
 def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

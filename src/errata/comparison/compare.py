@@ -689,7 +689,7 @@ def _tested_pair(
         if scale is not None
     )
     apart = scales[0] * (resampled[:, s] - resampled[:, 0])
-    low, high = percentiles(apart, 1 - 2 * alpha).tolist()
+    low, high = percentiles(apart, max(0.0, 1 - 2 * alpha)).tolist()
     old, new = scored[0].picked[0], scored[0].picked[s]
     return ComparedPair(
         found.base,

@@ -271,7 +271,7 @@ def _decide_by_metrics(pair: ComparedPair, rules: DecisionRules) -> Answer:
             f"difference: {_measured(primary, rules)}.",
         )
     low, high = pair.interval90
-    if -rules.margin < low and high < rules.margin:
+    if rules.alpha < 0.5 and -rules.margin < low and high < rules.margin:
         unit = "point" if rules.margin == 1 else "points"
         return Answer(
             "equal",
