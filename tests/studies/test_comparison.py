@@ -178,6 +178,15 @@ def test_answers_need_intervals_tests_and_points() -> None:
     assert found.answer is None
 
 
+def test_a_slice_called_as_a_kind_is_named_by_its_column() -> None:
+    corpus, slices, old, new = planted(0.25)
+    named = ["R:INFL" if each == "email" else each for each in slices]
+    (found,) = compare("m2", corpus, {"v1": old}, {"v2": new}, slices={"k": named}, trials=20)
+    names = [part.name for part in found.parts]
+    assert "k = R:INFL" in names
+    assert len({*names}) == len(names)
+
+
 def test_no_equality_by_an_interval_that_covers_less_than_nothing() -> None:
     corpus = Corpus.from_texts(["a b"] * 40, [["a c"] * 40])
     old, new = ["a c", "a b"] * 20, ["a b", "a c"] * 20

@@ -625,6 +625,7 @@ def _slice_parts(
 ) -> Iterator[PartDifference]:
     """The slices by the first metric, in points, with the gold edits of the annotators taken."""
     shared = Counter(value for values in columns.values() for value in {*values})
+    shared.update(key[1] for key in found if key[0] == "kind")
     for key, figures in found.items():
         if key[0] != "part":
             continue
