@@ -321,7 +321,7 @@ def _first_reference(corpus: Corpus) -> Hypotheses:
     return Hypotheses(
         "first reference",
         tuple(
-            refs[0].corrected(source)
+            refs[0].corrected(source, overlapping=True)
             for source, refs in zip(corpus.sources, corpus.references, strict=True)
         ),
     )

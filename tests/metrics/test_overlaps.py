@@ -63,3 +63,21 @@ def test_a_gold_file_with_overlaps_is_scored(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("".join(f"x c {k}\n" for k in range(3)))
     done = errata("score", "--gold", "gold.m2", "out.txt", "--resamples", "0", cwd=tmp_path)
     assert "overlap" in done.stderr
+
+
+def test_studies_take_the_first_from_the_left_too(tmp_path: Path) -> None:
+    """`references`, `stress` and `report --old` ended with an error; chunks name what helps."""
+    edits = [(0, 2, "x", 0), (1, 3, "y", 0), (1, 2, "z", 1)]
+    lines = "".join(f"A {s} {e}|||R|||{c}|||REQUIRED|||-NONE-|||{k}\n" for s, e, c, k in edits)
+    (tmp_path / "gold.m2").write_text("".join(f"S a b c {k}\n{lines}\n" for k in range(40)))
+    (tmp_path / "old").write_text("".join(f"x c {k}\n" for k in range(40)))
+    (tmp_path / "new").write_text("".join(f"x c {k}\n" if k % 2 else "q\n" for k in range(40)))
+    commands = (
+        ("references",),
+        ("stress", "-m", "gleu", "--resamples", "0"),
+        ("report", "old", "new", "--old", "old", "-o", "page.html", "-m", "m2"),
+    )
+    for command in commands:
+        errata(*command, "--gold", "gold.m2", cwd=tmp_path)
+    refused = errata("score", "--gold", "gold.m2", "old", "-m", "cleme", cwd=tmp_path, code=2)
+    assert "gold='reextracted'" in refused.stderr

@@ -126,10 +126,11 @@ def counted_references(corpus: Corpus) -> Bools:
     Then the first counts, as in the program.
     """
     table = corpus.edits
-    if table.has_overlaps():  # which cannot be carried out
-        for source, references in zip(corpus.sources, corpus.references, strict=True):
-            for reference in references:
-                reference.corrected(source)
+    if table.has_overlaps():
+        raise InputError(
+            f"{corpus.name}: edits of one annotator overlap",
+            remedy="chunks need edits that do not overlap; gold='reextracted' finds such",
+        )
     sentence, row = table.sentence_of_reference, table.reference_of_edit
     grown = corpus.vocabulary.intern(table.replacements).lengths - (table.end - table.start)
     sizes = corpus.source_tokens.lengths[sentence] + np.bincount(row, grown, len(sentence))

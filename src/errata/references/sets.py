@@ -18,6 +18,7 @@ from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.meta.matching import MatchedScores, joint_signature, match
 from errata.meta.system_level import Over, SystemAgreement, system_agreements
 from errata.metrics.base import Metric
+from errata.metrics.ngrams import corrections_by_sentence
 from errata.metrics.ter import operation_counts
 from errata.references.study import CurvePoint, ReferenceSet, reference_curve
 from errata.scoring.evaluate import evaluate
@@ -115,9 +116,11 @@ def set_operations(
     """The kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER as in `refs`."""
     texts = [
         [
-            (" ".join(source.split()), " ".join(reference.corrected(source).split()))
-            for source, references in zip(each.corpus.sources, each.corpus.references, strict=True)
-            for reference in references
+            (" ".join(source.split()), " ".join(corrected.split()))
+            for source, several in zip(
+                each.corpus.sources, corrections_by_sentence(each.corpus), strict=True
+            )
+            for corrected in several
         ]
         for each in sets
     ]

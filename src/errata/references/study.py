@@ -90,7 +90,7 @@ def _texts(corpus: Corpus) -> dict[int, dict[int, str]]:
     texts: dict[int, dict[int, str]] = {a: {} for a in annotators_of(corpus)}
     for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
         for reference in refs:
-            words = reference.corrected(source).split()
+            words = reference.corrected(source, overlapping=True).split()
             texts[reference.annotator][i] = " ".join(words)
     return texts
 
@@ -201,7 +201,7 @@ def _as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -
         name,
         tuple(
             next(r for r in corpus.references[i] if r.annotator == annotator).corrected(
-                corpus.sources[i]
+                corpus.sources[i], overlapping=True
             )
             for i in keep
         ),

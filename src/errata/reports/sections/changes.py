@@ -150,7 +150,7 @@ def _regression(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
             *(
                 (f"reference {r.annotator}" if len(references) > 1 else "reference", corrected)
                 for r in references[:2]
-                for corrected in [r.corrected(source)]
+                for corrected in [r.corrected(source, overlapping=True)]
             ),
         ],
         "diff_name": "old to new",
@@ -167,7 +167,7 @@ def _harm(
     clean = [
         i
         for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True))
-        if refs and all(r.corrected(source) == source for r in refs)
+        if refs and all(r.corrected(source, overlapping=True) == source for r in refs)
     ]
     if not clean:
         return
