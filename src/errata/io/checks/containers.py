@@ -15,6 +15,7 @@ OBJECTS = 0.95  # share of lines that look like JSON objects, once the first is 
 ESSAY = re.compile(r"### essay_id = \S")
 ANNOTATION = re.compile(r"A -?\d+ -?\d+\|\|\|")
 TITLE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:\- ]{0,39}")
+HEADING = re.compile(r"[^,;\t]{0,42}[,;\t]\S")  # a delimiter without a blank behind it
 NUMBERED = re.compile(r"(ref|reference|references|corrections|target|annotator)_?[0-9]{1,3}")
 # Titles in tables of sentences, by what they stand for.
 ROLES = {
@@ -41,40 +42,26 @@ def check_container(lines: Sequence[str], path: str) -> list[Finding]:
     'every line is a JSON object, not a sentence'
     """
     filled = [line for line in lines[:LOOKED_AT] if line.strip()]
-    found = _kind_of(filled, lines) if filled else None
-    if found is None:
-        return []
-    problem, remedy = found
-    return [Finding("error", path, 1, problem, remedy + OVERRIDE_HINT, "container")]
-
-
-def _kind_of(filled: Sequence[str], lines: Sequence[str]) -> tuple[str, str] | None:
-    """What the lines are instead of sentences, and what to do."""
-    first = filled[0].removeprefix("\ufeff").strip()
-    alone = "give the sentences alone, one a line"
+    first = filled[0].removeprefix("\ufeff").strip() if filled else ""
+    problem, remedy = "", "give the sentences alone, one a line"
     if ESSAY.match(first):
-        return (
-            f"line 1 is an essay heading ({first[:60]}): this is MultiGEC's form",
-            "take the headings out and give one sentence a line",
-        )
-    if first.startswith("S ") and any(map(ANNOTATION.match, filled[1:60])):
-        return "this is M2, not one sentence a line", "name the file .m2, or give it as --gold"
-    if first.startswith("{") and _parses(first):
-        objects = sum(
-            line.strip().startswith("{") and line.rstrip().endswith("}") for line in filled
-        )
-        if objects >= OBJECTS * len(filled):
-            return "every line is a JSON object, not a sentence", alone
-    if first[0] in "[{" and filled[-1].rstrip()[-1] in "]}" and _parses("\n".join(lines)):
-        return "the file is JSON, not one sentence a line", alone
-    titles = _titles(first)
-    if titles:
-        return (
-            f"the first line names columns ({', '.join(titles)[:100]}), so this looks like CSV, "
-            "not one sentence a line",
-            alone,
-        )
-    return None
+        problem = f"line 1 is an essay heading ({first[:60]}): this is MultiGEC's form"
+        remedy = "take the headings out and give one sentence a line"
+    elif first.startswith("S ") and any(map(ANNOTATION.match, filled[1:60])):
+        problem = "this is M2, not one sentence a line"
+        remedy = "name the file .m2, or give it as --gold"
+    elif first.startswith("{") and _parses(first):
+        ends = [(line.strip()[0], line.rstrip()[-1]) for line in filled]
+        if ends.count(("{", "}")) >= OBJECTS * len(filled):
+            problem = "every line is a JSON object, not a sentence"
+    elif first[:1] in ("[", "{") and filled[-1].rstrip()[-1] in "]}" and _parses("\n".join(lines)):
+        problem = "the file is JSON, not one sentence a line"
+    elif HEADING.match(first) and (titles := _titles(first)):
+        problem = f"the first line names columns ({', '.join(titles)[:100]}), so this looks like "
+        problem += "CSV, not one sentence a line"
+    if not problem:
+        return []
+    return [Finding("error", path, 1, problem, remedy + OVERRIDE_HINT, "container")]
 
 
 def _parses(text: str) -> bool:
