@@ -16,6 +16,7 @@ from errata.data import Corpus, Hypotheses, Judgment
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.reports.report import ReportPage, make_report
 from errata.reports.results import ReportInputs, captured_warnings
+from errata.scoring.decisions import too_few_to_rank
 from errata.tables.html_table import term_of
 
 CORPUS = Corpus.from_texts(
@@ -66,27 +67,31 @@ def answer(made: ReportPage) -> str:
 
 @pytest.mark.slow
 def test_the_answer_is_written_from_the_numbers() -> None:
-    both = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=60)
+    corpus = Corpus(CORPUS.sources * 5, tuple(CORPUS.references) * 5)
+    bad, good = (Hypotheses(each.system, each.sentences * 5) for each in (BAD, GOOD))
+    both = errata.report(corpus, [bad, good], metrics=["m2"], resamples=60)
     who, sure, _ = answer(both).strip().split("\n")
     assert who == "good is best of 2 systems by m2 (F0.5 100.0\N{NO-BREAK SPACE}%)."
     assert sure.startswith("That is sure at the 95\N{NO-BREAK SPACE}% level: it is ahead of bad by")
-    alone = errata.report(CORPUS, [GOOD], metrics=["m2"], resamples=60)
+    alone = errata.report(corpus, [good], metrics=["m2"], resamples=60)
     assert answer(alone).startswith("good scores F0.5 100.0")
     assert "between 100.0 and 100.0" in answer(alone)
-    tied = errata.report(CORPUS, [GOOD, Hypotheses("as good", GOOD.sentences)], metrics=["m2"])
+    tied = errata.report(corpus, [good, Hypotheses("as good", good.sentences)], metrics=["m2"])
     assert "share the first place of 2 systems" in answer(tied)
-    unsure = errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=0)
+    unsure = errata.report(corpus, [bad, good], metrics=["m2"], resamples=0)
     assert "cannot be said: nothing was resampled" in answer(unsure)
     one = CORPUS.without_sentences(*range(1, 8))
-    few = [Hypotheses(each.system, each.sentences[:1]) for each in (BAD, GOOD)]
-    short = answer(errata.report(one, few, metrics=["m2"], resamples=60))
+    first = Hypotheses("good", GOOD.sentences[:1])
+    short = answer(errata.report(one, [first], metrics=["m2"], resamples=60))
     assert "How sure that is cannot be said from 1 sentence." in short
+    few = answer(errata.report(CORPUS, [BAD, GOOD], metrics=["m2"], resamples=60))
+    assert few.startswith(too_few_to_rank(2, 8))  # as errata score says
     bare = Corpus(CORPUS.sources, ((),) * 8)
     unscored = answer(errata.report(bare, [BAD, GOOD]))
     assert unscored.startswith("Who is best cannot be said: there are no references")
     assert "bad changes 0 of 8, good changes 8 of 8 sentences." in unscored
     assert "by every other metric" in answer(
-        errata.report(CORPUS, [BAD, GOOD], metrics=["m2", "gleu", "bleu"], resamples=60)
+        errata.report(corpus, [bad, good], metrics=["m2", "gleu", "bleu"], resamples=60)
     )
 
 

@@ -12,7 +12,7 @@ from errata.metrics.errant_by_type import TypeScores
 from errata.reports.page import Section
 from errata.reports.results import GateVerdict, ReportResults
 from errata.reports.sections.kinds import weakest_kind
-from errata.scoring.decisions import p_value
+from errata.scoring.decisions import RULES, p_value, too_few_to_rank
 from errata.scoring.verdicts import first_lead, tied_with_best
 from errata.tables.cells import as_text, score_format
 from errata.tables.html_table import escape_html, term_html
@@ -32,10 +32,23 @@ def three_sentences(
     if results.leader() is None:
         return _unscored(results)
     pair = compared[0].answer if len(compared) == 1 else None
-    said = [str(escape_html(pair.sentence))] if pair else [_who(results), _how_sure(results)]
+    few = _too_few(results)
+    if pair is not None:
+        said = [str(escape_html(pair.sentence))]
+    else:
+        said = [few] if few else [_who(results), _how_sure(results)]
     said.append(_what_next(results, kinds, compared, gate))
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+
+
+def _too_few(results: ReportResults) -> str:
+    """What `errata score` says of systems on too few sentences; empty where people judged."""
+    corpus = results.material.corpus
+    if results.people is not None or corpus is None or len(corpus) >= RULES.sentences:
+        return ""
+    systems = len(results.scores[0]) if results.scores else 0
+    return too_few_to_rank(systems, len(corpus)) if systems > 1 else ""
 
 
 def _unscored(results: ReportResults) -> Section | None:
