@@ -82,7 +82,7 @@ mutants: $(VENV)/.tests ## Break the package in 300 small ways, in a copy; the t
 	$(PIP) install coverage
 	rm -rf build/mutants && git clone -q . build/mutants && cp src/errata/kernels/*.so build/mutants/src/errata/kernels/
 	cd build/mutants && export PYTHONPATH=$$PWD/src && python=$(abspath $(BIN))/python && \
-	  $$python tests/mutation.py map && $$python tests/mutation.py run --number 300
+	  $$python .ci/mutation.py map && $$python .ci/mutation.py run --number 300
 
 # The index and its hashes only: where packages came from here is nobody's concern.
 lock: $(BIN)/python ## Pin the development environment, with hashes

@@ -1,7 +1,7 @@
 """Mutation testing: break the package in hundreds of small ways; the tests must notice each.
 
-    python tests/mutation.py map                      # which test runs which line (once, minutes)
-    python tests/mutation.py run cli --number 500     # break, run the tests of that line, mend
+    python .ci/mutation.py map                      # which test runs which line (once, minutes)
+    python .ci/mutation.py run cli --number 500     # break, run the tests of that line, mend
 
 A mutant changes one spot: a comparison, a sign, a number, a condition, a keyword that is no longer
 passed on. Only the tests that run the line are run, quickest first, until one fails. The file is
@@ -218,7 +218,7 @@ def spots(packages: tuple[str, ...]) -> list[Mutant]:
 
 def make_map(target: Path) -> None:
     """Run the standard tests once, and keep which test runs which line and how long it takes."""
-    plugin = ROOT / "tests"
+    plugin = ROOT / ".ci"
     environment = os.environ | {"PYTHONPATH": f"{plugin}{os.pathsep}{os.environ['PYTHONPATH']}"}
     environment["ERRATA_MUTATION_MAP"] = str(target)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "mutation_map"]
