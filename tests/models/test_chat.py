@@ -237,7 +237,7 @@ def test_where_a_key_may_go(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("key", ["sk-a\nX-Injected: 1", "sk-schlüssel", "two words"])
 def test_what_is_no_key_is_not_shown(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with pytest.raises(InputError, match="what OPENAI_API_KEY holds is no key; set it anew") as no:
+    with pytest.raises(InputError, match="OPENAI_API_KEY") as no:
         ChatServer("http://localhost:1/v1").ask(ASKED)
     assert key not in "".join(traceback.format_exception(no.value))
 

@@ -254,7 +254,7 @@ def test_panels_are_read_back_and_bad_ones_refused() -> None:
         (nine | {"places": 0}, "whole number from 1"),
         (nine | {"places": "9"}, "not a whole number"),
         (nine | {"return": "javascript:x"}, "no address"),
-        (nine | {"frame": "https://a.org/x; script-src *"}, "no origin"),
+        (nine | {"frame": "https://a.org/x; script-src *"}, "without a path"),
         (nine | {"plases": 1}, "did you mean 'places'"),
         (nine | {"session": "a b"}, "no name of a parameter"),
     ):

@@ -146,6 +146,7 @@ def counted_references(corpus: Corpus) -> Bools:
 def merge_chunks(gold: Corpus, output: Hypotheses) -> MergedChunks:
     """Cut each sentence at the edits of the output and of its references, which must have some.
 
+    >>> from errata.data import Reference
     >>> gold = Corpus(("He go to home",), ((Reference(0, (Edit(1, 2, "went"), Edit(2, 3, ""))),),))
     >>> found = merge_chunks(gold, Hypotheses("A", ("",), ((Edit(1, 2, "goes"),),)))
     >>> [found.words(e, gold.vocabulary.words()) for e in (0, 1)], found.between.tolist()

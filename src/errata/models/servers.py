@@ -370,7 +370,7 @@ def _key() -> str:
     """Return the key, if any; refuse one that a header cannot carry, without showing it."""
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InputError(f"what {KEY} holds is no key", remedy="set it again, or unset it")
+        raise InputError(f"{KEY} does not hold a valid key", remedy="set it again, or unset it")
     return key
 
 
