@@ -1,15 +1,17 @@
-"""Whatever is killed or stopped: the bytes of the result stay the same."""
+"""Whatever is killed, stopped or cut off, the result stays the same; memory is bounded."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,15 @@ from errata.scale.executors import (
     run_processes,
 )
 from processes import children, free_port, lives, wait_until
-from run_folders import PlannedRun, SampleFiles, result_of, run_of, tiled_sample, until_records
+from run_folders import (
+    PlannedRun,
+    SampleFiles,
+    planned,
+    result_of,
+    run_of,
+    tiled_sample,
+    until_records,
+)
 
 WORKERS = b"spawn_main"  # in their command lines
 
@@ -232,3 +242,127 @@ def test_killed_scheduler_is_reported_and_the_run_goes_on(run: PlannedRun, wante
         said = finished(process)
     assert " 0 before" not in said
     assert result_of(run.place) == wanted
+
+
+Start = Callable[..., subprocess.Popen[str]]
+MARK = f"e{os.getpid() % 100000}"  # in the names of the bridge and of the hosts
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+def address(host: int) -> str:
+    return f"10.213.77.{host + 1}"
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Make three hosts on a bridge; yield what starts a Python module on a host."""
+    pytest.importorskip("distributed")
+    if shutil.which("ip") is None or os.geteuid() != 0:
+        pytest.skip("hosts as network namespaces need root and the program ip")
+    with ExitStack() as stack:
+
+        def make(*arguments: str, undo: tuple[str, ...] = ()) -> None:
+            ip(*arguments)
+            if undo:
+                stack.callback(subprocess.run, ["ip", *undo], capture_output=True)
+
+        def started(host: int, module: str, *arguments: str) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                ["ip", "netns", "exec", f"{MARK}h{host}", sys.executable, "-m", module, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"},
+            )
+            stack.callback(process.communicate)
+            stack.callback(process.kill)
+            return process
+
+        try:
+            bridge = f"{MARK}b"
+            make("link", "add", bridge, "type", "bridge", undo=("link", "delete", bridge))
+            make("link", "set", bridge, "up")
+            for host in range(3):
+                name = f"{MARK}h{host}"
+                make("netns", "add", name, undo=("netns", "delete", name))
+                make("link", "add", f"{name}o", "type", "veth", "peer", "name", f"{name}i")
+                make("link", "set", f"{name}o", "master", bridge, "up")
+                make("link", "set", f"{name}i", "netns", name)
+                make("-n", name, "addr", "add", f"{address(host)}/24", "dev", f"{name}i")
+                make("-n", name, "link", "set", f"{name}i", "up")
+                make("-n", name, "link", "set", "lo", "up")
+        except subprocess.CalledProcessError as error:
+            pytest.skip(f"network namespaces cannot be made here: {error.stderr.decode()[:100]}")
+        yield started
+
+
+@pytest.mark.long
+def test_host_that_is_cut_off_is_not_waited_for(start: Start, tmp_path: Path) -> None:
+    files = tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
+    metric, place = files.slow_metric(), tmp_path / "run"
+    run_of(tmp_path / "calm", files, "m2", metric, shard_sentences=12)
+    planned(place, files, "m2", metric, shard_sentences=12)
+    files.slow_metric(0.05)
+    scheduler = f"tcp://{address(0)}:8786"
+    start(
+        *(0, "distributed.cli.dask_scheduler", "--host", address(0), "--port", "8786"),
+        "--no-dashboard",
+    )
+    for host in (1, 2):
+        start(
+            *(host, "distributed.cli.dask_worker", scheduler, "--host", address(host)),
+            *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),
+        )
+    run = ("scale", "run", "--run", str(place), "--engine", "dask", "--scheduler", scheduler)
+    driver = start(0, "errata", *run)
+    until_records(place, 4, driver)
+    ip("link", "set", f"{MARK}h2o", "down")
+    _, err = driver.communicate(timeout=600)
+    assert driver.returncode == 0, err
+    assert result_of(place) == result_of(tmp_path / "calm")
+
+
+MB = 2**20
+WORKER, DRIVER = 250 * MB, 200 * MB
+# The driver by itself: what a parent is told of its children counts their workers in, and what a
+# process is told of itself counts its parent in, which it was a copy of at first.
+DRIVEN = """
+import sys
+from pathlib import Path
+from errata.cli.main import main
+try:
+    main()
+finally:
+    said = Path("/proc/self/status").read_text().split("VmHWM:")[1].split()
+    print(int(said[0]) * 1024, file=sys.stderr)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+@pytest.mark.parametrize("sentences", [100_000, 1_000_000, 10_000_000])
+def test_millions_of_sentences(tmp_path: Path, sentences: int) -> None:
+    """What is printed is the curve in docs/scale.md."""
+    copies = -(-sentences // 72)
+    files = tiled_sample(tmp_path / "in", copies, ("eager",))
+    run = ["scale", "run", "--run", str(tmp_path / "run"), *files.arguments, "-m", "m2", "-q"]
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVEN, *run, "--workers", "2"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    records = [json.loads(p.read_text())["record"] for p in (tmp_path / "run/records").iterdir()]
+    assert sum(record["sentences"] for record in records) == 72 * copies
+    driver = int(done.stderr.split()[-1])
+    worker = max(record["peak_bytes"] for record in records)
+    print(
+        f"\n{sentences:,} sentences: {sum(record['processor'] for record in records):.0f} s of "
+        f"processor time in {len(records)} shards, driver {driver / MB:.0f} MB, "
+        f"worker {worker / MB:.0f} MB"
+    )
+    assert driver < DRIVER
+    assert worker < WORKER

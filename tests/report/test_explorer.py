@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -253,12 +251,3 @@ def test_columns_are_found_again() -> None:
     assert all(column.at % 8 == 0 for column in manifest.values())
     found = unpacked_columns(manifest, data)
     assert all((found[name] == array.ravel()).all() for name, array in arrays.items())
-
-
-def test_the_example_of_the_page_runs() -> None:
-    text = (Path(__file__).resolve().parents[2] / "docs" / "explorer.md").read_text("utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.S)
-    names: dict[str, Any] = {}
-    exec(code, names)
-    assert names["html"].count('id="explorer-block-') == 1
-    assert len(unpack(names["section"]).sentences) == len(names["corpus"])

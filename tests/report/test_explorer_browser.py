@@ -35,36 +35,9 @@ from errata.reports import explorer as reports_explorer
 from errata.reports.explorer import explorer_section
 from errata.reports.page import Section, page
 from errata.scoring.evaluate import evaluate
+from nasty_texts import CORRECT, SOURCES, WILD
 
 pytestmark = pytest.mark.browser
-NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
-LONG = "w" * 1000
-MANY = 60
-SOURCES = (
-    "He go home .",
-    "She like a tea .",
-    NASTY,
-    "بيت هو كبير .",
-    f"{LONG} are long .",
-    "All is well .",
-    *(f"They was here {k} times ." for k in range(MANY)),
-)
-CORRECT = (
-    "He goes home .",
-    "She likes tea .",
-    NASTY.replace("write", "writes"),
-    "البيت هو كبير .",
-    f"{LONG} is long .",
-    "All is well .",
-    *(f"They were here {k} times ." for k in range(MANY)),
-)
-WILD = (
-    "He went to home .",
-    "She likes a tea with so very much milk in it .",  # better by its edits, worse by its n-grams
-    *SOURCES[2:5],
-    "All is très well .",
-    *SOURCES[6:],
-)
 SYSTEMS = (
     Hypotheses("perfect", CORRECT),
     Hypotheses("silent", SOURCES),
@@ -314,12 +287,7 @@ def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer
     ready(browser, explorer, "sentences?n=999&system=nobody&sort=nothing&from=x&state=wrong")
     said(again, f"sentence 999 is not among those shown: 3 of {ALL} sentences")
     assert_quiet(again)
-
-
-@pytest.mark.long
-def test_going_back_and_links_of_the_page_respect_what_was_chosen(
-    browser: Any, explorer: Path
-) -> None:
+    # Going back and links of the page respect what was chosen.
     at = ready(browser, explorer, "")  # at the top of the page
     choose(at, "x-state", "wrong")
     said(at, f"3 of {ALL} sentences")
@@ -409,10 +377,8 @@ def test_keys_alone_are_enough(at: Any) -> None:
     press(at, "/")  # turned off
     assert focused() != "x-q"
     assert_quiet(at)
-
-
-@pytest.mark.long
-def test_everybody_can_use_it(at: Any) -> None:
+    reset(at)
+    # Everybody can use it.
     feed = at.find_element("id", "x-list")
     assert feed.get_attribute("role") == "feed"
     first = css(at, "#x-rows article")[0]

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import warnings
 from dataclasses import replace
-from itertools import combinations, count
+from itertools import combinations
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from command import errata
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError
 from errata.core.stats import Estimate
 from errata.corpora import AcrossCorpora, corpora_plot
 from errata.data import Scores
@@ -25,8 +22,8 @@ from errata.meta.matching import match
 from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLevels
 from errata.meta.tables import scatter_plot, sentence_plot, significance_map
 from errata.plots import Matrix, Panels
-from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, new_figure, save_figure
-from errata.references.tables import correlation_bars, slope_graph
+from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, save_figure
+from errata.references.tables import slope_graph
 
 pytest.importorskip("matplotlib")
 STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
@@ -160,17 +157,6 @@ def test_every_system_of_a_crowd_is_in_the_legend() -> None:
     assert max(reach) < 0.8  # the systems of one corpus do not reach into the next
 
 
-def test_many_metrics_stand_in_rows_and_no_title_runs_into_the_next() -> None:
-    names = [f"metric{k}(first_parameter=1.0, second='something')" for k in range(7)]
-    figure = draw(corpora_plot([across(name, ("A", "B")) for name in names]))
-    figure_bytes(figure, "svg")
-    assert figure.get_figwidth() < 20
-    boxes = [axes.title.get_window_extent() for axes in figure.axes if axes.get_title()]
-    assert len(boxes) == 7
-    boxes += [figure.legends[0].get_window_extent()]
-    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
-
-
 def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
     names = tuple(f"a-rather-long-name-of-a-system-{k}" for k in range(12))
     values = np.round(np.linspace(0, 1, 12), 1)  # which ties some of them
@@ -187,26 +173,3 @@ def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
         assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
     for boxes in (heads, sides):
         assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
-
-
-def test_bars_of_ten_sets_are_told_apart() -> None:
-    sets = [SimpleNamespace(name=f"set {k}", references=2) for k in range(10)]
-    agreement = SimpleNamespace(values={"spearman": 0.5, "pearson": 0.4}, intervals={})
-    found: Any = SimpleNamespace(
-        scored=[SimpleNamespace(sets=sets)], agreements=[[agreement] * len(sets)]
-    )
-    bars = [bar for each in draw(correlation_bars(found, ["m"])).axes[0].containers for bar in each]
-    looks = {(bar.get_facecolor(), bar.get_hatch()) for bar in bars}
-    assert len(looks) == len(sets)
-
-
-@pytest.mark.parametrize(("form", "told"), [("png", 1), ("pdf", 1), ("svg", 0)])
-def test_what_no_font_has_is_named_once(form: str, told: int) -> None:
-    number = count(0xE000)  # a private area that no font draws
-    figure = new_figure(3, 1)
-    figure.subplots().set_title("".join(chr(next(number)) for _ in range(3)))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        figure_bytes(figure, form)  # type: ignore[arg-type]
-    assert [each.category for each in caught] == [DataWarning] * told
-    assert all("install a font" in str(each.message) for each in caught)

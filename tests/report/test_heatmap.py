@@ -30,32 +30,13 @@ NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--
 
 @pytest.fixture
 def found() -> DifficultyMap:
-    corpus = Corpus.from_texts(
-        ["He go home", "She like a tea", NASTY, "All is well .", "Tag it"],
-        [
-            [
-                "He goes home .",
-                "She likes tea",
-                NASTY.replace("write", "writes"),
-                "All is well .",
-                "Tag <img/src=x>",
-            ]
-        ],
-    )
-    right = tuple(
-        refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
-    )
-    return build_difficulty_map(
-        corpus,
-        [
-            Hypotheses("perfect", right),
-            Hypotheses("</script><b>bold</b>", corpus.sources),
-            Hypotheses(
-                "wild",
-                ("He went to home", "She likes a tea", NASTY, "All is very well .", "Tag it"),
-            ),
-        ],
-    )
+    right = ("He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well .")
+    right += ("Tag <img/src=x>",)
+    sources = ("He go home", "She like a tea", NASTY, "All is well .", "Tag it")
+    wild = ("He went to home", "She likes a tea", NASTY, "All is very well .", "Tag it")
+    outputs = {"perfect": right, "</script><b>bold</b>": sources, "wild": wild}
+    systems = [Hypotheses(name, texts) for name, texts in outputs.items()]
+    return build_difficulty_map(Corpus.from_texts(sources, [right]), systems)
 
 
 class Page(HTMLParser):
@@ -202,16 +183,6 @@ def test_bad_ranges() -> None:
             parse_range(text, 4)
 
 
-def test_the_terminal_needs_no_colours(found: DifficultyMap) -> None:
-    assert heat_map_text(found).splitlines()[:2] == [
-        "1  He [go → goes .67] home [‸ → . .67]",
-        "2  She [like → likes .33] [a → ∅ .67] tea",
-    ]
-    coloured = heat_map_text(found, colours=True)
-    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == heat_map_text(found)
-    assert "\x1b[48;2;" in coloured
-
-
 def test_long_lines_go_on_below_the_first_word(found: DifficultyMap) -> None:
     wrapped = heat_map_text(found, width=24, sentences=range(2))
     assert wrapped.splitlines() == [
@@ -222,6 +193,7 @@ def test_long_lines_go_on_below_the_first_word(found: DifficultyMap) -> None:
         "   [a → ∅ .67] tea",
     ]
     coloured = heat_map_text(found, width=24, sentences=range(2), colours=True)
+    assert "\x1b[48;2;" in coloured
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == wrapped
     chinese = Corpus.from_texts(["他 昨天 去 了"], [["他 昨天 去 了"]])
     narrow = heat_map_text(
@@ -241,24 +213,6 @@ def test_pictures(found: DifficultyMap) -> None:
     assert shade(2 / 3)[0] in svg
     with pytest.raises(InputError, match="'svg', 'png', 'pdf'"):
         heat_map_figure(found, range(4), form="gif")  # type: ignore[arg-type]
-
-
-def test_a_correction_stays_on_the_line_of_its_error() -> None:
-    pytest.importorskip("matplotlib")
-    found = build_difficulty_map(
-        Corpus.from_texts(["so " * 19 + "go"], [["so " * 19 + "goes"]]),
-        [Hypotheses("A", ("so " * 19 + "go",))],
-    )
-    for width in (2.2, 2.4, 2.6):  # at 2.4 a line ends between the two
-        svg = heat_map_figure(found, range(1), form="svg", width=width).decode()
-        heights = {
-            text: height
-            for height, text in re.findall(
-                r'<text [^>]*x="[^"]*" y="([^"]*)"[^>]*>(go|goes)</text>', svg
-            )
-        }
-        assert len(heights) == 2
-        assert len(set(heights.values())) == 1
 
 
 def test_characters_that_cannot_be_drawn_are_named_once() -> None:

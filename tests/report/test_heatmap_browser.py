@@ -24,27 +24,21 @@ from errata.data import Corpus, Hypotheses
 from errata.difficulty.heatmap import heat_map
 from errata.io import read_hypotheses_m2, read_m2
 from errata.metrics.difficulty import Difficulty, build_difficulty_map
+from nasty_texts import NASTY
 
 pytestmark = pytest.mark.browser
-NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
 
 
 @pytest.fixture
 def page(browser: Any, tmp_path: Path) -> Any:
     """A small map with nasty sentences and names, opened."""
-    corpus = Corpus.from_texts(
-        ["He go home", "She like a tea", NASTY, "All is well ."],
-        [["He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well ."]],
-    )
-    right = tuple(
-        refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
-    )
-    systems = [
-        Hypotheses("perfect", right),
-        Hypotheses("<b>bold</b>", corpus.sources),
-        Hypotheses("wild", ("He went to home", "She likes a tea", NASTY, "All is very well .")),
-    ]
-    return shown_map(browser, tmp_path, heat_map(build_difficulty_map(corpus, systems)))
+    right = ("He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well .")
+    sources = ("He go home", "She like a tea", NASTY, "All is well .")
+    wild = ("He went to home", "She likes a tea", NASTY, "All is very well .")
+    outputs = {"perfect": right, "<b>bold</b>": sources, "wild": wild}
+    systems = [Hypotheses(name, texts) for name, texts in outputs.items()]
+    found = build_difficulty_map(Corpus.from_texts(sources, [right]), systems)
+    return shown_map(browser, tmp_path, heat_map(found))
 
 
 def shown_map(browser: Any, folder: Path, text: str, fragment: str = "") -> Any:
@@ -137,7 +131,7 @@ def test_journey_through_a_map(page: Any) -> None:
 
 
 @pytest.mark.long
-def test_page_in_every_light_and_in_print(page: Any) -> None:
+def test_page_in_every_light_in_print_and_under_its_policy(page: Any) -> None:
     with narrow(page):
         assert_accessible(page)
     with dark(page):
@@ -156,9 +150,7 @@ def test_page_in_every_light_and_in_print(page: Any) -> None:
         page.find_element("id", name).click()
         assert what.is_displayed() is not before
 
-
-@pytest.mark.long
-def test_policy_runs_no_script_but_the_page_s_own(page: Any) -> None:
+    # The policy lets no script run but the page's own.
     page.execute_script(
         "const s = document.createElement('script'); s.textContent = 'document.title = \"run\"';"
         "document.body.append(s);"

@@ -8,7 +8,6 @@ import sys
 import numpy as np
 import pytest
 
-from command import python_process
 from errata.core.errors import MissingExtraError
 from errata.data import Judgment, Scores
 from errata.datasets import sample_corpus, sample_systems
@@ -92,11 +91,3 @@ def test_what_is_missing_is_named(
         getattr(gleu, f"to_{package}")()
     with pytest.raises(TypeError, match="no table of a int"):
         table_of(3)
-
-
-def test_nouns_load_no_report() -> None:
-    program = (
-        "import sys, errata; errata.Scores; import errata.human.ranking\n"
-        "print([m for m in sys.modules if m.startswith('errata.report') or m == 'pandas'])"
-    )
-    assert python_process(program).stdout == "[]\n"

@@ -28,38 +28,12 @@ from errata.reports.report import make_report
 from errata.reports.results import GateVerdict, ReportInputs
 from errata.scoring.evaluate import evaluate
 from errata.tables.table import Table, render
+from nasty_texts import CORRECT, LONG, NASTY, SOURCES, WILD
 
 pytestmark = pytest.mark.browser
-NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
-LONG = "w" * 1000
-ARABIC = "هو ذهب إلى بيت ."
-SOURCES = (
-    "He go home .",
-    "She like a tea .",
-    NASTY,
-    ARABIC,
-    f"{LONG} are long .",
-    "All is well .",
-    *(f"They was here {k} times ." for k in range(12)),
-)
-RIGHT = (
-    "He goes home .",
-    "She likes tea .",
-    NASTY.replace("write", "writes"),
-    "هو ذهب إلى البيت .",
-    f"{LONG} is long .",
-    "All is well .",
-    *(f"They were here {k} times ." for k in range(12)),
-)
-WILD = (
-    "He went to home .",
-    *SOURCES[1:5],
-    "All is very well .",
-    *(f"They were not here {k} time ." for k in range(12)),
-)
 SYSTEMS = (
-    Hypotheses("<b>bold</b> & 'right'", RIGHT),
-    Hypotheses("النظام", SOURCES[:4] + RIGHT[4:]),
+    Hypotheses("<b>bold</b> & 'right'", CORRECT),
+    Hypotheses("النظام", SOURCES[:4] + CORRECT[4:]),
     Hypotheses("x" * 1000, WILD),
 )
 NAMES = [system.system for system in SYSTEMS]
@@ -68,7 +42,7 @@ NAMES = [system.system for system in SYSTEMS]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """A report with every section, on texts and names that try to break it."""
-    corpus = Corpus.from_texts(SOURCES, [RIGHT, SOURCES[:2] + RIGHT[2:]])
+    corpus = Corpus.from_texts(SOURCES, [CORRECT, SOURCES[:2] + CORRECT[2:]])
     judgments = tuple(
         Judgment(judge, i, tuple((name,) for name in NAMES), (1, 2 + i % 2, 3 - i % 2))
         for i in range(len(SOURCES))
@@ -208,7 +182,7 @@ def saved(page: Any, selector: str) -> tuple[str, str]:
 
 
 @pytest.mark.long
-def test_tables_can_be_taken_away(page: Any, made: Any) -> None:
+def test_tables_and_charts_can_be_taken_away(page: Any, made: Any) -> None:
     overview = next(table for table in made[1].tables if table.name == "overview")
     inside = "#t-leaderboard-overview"
     assert copied(page, f"{inside} [data-copy=tsv]") == render(overview, "tsv")
@@ -220,11 +194,6 @@ def test_tables_can_be_taken_away(page: Any, made: Any) -> None:
     )
     assert saved(page, f"{inside} [data-save=latex]")[0] == "overview.tex"
     assert copied(page, "#made [data-copy=code]") == "errata report '<script>'"
-    assert_quiet(page)
-
-
-@pytest.mark.long
-def test_charts_can_be_taken_away_with_their_colours(page: Any) -> None:
     name, text = saved(page, "#leaderboard [data-save=svg]")
     assert name.endswith(".svg")
     assert text.startswith("<svg ")
@@ -235,10 +204,19 @@ def test_charts_can_be_taken_away_with_their_colours(page: Any) -> None:
         text,
     )
     assert kind == "svg0"
+    assert_quiet(page)
 
 
 @pytest.mark.long
-def test_words_are_explained_on_focus_and_on_hover(page: Any) -> None:
+def test_the_keyboard_reaches_results_first_and_words_are_explained(page: Any) -> None:
+    from selenium.webdriver import ActionChains
+
+    press(page, "\ue004")  # Tab
+    first = page.switch_to.active_element
+    assert first.get_attribute("href").endswith("#main")
+    assert first.is_displayed()
+    press(page, "\ue007")  # Enter
+    assert page.switch_to.active_element.get_attribute("id") == "main"
     tip = page.find_element("id", "tip")
     assert not tip.is_displayed()
     page.execute_script("document.querySelector('#leaderboard .sort[data-term]').focus()")
@@ -249,24 +227,12 @@ def test_words_are_explained_on_focus_and_on_hover(page: Any) -> None:
     )
     press(page, "\ue00c")  # Escape
     assert not tip.is_displayed()
-    from selenium.webdriver import ActionChains
-
     term = css(page, "#answer .term")[0]
     page.execute_script("arguments[0].scrollIntoView({block: 'center'})", term)
     ActionChains(page).move_to_element(term).perform()
     assert tip.is_displayed()
     with narrow(page):
         assert_fits(page)
-
-
-@pytest.mark.long
-def test_the_keyboard_reaches_the_results_first(page: Any) -> None:
-    press(page, "\ue004")  # Tab
-    first = page.switch_to.active_element
-    assert first.get_attribute("href").endswith("#main")
-    assert first.is_displayed()
-    press(page, "\ue007")  # Enter
-    assert page.switch_to.active_element.get_attribute("id") == "main"
 
 
 def test_a_regression_leads_to_its_sentence(page: Any) -> None:

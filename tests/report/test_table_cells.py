@@ -5,15 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from errata.core.signatures import short_signature, signature_id
 from errata.core.stats import Interval
-from errata.data import Judgment, Scores
-from errata.human import compare, head_to_head
+from errata.data import Corpus, Edit, Hypotheses, Judgment, Scores
+from errata.difficulty import study as difficulty_study
+from errata.difficulty.heatmap import system_text_at
+from errata.difficulty.study import errors as hard_errors
+from errata.human import compare
 from errata.human import tables as human_tables
 from errata.human.plan import NextPairs, Plan
 from errata.meta import tables as meta_tables
 from errata.meta.sentence_level import sentence_levels
+from errata.metrics import parse
+from errata.metrics.difficulty import DifficultyMap, build_difficulty_map
 from errata.scoring import tables as scoring_tables
-from errata.tables.cells import PValue
 
 DRAWN = np.array([[0.2, 0.5, 0.5, 0.1], [0.4, 0.5, 0.3, 0.1], [0.6, 0.5, 0.4, 0.2]])
 SCORES = Scores(
@@ -67,28 +72,6 @@ def test_signs_against_people_are_counted_where_they_belong() -> None:
     assert [type(cell) for row in table.rows for cell in row[2:]] == [int] * 4
 
 
-RANKED = [
-    Judgment(judge, i, (("A",), ("B",), ("C",)), ranks, seconds=10.0 + i)
-    for i, (judge, ranks) in enumerate(
-        [("x", (1, 2, 3))] * 5
-        + [("y", (1, 3, 2))] * 3
-        + [("y", (2, 1, 3))]
-        + [("x", (1, 1, 2))]
-        + [("x", (3, 2, 1))]
-    )
-]
-
-
-def test_the_column_beats_the_row_head_to_head() -> None:
-    comparisons = compare(RANKED)
-    table = human_tables.head_to_head_table(head_to_head(comparisons), (0, 1, 2))
-    assert table.columns == ("row", "A", "B", "C")
-    cell = table.rows[2][1]  # C's row, A's column: A beats C in 10 of 11
-    assert isinstance(cell, PValue)
-    assert cell.value == pytest.approx(10 / 11)
-    assert table.rows[0][1] is None
-
-
 def test_what_is_needed_may_lie_beyond_what_was_tried() -> None:
     sizes, power = np.array([20, 40, 80]), np.array([0.1, 0.5, 0.9])
     beyond, below = Interval(80, np.inf), Interval(-np.inf, 20)
@@ -115,3 +98,71 @@ def test_a_plain_ranking_has_ranks_and_whole_counts() -> None:
     assert [row[:2] for row in table.rows] == [(1, "B"), (1, "C"), (3, "A")]
     assert [row[3:] for row in table.rows] == [(2, 0.0), (2, 0.0), (1, 0.5)]
     assert table.texts()[2][2:] == ["0.100", "1", "0.5"]
+
+
+SOURCES = ["He go home .", "I likes tea .", "They was late ."]
+CORPUS = Corpus.from_texts(SOURCES, [["He goes home .", "I like tea .", "They were late ."]])
+
+
+@pytest.fixture(scope="module")
+def errors() -> DifficultyMap:
+    """A corrects all three, B the second, C nothing."""
+    return build_difficulty_map(
+        CORPUS,
+        [
+            Hypotheses("A", ("He goes home .", "I like tea .", "They were late .")),
+            Hypotheses("B", (SOURCES[0], "I like tea .", "They were late .")),
+            Hypotheses("C", (SOURCES[0], SOURCES[1], "They were late .")),
+        ],
+    )
+
+
+def test_errors_that_share_the_first_weight_are_counted(errors: DifficultyMap) -> None:
+    assert [title for title, *_ in difficulty_study.hardest_and_easiest(errors, 2)] == [
+        "The hardest errors",
+        "The easiest errors",
+    ]
+    nobody = build_difficulty_map(CORPUS, [Hypotheses("A", tuple(SOURCES))])
+    (title, *_), _ = difficulty_study.hardest_and_easiest(nobody, 2)
+    assert title == "The hardest errors (3 weigh 1.000)"
+
+
+def test_error_stands_between_six_words_on_either_side() -> None:
+    words = [str(k) for k in range(20)]
+    for place, shown in (
+        (0, "[x] 1 2 3 4 5 6 …"),
+        (6, "0 1 2 3 4 5 [x] 7 8 9 10 11 12 …"),
+        (7, "… 1 2 3 4 5 6 [x] 8 9 10 11 12 13 …"),
+        (13, "… 7 8 9 10 11 12 [x] 14 15 16 17 18 19"),
+        (12, "… 6 7 8 9 10 11 [x] 13 14 15 16 17 18 …"),
+        (19, "… 13 14 15 16 17 18 [x]"),
+    ):
+        source = " ".join([*words[:place], "x", *words[place + 1 :]])
+        corpus = Corpus.from_texts([source], [[" ".join(words)]])
+        found = build_difficulty_map(corpus, [Hypotheses("A", (source,))])
+        table = difficulty_study.error_table(found, hard_errors(found), title="t", name="n")
+        assert table.rows[0][table.columns.index("in context")] == shown
+
+
+def test_what_a_system_wrote_at_a_spot_is_what_touches_it() -> None:
+    edits = [Edit(0, 1, "x"), Edit(1, 1, "v"), Edit(1, 2, "y"), Edit(2, 2, "w"), Edit(2, 3, "")]
+    spots = {(1, 2): "v … y", (0, 1): "x", (2, 3): "w … ∅", (0, 3): "x … v … y … w … ∅", (5, 6): ""}
+    assert {spot: system_text_at(edits, *spot) for spot in spots} == spots
+
+
+@pytest.mark.parametrize("text", ["m2", "m2(beta=1)", "gleu(n=2)", "imeasure(weight=1.5)", "bleu"])
+def test_a_short_signature_makes_its_metric_again(text: str) -> None:
+    metric = parse(text)
+    short = short_signature(f"{metric!r} | sentences:72 | errata:0.1.0")
+    assert short.partition("#")[0] == metric.label
+    assert parse(short.partition("#")[0]) == metric
+
+
+def test_every_fact_changes_the_id() -> None:
+    ids = {signature_id(f"{parse('m2')!r} | sentences:{n}") for n in range(100)}
+    assert len(ids) == 100
+
+
+def test_what_is_no_metric_keeps_its_first_words() -> None:
+    assert short_signature("agreement of judges | x").startswith("agreement_of_judges#")
+    assert short_signature("mine.py:overlap(n=2) | x").startswith("mine.py:overlap(n=2)#")

@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +17,23 @@ from hypothesis import strategies as st
 import errata
 import slow_comparison as slow
 from errata.comparison.compare import Comparison, compare
-from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes
+from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes, judged_edits
 from errata.comparison.paired_tests import TwoSystems, draw_swaps, swap_p_values
 from errata.comparison.tables import comparison_summary, comparison_tables
 from errata.core.errors import InputError
-from errata.data import Corpus, Edit, Hypotheses
+from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_m2
 from errata.io.outputs import read_systems
 from errata.metrics import parse
 from errata.metrics.errant import Edits
-from errata.metrics.errant_by_type import counts_by_kind, source_words, with_comparable_types
-from errata.scoring.evaluate import resample_weights
+from errata.metrics.errant_by_type import (
+    counts_by_kind,
+    scores_by_type,
+    source_words,
+    with_comparable_types,
+)
+from errata.scoring.evaluate import evaluate, resample_weights
 from errata.tables.table import render
 
 STATES = ("right", "wrong", "missed")
@@ -229,29 +235,6 @@ def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
         apart = np.abs(scores.resampled[:, s] - scores.resampled[:, 0])
         larger = (apart - apart.mean() > abs(scores.values[s] - scores.values[0])).sum()
         assert (1 + larger) / (1 + 400) == p
-
-
-def test_sacrebleu_draws_without_a_seed_where_the_seed_is_0(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """So its p-values at SACREBLEU_SEED=0 are no digits to compare with."""
-    from sacrebleu import significance
-    from sacrebleu.metrics.bleu import BLEU as SacreBLEU
-
-    seeds: list[int | None] = []
-    drawn = np.random.default_rng
-
-    def default_rng(seed: int | None) -> np.random.Generator:
-        seeds.append(seed)
-        return drawn(seed)
-
-    monkeypatch.setattr(significance.np.random, "default_rng", default_rng)
-    for seed in ("0", "7"):
-        monkeypatch.setenv("SACREBLEU_SEED", seed)
-        scorer = {"BLEU": SacreBLEU(tokenize="none", references=[["a b c d", "e"]])}
-        systems = [("A", ["a b c d", "e"]), ("B", ["a b c", "e"])]
-        significance.PairedTest(systems, scorer, None, test_type="ar", n_samples=10)()
-    assert seeds == [None, 7]
 
 
 @pytest.mark.parametrize("block", [7 * 40, 1])
@@ -475,3 +458,81 @@ def test_a_comparison_is_a_data_frame() -> None:
     assert "gleu" in found._repr_html_()
     with pytest.raises(InputError, match="no table 'kind'"):
         found.to_pandas("kind")
+
+
+METRICS = [
+    Edits(),
+    Edits(mode="detection"),
+    Edits(mode="token_detection"),
+    Edits(types=True, gold="reextracted"),
+    Edits(alternatives="any", duplicates=True),
+    Edits(choice="isolated", ignore=("M:",)),
+]
+
+
+def states_of(metric: Edits, corpus: Corpus, systems: list[Hypotheses]) -> list[Counter[str]]:
+    return [
+        Counter(each.state for sentence in judged for each in sentence.edits)
+        for judged in judged_edits(metric, corpus, systems)
+    ]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.sampled_from(METRICS))
+def test_states_are_the_counts_of_the_metric(data: st.DataObject, metric: Edits) -> None:
+    sources = data.draw(st.lists(WORDS, min_size=1, max_size=4))
+    texts = st.lists(WORDS, min_size=len(sources), max_size=len(sources))
+    corpus = Corpus.from_texts(sources, data.draw(st.lists(texts, min_size=1, max_size=3)))
+    systems = [Hypotheses(name, tuple(data.draw(texts))) for name in "AB"]
+    scores = evaluate(metric, corpus, systems, resamples=0, guard=False)
+    for s, found in enumerate(states_of(metric, corpus, systems)):
+        expected = [int(scores.parts[part][s]) for part in ("TP", "FP", "FN")]
+        assert [found["right"], found["wrong"], found["missed"]] == expected
+
+
+def test_kinds_are_those_of_the_table_by_type() -> None:
+    corpus, systems = sample_corpus(), sample_systems()
+    for metric in (Edits(), Edits(alternatives="any")):
+        for system, judged in zip(systems, judged_edits(metric, corpus, systems), strict=True):
+            table = scores_by_type(metric, corpus, system)
+            found = Counter((each.kind, each.state) for s in judged for each in s.edits)
+            for kind, row in zip(table.kinds, table.counts.tolist(), strict=True):
+                assert [found[kind, state] for state in ("right", "wrong", "missed")] == row
+
+
+def test_together_one_annotator_judges_all() -> None:
+    """What two systems wrote alike is judged alike, whatever came before."""
+    corpus, systems = sample_corpus(), sample_systems()
+    alone = judged_edits(Edits(), corpus, systems)
+    assert any(len({s.annotator for s in column}) > 1 for column in zip(*alone, strict=True))
+    judged = judged_edits(Edits(), corpus, systems, together=True)
+    for i, column in enumerate(zip(*judged, strict=True)):
+        assert len({s.annotator for s in column}) == 1
+        assert len({tuple(e.gold for e in s.asked) for s in column}) == 1
+        by_text: dict[str, set[object]] = {}
+        for system, sentence in zip(systems, column, strict=True):
+            by_text.setdefault(system.sentences[i], set()).add(sentence)
+        assert all(len(several) == 1 for several in by_text.values())
+    turned = judged_edits(Edits(), corpus, systems[::-1], together=True)
+    assert turned == judged[::-1]  # nobody's edits count for more
+    pair = [systems[0], systems[3]]
+    (found,) = compare((), corpus, pair[0], pair[1], resamples=0, trials=0)
+    changes = edit_changes(*judged_edits(Edits(), corpus, pair, together=True))
+    assert [replace(each, difficulty=0.0) for each in found.changes] == [
+        replace(each, difficulty=0.0) for each in changes
+    ]
+
+
+def test_an_alternative_is_shown_as_the_system_wrote_it() -> None:
+    asked = Edit(1, 2, "goes", "R:INFL", ("went",))
+    corpus = Corpus(("He go home",), ((Reference(3, (asked,)),),))
+    system = Hypotheses("A", ("He went home",))
+    ((found,),) = judged_edits(Edits(alternatives="any"), corpus, [system])
+    assert found.annotator == 3
+    assert [(e.edit.replacement, e.state, e.gold) for e in found.edits] == [
+        ("went", "right", asked)
+    ]
+    ((found,),) = judged_edits(Edits(), corpus, [system])
+    assert [e.state for e in found.edits] == ["missed", "wrong"]
+    with pytest.raises(InputError, match="no references"):
+        judged_edits(Edits(), replace(corpus, references=((),)), [system])

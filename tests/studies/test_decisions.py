@@ -209,79 +209,44 @@ def test_points_have_no_sign_at_0_and_halves_go_up() -> None:
     assert [points(x) for x in (-0.049, 0.05, -81.65)] == ["0.0", "+0.1", "−81.7"]
 
 
-def answer_of(case: dict[str, Any]) -> Answer:
+def answer_of(kind: str, data: dict[str, Any]) -> Answer:
     """The answer to an example of the specification."""
-    data = case["input"]
-    if case["kind"] == "meta":
+    people = data.get("people")
+    if kind == "meta":
         metrics = [
             JudgedMetric(m["name"], Estimate(m["r"], m["lo"], m["hi"]), m["p"])
             for m in data["metrics"]
         ]
         return decide_metrics(data["systems"], metrics)
 
-    def tested(name: str, each: dict[str, Any]) -> PointDifference:
+    def tested(each: dict[str, Any], name: str) -> PointDifference:
         return difference(name, each["d"], each["lo"], each["hi"], each["p"])
 
-    if case["kind"] == "board":
-        best = data["systems"][0]
-        ranked = [
-            RankedSystem(
-                each["name"],
-                each["score"],
-                tested(data["metric"], {"d": best["score"] - each["score"], **each})
-                if "lo" in each
-                else None,
-            )
-            for each in data["systems"]
-        ]
+    if kind == "board":
+        best, *others = data["systems"]
+        ranked = [RankedSystem(best["name"], best["score"])]
+        for each in others:
+            behind = tested({"d": best["score"] - each["score"], **each}, data["metric"])
+            ranked.append(RankedSystem(each["name"], each["score"], behind))
         firsts = [(each["metric"], each["system"]) for each in data.get("firsts", ())]
-        people = data.get("people")
-        return decide_ranking(
-            data["metric"],
-            data["n"],
-            ranked,
-            firsts=firsts,
-            people=people
-            and PeoplesRanking(
-                people["clear"],
-                people["first"],
-                people["score"],
-                people["second"],
-                people["score2"],
-            ),
+        told = people and PeoplesRanking(*people.values())
+        return decide_ranking(data["metric"], data["n"], ranked, firsts=firsts, people=told)
+    parts = [
+        replace(
+            part(*[each[key] for key in ("name", "d", "lo", "hi", "p", "n")]),
+            errors=each["errors"],
+            changed=each["k"],
         )
-    people = data.get("people")
-    primary = data["primary"]
-    return decide_pair(
-        ComparedPair(
-            data["old"],
-            data["new"],
-            data["n"],
-            data["k"],
-            tested(data["metric"], primary),
-            (primary["lo90"], primary["hi90"]),
-            primary["se"],
-            [tested(each["name"], each) for each in data.get("others", ())],
-            [
-                PartDifference(
-                    each["name"],
-                    Estimate(each["d"], each["lo"], each["hi"]),
-                    each["p"],
-                    each["n"],
-                    each["errors"],
-                    each["k"],
-                )
-                for each in data.get("parts", ())
-            ],
-            people
-            and PeoplesChoice(
-                int(math.copysign(1, people["d"])) if people["clear"] else 0,
-                people["pref"] / 100,
-                people["n"],
-                people["p"],
-            ),
-        )
-    )
+        for each in data.get("parts", ())
+    ]
+    if people:
+        side = int(math.copysign(people["clear"], people["d"]))
+        people = PeoplesChoice(side, people["pref"] / 100, people["n"], people["p"])
+    primary, known = data["primary"], [data[name] for name in ("old", "new", "n", "k")]
+    interval, others = (primary["lo90"], primary["hi90"]), data.get("others", ())
+    tests = [tested(each, each["name"]) for each in others]
+    first = tested(primary, data["metric"])
+    return decide_pair(ComparedPair(*known, first, interval, primary["se"], tests, parts, people))
 
 
 @pytest.mark.skipif(not CASES.exists(), reason="the specification is not here")
@@ -289,7 +254,9 @@ def test_examples_of_the_specification() -> None:
     cases = json.loads(CASES.read_text("utf-8"))
     assert len(cases) >= 14
     for case in cases:
-        assert answer_of(case) == Answer(case["outcome"], case["sentence"]), case["example"]
+        assert answer_of(case["kind"], case["input"]) == Answer(
+            case["outcome"], case["sentence"]
+        ), case["example"]
 
 
 @pytest.mark.long

@@ -8,6 +8,8 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from contextlib import closing
 from pathlib import Path
@@ -19,8 +21,12 @@ import pytest
 import command
 from board_sample import BOARD, sample_board, submit
 from command import errata, python_process, refused
+from errata import __version__
+from errata.core.errors import InputError
 from errata.datasets.load import SAMPLE_SYSTEMS
 from errata.io.stored_runs import read_runs
+from errata.leaderboard import codabench
+from errata.leaderboard.codabench import _archive, own_wheel
 
 pytest.importorskip("jinja2")
 RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
@@ -336,3 +342,34 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     done = python_process(run + "runpy.run_path(sys.argv[0], run_name='__main__')", code=1)
     assert "1 line" in done.stderr or "72" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_wheel_installs_and_is_imported(tmp_path: Path) -> None:
+    name, files = own_wheel()
+    (tmp_path / name).write_bytes(_archive(files))
+    site = tmp_path / "site"
+    pip = ("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(site))
+    subprocess.run([sys.executable, *pip, str(tmp_path / name)], check=True)
+    program = "import errata; print(errata.__file__); print(errata.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={"PYTHONPATH": str(site)}, capture_output=True
+    )
+    assert done.stdout.decode().split() == [str(site / "errata/__init__.py"), __version__]
+
+
+def test_the_wheel_carries_data_and_no_compiled_kernel() -> None:
+    name, files = own_wheel()
+    assert name == f"errata_gec-{__version__}-py3-none-any.whl"
+    assert "errata/kernels/maxmatch.py" in files
+    assert "errata/datasets/sample/source.txt" in files
+    assert not [path for path in files if path.endswith((".so", ".pyd", ".c", ".pyc"))]
+    metadata = files[f"errata_gec-{__version__}.dist-info/METADATA"].decode()
+    assert "Name: errata-gec" in metadata
+    assert "Requires-Dist: numpy" in metadata
+
+
+def test_without_an_installed_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codabench, "DISTRIBUTION", "no-such-distribution")
+    with pytest.raises(InputError, match=r"pip install"):
+        own_wheel()

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from command import errata
+from errata.core.correlation import pearson, spearman
 from errata.core.errors import InputError
-from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.datasets import sample_corpus
-from errata.metrics import parse
+from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.datasets import sample_corpus, sample_systems
+from errata.metrics import Metric, parse
+from errata.references.sets import (
+    NamedSet,
+    annotator_set,
+    correlate_sets,
+    merge_sets,
+    on_common_sentences,
+    score_sets,
+    set_curve,
+    set_operations,
+)
 from errata.references.study import (
     annotators_as_systems,
     curve_facts,
@@ -20,6 +34,7 @@ from errata.references.study import (
     self_check,
     study_references,
 )
+from errata.scoring.evaluate import evaluate
 from toy import Toy
 
 CORPUS = Corpus(
@@ -121,3 +136,264 @@ def test_annotators_are_called_as_their_files(tmp_path: Path) -> None:
     named = [{row["annotator"] for row in rows} for rows in tables if "annotator" in rows[0]]
     assert len(named) > 1
     assert all(names == {"x.txt", "y.txt"} for names in named), named
+
+
+SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
+TEXTS = ("--source", "source.txt")
+OUTPUTS = tuple(f"{name}.txt" for name in ("eager", "cautious", "fluent", "noisy", "nothing"))
+SETS = ("--set", "a=reference0.txt", "--set", "b=reference1.txt", "--set", "both=a+b")
+
+
+def tables(*arguments: object, cwd: Path | None = SAMPLE) -> dict[str, Any]:
+    done = errata("references", *arguments, "--json", cwd=cwd)
+    return {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+
+
+def by_hand() -> list[NamedSet]:
+    texts = [(SAMPLE / f"reference{k}.txt").read_text("utf-8").splitlines() for k in (0, 1)]
+    sources = (SAMPLE / "source.txt").read_text("utf-8").splitlines()
+    each = [NamedSet(name, Corpus.from_texts(sources, [texts[k]])) for k, name in enumerate("ab")]
+    return [*each, NamedSet("both", Corpus.from_texts(sources, texts))]
+
+
+def score(metric: Metric, each: NamedSet) -> Scores:
+    return evaluate(metric, each.corpus, sample_systems(), resamples=0, guard=False)
+
+
+@given(st.lists(st.lists(st.sampled_from("xyz"), min_size=2, max_size=2), min_size=1, max_size=4))
+def test_a_union_holds_what_its_parts_hold_in_their_order(sets: list[list[str]]) -> None:
+    made = [NamedSet(str(k), Corpus.from_texts("ab", [texts])) for k, texts in enumerate(sets)]
+    joined = merge_sets("all", made)
+    assert joined.references == len(sets)
+    for i in range(2):
+        texts = [reference.text for reference in joined.corpus.references[i]]
+        assert texts == [each[i] for each in sets]
+    backwards = annotator_set("again", joined.corpus, range(len(sets))[::-1])
+    assert [r.text for r in backwards.corpus.references[0]] == [each[0] for each in sets][::-1]
+
+
+def test_scores_and_correlations_are_those_of_each_set_alone() -> None:
+    """The same as one run of `errata score` for each set, and one correlation each."""
+    people = {"eager": 3, "cautious": 2, "fluent": 4, "noisy": 1, "nothing": 0}
+    scored = [
+        score_sets(parse(text), by_hand(), sample_systems(), resamples=0) for text in ("m2", "gleu")
+    ]
+    said = Scores("people", tuple(people), np.array([*people.values()], np.float64))
+    found = correlate_sets(said, scored, resamples=0)
+    for several, by_set in zip(scored, found.agreements, strict=True):
+        for each, scores, agreement in zip(by_hand(), several.scores, by_set, strict=True):
+            alone = score(several.metric, each)
+            assert scores.values.tolist() == alone.values.tolist()
+            values = np.array([people[name] for name in alone.systems], np.float64)
+            assert agreement.values["pearson"] == pytest.approx(pearson(values, alone.values))
+            assert agreement.values["spearman"] == pytest.approx(spearman(values, alone.values))
+
+
+def test_kinds_of_edit_are_those_of_the_annotators() -> None:
+    study = study_references(by_hand()[2].corpus, worst=0)
+    *alone, both = set_operations(by_hand())
+    for one, annotator in zip(alone, study.sets, strict=True):
+        assert vars(one) | {"name": annotator.name} == pytest.approx(vars(annotator))
+    assert both.ster == pytest.approx((alone[0].ster + alone[1].ster) / 2)
+    parts = both.insertions + both.deletions + both.substitutions + both.shifts
+    assert parts == pytest.approx(both.ster)
+
+
+def test_a_curve_has_mean_minimum_and_maximum_over_systems() -> None:
+    metric = parse("gleu")
+    one, two = set_curve(by_hand()[2], metric, sample_systems()).points
+    each = np.array([score(metric, s).values for s in by_hand()])
+    assert two.over_systems == pytest.approx((each[2].mean(), each[2].min(), each[2].max()))
+    mean = each[:2].mean(0)
+    assert one.over_systems == pytest.approx((mean.mean(), mean.min(), mean.max()))
+
+
+def test_only_sentences_of_all_sets_are_compared() -> None:
+    corpus = sample_corpus()
+    sets = [annotator_set("rest", corpus, [0, 1]), annotator_set("third", corpus, [2])]
+    fewer, systems = on_common_sentences(sets, sample_systems())
+    third = sum(any(r.annotator == 2 for r in refs) for refs in corpus.references)
+    assert {len(each.corpus) for each in fewer} == {len(s) for s in systems} == {third}
+    assert third < len(corpus)
+    noop = Corpus(("Fine .",), ((Reference(0, (), implied=True),),))
+    joined = merge_sets("two", [annotator_set("none", noop, [0])] * 2)
+    assert len(joined.corpus.references[0]) == 2
+    found = tables(*("--sample", "--set", "rest=annotator:0,1", "--set", "third=annotator:2"))
+    assert {row["sentences"] for row in found["set_edits"]["rows"]} == {third}
+
+
+def test_files_annotators_and_m2_make_the_same_sets(tmp_path: Path) -> None:
+    run = (*TEXTS, *OUTPUTS, "--resamples", 0, "--human", tmp_path / "people.tsv", "-m", "gleu")
+    (tmp_path / "people.tsv").write_text("eager 3\ncautious 2\nfluent 4\nnoisy 1\nnothing 0\n")
+    files = tables(*run, *SETS)
+    refs = ("--refs", "reference0.txt", "--refs", "reference1.txt")
+    annotators = ("--set", "a=annotator:0", "--set", "b=annotator:1", "--set", "both=annotator:all")
+    assert tables(*run, *refs, *annotators) == files
+    for k in (0, 1):
+        to = tmp_path / f"{k}.m2"
+        errata("convert", *TEXTS, "--refs", f"reference{k}.txt", "-o", to, cwd=SAMPLE)
+    m2 = ("--set", f"a={tmp_path}/0.m2", "--set", f"b={tmp_path}/1.m2", "--set", "both=a+b")
+    again = tables(*run, *m2)
+    assert [t["rows"] for t in again.values()] == [t["rows"] for t in files.values()]
+    ranks = files["gleu_ranks"]["rows"]
+    assert [row["system"] for row in ranks] == ["fluent", "eager", "cautious", "noisy", "nothing"]
+    assert [row["people"] for row in ranks] == [1, 2, 3, 4, 5]
+
+
+def test_a_set_may_lack_references(tmp_path: Path) -> None:
+    """A mark of a missing line, and an annotator without a line of M2, are no reference."""
+    (tmp_path / "s.txt").write_text("a b c\nd e f\ng h i\n")
+    (tmp_path / "r.txt").write_text("a x c\n<none>\ng h j\n")
+    (tmp_path / "r.m2").write_text(
+        "S a b c\nA 1 2|||X|||y|||REQUIRED|||-NONE-|||4\n\nS d e f\n"
+        "A 0 1|||X|||z|||REQUIRED|||-NONE-|||0\n\nS g h i\n\n"
+    )
+    run = ("--source", "s.txt", "--set", "t=r.txt", "--set", "m=r.m2", "--missing", "<none>")
+    found = tables(*run, "--set", "both=t+m", cwd=tmp_path)["set_edits"]["rows"]
+    assert [(row["set"], row["references"], row["sentences"]) for row in found] == [
+        ("t", 1, 2),
+        ("m", 2, 2),
+        ("both", 3, 2),
+    ]
+    assert [row["changed %"] for row in found] == [100.0, 50.0, 75.0]
+    (tmp_path / "other.m2").write_text("S a b c\n\nS d e x\n\nS g h i\n\n")
+    (tmp_path / "short.txt").write_text("a b c\n")
+    for name, said in (
+        ("other.m2", "errata: other.m2:3: source sentence 2 differs from that of the corpus"),
+        ("short.txt", "errata: short.txt:2: 1 line, but the corpus has 3 sentences"),
+    ):
+        done = errata("references", "--source", "s.txt", "--set", f"a={name}", cwd=tmp_path, code=2)
+        assert done.stderr.startswith(said), done.stderr
+
+
+def test_judgments_are_ranked_as_meta_ranks_them() -> None:
+    run = ("--resamples", 60, "-m", "gleu", "--ranker", "bradley_terry", "--over", "both")
+    sets = ("--set", "all=annotator:all")
+    both = tables("--sample", *run, *sets, cwd=None)
+    (found,), (matrix,) = (
+        both[name]["rows"] for name in ("set_correlation_intervals", "set_correlations")
+    )
+    assert (matrix["gleu ρ"], matrix["gleu r"]) == (found["ρ"], found["r"])
+    done = errata("meta", "--sample", *run, "--level", "system", "--json")
+    meta = json.loads(done.stdout)["tables"][0]["rows"][0]
+    for symbol in ("r", "ρ"):
+        assert found[symbol] == meta[symbol]
+        assert found[f"{symbol} 95 %"] == meta[f"{symbol} 95 %"]
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        ("a", "--set 'a' does not name a reference set"),
+        ("=a.txt", "--set '=a.txt' does not name a reference set"),
+        ("a+b=x.txt", "--set 'a+b=x.txt' does not name"),
+        ("people=reference0.txt", "a reference set cannot be called 'people'"),
+        ("a=reference0.txt a=reference1.txt", "two reference sets are called 'a'"),
+        ("all=a+b a=reference0.txt", "the set 'all' is to hold 'a', and no --set before it"),
+        ("expert=reference0.txt all=expert+exprt", "the set 'all' is to hold 'exprt'"),
+        ("a=reference0.txt all=a+a", "the set 'all' holds a set twice"),
+        ("a=reference0.txt,", "the set 'a' names an empty file"),
+        ("a=reference0.txt,./reference0.txt", "the set 'a' holds './reference0.txt' twice"),
+        (
+            "a=reference0.txt,reference1.txt b=reference1.txt all=a+b",
+            "the set 'all' holds 'reference1.txt' twice: in a and b",
+        ),
+        (
+            "a=annotator:0 b=annotator:all c=a+b",
+            "the set 'c' holds 'annotator:0' twice: in a and b",
+        ),
+        ("a=annotator:x", "the set 'a' names annotators by 'x'"),
+        ("a=annotator:0,0", "the set 'a' names an annotator twice"),
+        ("a=annotator:7", "source.txt has no annotator 7, named in the set 'a'"),
+        ("a=nowhere.txt", "nowhere.txt: cannot read the file"),
+        ("a=data:nowhere", "no collection of data 'nowhere'"),
+        ("a=judgments.jsonl", "judgments.jsonl"),
+    ],
+)
+def test_what_is_no_set_is_refused(sets: str, said: str) -> None:
+    given = [word for each in sets.split() for word in ("--set", each)]
+    done = errata("references", *TEXTS, "--refs", "reference0.txt", *given, cwd=SAMPLE, code=2)
+    assert done.stderr.startswith(f"errata: {said}"), done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("sets", [(), ("--set", "a=reference0.txt")])
+def test_no_metric_is_computed_twice(sets: tuple[str, ...]) -> None:
+    line = ("references", "--gold", "gold.m2", *sets, "eager.txt", "-m", "gleu", "-m", "gleu")
+    assert "gleu is given twice" in errata(*line, cwd=SAMPLE, code=2).stderr
+
+
+def test_annotators_of_no_references_are_asked_for() -> None:
+    done = errata("references", *TEXTS, "--set", "a=annotator:0", cwd=SAMPLE, code=2)
+    assert "the set 'a' names annotators, and there are none" in done.stderr
+    assert "--gold or --refs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--sample --curve a", "--curve goes with --set"),
+        ("--sample --human people.tsv", "--human goes with --set"),
+        ("--sample --figure rankings=x.svg", "--figure rankings= goes with --set"),
+        (f"--source source.txt {' '.join(SETS)} -m m2", "--metric goes with outputs"),
+        (f"--sample {' '.join(SETS)} --worst 3", "--worst and --set are given"),
+        (
+            f"--source source.txt {' '.join(SETS)} eager.txt --ranker trueskill",
+            "--ranker goes with --judgments",
+        ),
+        (
+            f"--source source.txt {' '.join(SETS)} eager.txt --over both",
+            "--over goes with --judgments or --human or --sample",
+        ),
+        (
+            f"--source source.txt {' '.join(SETS)} eager.txt --figure correlations=x.svg",
+            "--figure correlations= needs human data",
+        ),
+        (
+            f"--source source.txt {' '.join(SETS)} eager.txt --figure curve=x.svg",
+            "--figure curve= needs a curve",
+        ),
+    ],
+)
+def test_an_idle_option_is_refused(line: str, said: str) -> None:
+    done = errata("references", *line.split(), "--resamples", 0, cwd=SAMPLE, code=2)
+    assert done.stderr.startswith(f"errata: {said}"), done.stderr
+
+
+def test_table_6_of_sakaguchi(
+    data_sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command gives the cells that `errata reproduce sakaguchi16` has, from the same files."""
+    from errata.reproduce.data import ExperimentData
+    from errata.reproduce.experiment import load_experiment
+    from errata.reproduce.metric_measures import human_scores
+
+    monkeypatch.setenv("ERRATA_DATA", str(data_sets))
+    material, recipes = ExperimentData(), load_experiment("sakaguchi16").recipes
+    printed = human_scores(material, "trueskill", "printed")
+    (tmp_path / "people.tsv").write_text("".join(f"{name}\t{value}\n" for name, value in printed))
+    (tmp_path / "out.txt").write_text("".join(f"{i + 1}\n" for i in sorted(material.merged())))
+    sets = {
+        "NUCLE": "annotator:all",
+        "E-fluency": "data:sakaguchi16-expert-fluency",
+        "N-minimal": "data:sakaguchi16-crowd-minimal",
+    }
+    found = tables(
+        *("--data", "conll14", "--human", tmp_path / "people.tsv", "--resamples", 0),
+        *(word for name, what in sets.items() for word in ("--set", f"{name}={what}")),
+        *(word for name in ("m2", "gleu", "bleu") for word in ("-m", recipes[name]["metric"])),
+        *("--skip-sentences", tmp_path / "out.txt"),
+        cwd=None,
+    )["set_correlations"]["rows"]
+    cells = material.printed("sakaguchi16", "table6")
+    # On rewrites, M2 is of edits that we align.
+    ours = {("E-fluency", "ρ"): ".791", ("E-fluency", "r"): ".654"}
+    ours |= {("N-minimal", "ρ"): ".808", ("N-minimal", "r"): ".640"}
+    for row in found:
+        for metric in ("m2", "gleu", "bleu"):
+            for symbol, kind in (("ρ", "spearman"), ("r", "pearson")):
+                expected = cells[row["set"], metric, kind]
+                if metric == "m2":
+                    expected = ours.get((row["set"], symbol), expected)
+                assert expected is not None
+                assert round(row[f"{metric} {symbol}"], 3) == float(expected)

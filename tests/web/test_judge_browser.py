@@ -22,7 +22,7 @@ from browser import (
 )
 from campaigns import material
 from errata.collect.web.i18n import load_texts
-from errata.collect.web.judges import change_state
+from errata.collect.web.judges import change_state, rotate_judges
 from judge_pages import (
     PAGE_WORDS,
     ServedCampaign,
@@ -120,17 +120,6 @@ def test_journey_of_a_judge(browser: Any, tmp_path: Path) -> None:
         assert 0 < first.active_ms <= first.total_ms
 
 
-def fine_everywhere(browser: Any, one: ServedCampaign, name: str) -> None:
-    """The page as it is now: wide, narrow, zoomed and dark."""
-    # A link that does not work is a call that is refused, which the browser itself notes.
-    assert_fine(browser, one.server, refused=None)
-    for height in (640, 256):
-        with narrow(browser, 320, height):
-            assert_fits(browser)
-    with dark(browser):
-        assert_accessible(browser)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
@@ -139,9 +128,16 @@ def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
         server, admin = one.server, one.server.admin
 
         def seen(state: str) -> None:
+            """The page as it is now: wide, narrow, zoomed and dark."""
             headed(browser, load_texts(language)[KEYS_OF_TITLES.get(state, f"{state}.title")])
             assert css(browser, "html")[0].get_attribute("lang") == language
-            fine_everywhere(browser, one, f"{state}-{language}")
+            # A link that does not work is a call that is refused, which the browser itself notes.
+            assert_fine(browser, server, refused=None)
+            for height in (640, 256):
+                with narrow(browser, 320, height):
+                    assert_fits(browser)
+            with dark(browser):
+                assert_accessible(browser)
 
         def patch(state: str) -> None:
             assert server.call("PATCH", "admin/campaign", {"state": state}, token=admin)[0] == 200
@@ -195,7 +191,7 @@ def test_page_waits_for_others_and_goes_on(browser: Any, tmp_path: Path) -> None
         until(browser, "document.querySelector('button.main')")
         css(browser, "button.main")[0].click()
         headed(browser, "Nothing to do just now")
-        fine_everywhere(browser, one, "waiting")
+        assert_accessible(browser)
         answer, _ = one.server.call("POST", f"tasks/{task['id']}/return", {}, token=other)
         assert answer == 200
         css(browser, ".buttons button")[0].click()
@@ -267,7 +263,7 @@ def test_unsent_answers_are_offered_when_the_study_is_closed(browser: Any, tmp_p
 
 @pytest.mark.long
 def test_answers_outlive_a_closed_tab(browser: Any, tmp_path: Path) -> None:
-    """The server is gone, the tab is closed, and the study rests when both are back."""
+    """The server is gone, the tab closed, the link replaced, and the study rests in the end."""
     with campaign_served(tmp_path, design_for("rank", 1)) as one:
         at_work(browser, one)
         fetched_ahead(browser)
@@ -277,9 +273,14 @@ def test_answers_outlive_a_closed_tab(browser: Any, tmp_path: Path) -> None:
             answered.append(css(browser, SOURCE)[0].text)
             submit(browser)
             status(browser, f"Not sent yet ({many})")
-        browser.get("about:blank")
         change_state(one.campaign.database, "paused")
+        rotate_judges(one.campaign.database, ["j0"])
         one.server.start()
+        headed(browser, "This link does not work")
+        assert_accessible(browser)
+        assert css(browser, "a[download]")
+        assert one.answers(1) == []
+        browser.get("about:blank")
         browser.get(one.server.link())
         headed(browser, "Paused")
         until(browser, "document.querySelector('a[download]') === null")
@@ -310,31 +311,9 @@ def test_page_works_where_storage_is_forbidden(browser: Any, ranking: ServedCamp
 
 
 @pytest.mark.long
-def test_back_through_five_and_forward_again(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("rank", 1, quota=9)) as one:
-        at_work(browser, one)
-        for done in range(1, 7):
-            submit(browser)
-            submit_done(browser, done)
-        stored(browser)
-        press(browser, "2")
-        here = css(browser, SOURCE)[0].text
-        for back in range(1, 6):
-            press(browser, "p")
-            until(browser, f"document.querySelector('.earlier').textContent.includes('({back} of')")
-        assert_fine(browser, one.server)
-        press(browser, "p")
-        status(browser, "Earlier answers cannot be changed")
-        assert css(browser, "#rank-A-1")[0].is_selected()  # what was answered
-        next(b for b in css(browser, ".submit button") if "open task" in b.text).click()
-        until(browser, "document.querySelector('.earlier').hidden")
-        assert css(browser, SOURCE)[0].text == here
-        assert css(browser, "#rank-A-2")[0].is_selected()  # the draft
-        assert len(one.answers(1)) == 6  # looking changes nothing
-
-
-@pytest.mark.long
-def test_skips_with_every_reason_by_keys(browser: Any, tmp_path: Path) -> None:
+def test_skips_by_keys_then_back_through_five_and_forward_again(
+    browser: Any, tmp_path: Path
+) -> None:
     from selenium.webdriver import Keys
 
     reasons = ["undecided", "not_understood", "boundary", "language", "offensive", "broken"]
@@ -351,10 +330,25 @@ def test_skips_with_every_reason_by_keys(browser: Any, tmp_path: Path) -> None:
         rows = one.answers(1)
         assert [row.skip for row in rows] == [*reasons, "other"]
         assert rows[-1].comment == "so"
+        press(browser, "2")
+        here = css(browser, SOURCE)[0].text
+        for back in range(1, 6):
+            press(browser, "p")
+            until(browser, f"document.querySelector('.earlier').textContent.includes('({back} of')")
+        assert_fine(browser, one.server)
+        press(browser, "p")
+        status(browser, "Earlier answers cannot be changed")
+        next(b for b in css(browser, ".submit button") if "open task" in b.text).click()
+        until(browser, "document.querySelector('.earlier').hidden")
+        assert css(browser, SOURCE)[0].text == here
+        assert css(browser, "#rank-A-2")[0].is_selected()  # the draft
+        assert len(one.answers(1)) == 7  # looking changes nothing
 
 
 @pytest.mark.long
-def test_nothing_jumps_until_it_is_sorted(browser: Any, ranking: ServedCampaign) -> None:
+def test_cards_stay_until_sorted_and_are_dragged(browser: Any, ranking: ServedCampaign) -> None:
+    from selenium.webdriver import ActionChains
+
     at_work(browser, ranking)
     order = "return [...document.querySelectorAll('.card')].map(c => c.dataset.key).join('')"
     tops = (
@@ -368,12 +362,6 @@ def test_nothing_jumps_until_it_is_sorted(browser: Any, ranking: ServedCampaign)
     next(b for b in css(browser, ".tools button") if b.text.startswith("Sort")).click()
     assert browser.execute_script(order) == "CBA"
     assert css(browser, "#rank-C-1")[0].is_selected()
-
-
-@pytest.mark.long
-def test_letters_are_dragged_by_mouse_and_finger(browser: Any, ranking: ServedCampaign) -> None:
-    from selenium.webdriver import ActionChains
-
     at_work(browser, ranking)
     chip, slot = css(browser, ".chip")[0], css(browser, ".slot")[2]
     ActionChains(browser).drag_and_drop(chip, slot).perform()
@@ -430,25 +418,6 @@ def test_active_time_is_visible_and_busy(browser: Any, ranking: ServedCampaign) 
         (put,) = (each["request"] for each in sent if each["request"]["method"] == "PUT")
         times = json.loads(put["postData"])
         assert (times["active"], times["total"]) == (130_000, 1_570_000)
-
-
-@pytest.mark.long
-def test_replaced_link_keeps_what_waits(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("rank", 1)) as one:
-        at_work(browser, one)
-        with network(browser, offline=True):
-            submit(browser)
-            status(browser, "Offline: 1 not sent yet")
-            body = {"names": ["j0"]}
-            answer = one.server.call("POST", "admin/judges/rotate", body, token=one.server.admin)
-        headed(browser, "This link does not work")
-        assert_accessible(browser)
-        assert css(browser, "a[download]")
-        assert one.answers(1) == []
-        token = answer[1]["links"][0]["link"].split("#")[1]
-        browser.get(f"{one.server.address}judge#{token}")
-        submit_done(browser, 1)
-        assert len(one.answers(1)) == 1
 
 
 @pytest.mark.long
