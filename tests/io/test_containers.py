@@ -60,17 +60,3 @@ def test_what_is_meant_is_scored(tmp_path: Path) -> None:
     done = errata(*run, "--no-guard", "--resamples", "0", "--json", cwd=tmp_path)
     assert "JSON object" in done.stderr
     assert json.loads(done.stdout)["tables"][0]["rows"][0]["system"] == "ours"
-
-
-@pytest.mark.slow
-def test_public_texts_are_no_containers(conll14: Path) -> None:
-    data = next(place for place in conll14.parents if (place / "nusnlp").is_dir())
-    several = [
-        *data.glob("grammatical/evaluation/*/data/original/official_submissions/*"),
-        *data.glob("tmu-nlp/SEEDA/*/outputs/all/*.txt"),
-        *data.glob("keisks/jfleg/*/*/*.ref*"),
-        *data.glob("robertostling/gec-evaluation/*/data/balanced_test/*"),
-    ]
-    assert len(several) > 20
-    for path in several:
-        assert check_container(path.read_text("utf-8").split("\n"), path.name) == []

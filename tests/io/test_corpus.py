@@ -41,35 +41,6 @@ def test_annotators_are_chosen_by_number(folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({}, "no corpus given"),
-        ({"gold": "gold.m2", "references": ["r0.txt"]}, "leave out --gold or --refs"),
-        ({"source": "empty"}, "empty: the file is empty"),
-        (
-            {"source": "s.txt", "references": ["three"]},
-            "three:3: 3 lines, but the corpus has 2 sent",
-        ),
-        (
-            {"source": "s.txt", "references": ["empty"]},
-            "empty:1: 0 lines, but the corpus has 2 sent",
-        ),
-        ({"gold": "gold.m2", "source": "r0.txt"}, "r0.txt:1: source sentence 1 differs"),
-        (
-            {"gold": "gold.m2", "source": "three"},
-            "three:3: 3 source sentences, but .*gold.m2 has 2",
-        ),
-    ],
-)
-def test_errors(folder, monkeypatch, arguments, problem):
-    monkeypatch.chdir(folder)
-    Path("three").write_text("He go home .\nFine .\nMore .\n")
-    Path("empty").write_text("")
-    with pytest.raises(InputError, match=problem):
-        read_corpus(**arguments)
-
-
-@pytest.mark.parametrize(
     ("path", "name"),
     [
         ("a/AMU", "AMU"),

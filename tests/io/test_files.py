@@ -191,24 +191,6 @@ def test_all_of_a_file_is_read_piece_by_piece(tmp_path: Path, size: int) -> None
     assert read_bytes(plain) == read_bytes(packed) == content
 
 
-def test_no_more_is_asked_for_than_may_be_read() -> None:
-    file = Asked(b"x" * 100)
-    with pytest.raises(InputError, match="more than 9 bytes"):
-        _Bounded(file, "it", 9).readall()
-    assert file.sizes == [10]
-
-
-def test_gzip_is_undone_by_content_and_made_by_name(tmp_path: Path) -> None:
-    packed, hidden = tmp_path / "a.gz", tmp_path / "a"
-    write_bytes(b"one\ntwo\n", packed)
-    assert gzip.decompress(packed.read_bytes()) == b"one\ntwo\n"
-    hidden.write_bytes(packed.read_bytes())
-    for path in (packed, hidden):
-        assert read_bytes(path) == b"one\ntwo\n"
-        assert list(stream_lines(path)) == ["one\n", "two\n"]
-    assert packed.read_bytes()[4:8] == bytes(4)  # no time in it: the same bytes, the same file
-
-
 def test_what_was_printed_before_comes_before(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8"))
@@ -223,27 +205,6 @@ def test_what_cannot_be_written(tmp_path: Path, name: str) -> None:
     for write in (write_bytes, lambda data, path: write_lines(["x"], path)):
         with pytest.raises(InputError, match=r"cannot write the file: .*check the path"):
             write(b"x", tmp_path / name)
-
-
-@pytest.mark.parametrize(
-    ("data", "lines"),
-    [
-        (b"a b\nc\n", ("a b", "c")),
-        (b"a b\r\nc\r\n", ("a b", "c")),
-        (b"a b \r\n c\r\n", ("a b ", " c")),
-        (b"a b\nc", ("a b", "c")),
-        (b"\xef\xbb\xbfa b\nc\n", ("a b", "c")),
-        (b" a  b \nc\t\n", (" a  b ", "c\t")),
-        (b"a\n\nb\n\n\n", ("a", "", "b", "", "")),
-        (b"\n", ("",)),
-        (b"\r\n\r\n", ("", "")),
-        (b"", ()),
-        (gzip.compress("é\n".encode(), mtime=0), ("é",)),
-    ],
-)
-def test_lines_are_kept_exactly(tmp_path, data, lines):
-    (tmp_path / "text").write_bytes(data)
-    assert read_text(tmp_path / "text") == lines
 
 
 @pytest.mark.parametrize("bad", [["a\nb"], ["a", "b\r"], ["\ufeffa"]])

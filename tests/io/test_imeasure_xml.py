@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from command import errata
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError
 from errata.data import Edit, Hypotheses
 from errata.io import read_corpus
 from errata.metrics.imeasure import IMeasure
@@ -50,12 +49,6 @@ def test_xml_gold(tmp_path: Path) -> None:
     assert [(r.annotator, r.edits) for r in second] == [(0, ())]
 
 
-def test_alternatives_without_annotators(tmp_path: Path) -> None:
-    bare = XML.replace(' ann="0"', "").replace(' ann="1"', "").replace('numann="2"', 'numann="3"')
-    first = read(tmp_path, bare).references[0]
-    assert [(r.annotator, len(r.edits)) for r in first] == [(0, 2), (1, 2), (2, 0)]
-
-
 def test_errors_name_line_and_value(tmp_path: Path) -> None:
     for old, new, message in (
         ('end="2"', 'end="9"', ":15: .*1-9.* 6 tokens"),
@@ -70,26 +63,6 @@ def test_errors_name_line_and_value(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             read(tmp_path, XML.replace(old, new))
-
-
-def test_what_is_not_read_is_said(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match="not read: attribute 'native'"):
-        read(tmp_path, XML.replace('id="2" numann', 'id="2" native="de" numann'))
-
-
-def test_a_deletion_as_the_converter_writes_it(tmp_path: Path) -> None:
-    with pytest.warns(DataWarning, match="-NONE- is read as a deletion"):
-        corpus = read(tmp_path, XML.replace("goes", "-NONE-"))
-    assert corpus.references[0][0].edits[0].replacement == ""
-
-
-def test_every_command_takes_it(tmp_path: Path) -> None:
-    (tmp_path / "gold.ixml").write_text(XML, "utf-8")
-    (tmp_path / "out.txt").write_text("He goes home & sleep .\nI am .\n")
-    errata("convert", "gold.ixml", "-o", "gold.m2", code=None, cwd=tmp_path)
-    for name in ("score", "check"):
-        done = errata(name, "--gold", "gold.ixml", "out.txt", cwd=tmp_path)
-        assert "out" in done.stdout
 
 
 @pytest.mark.parametrize("references", ["mix", "nomix"])

@@ -174,12 +174,6 @@ def test_no_sentence_before_the_first(form: str, base: int) -> None:
         list(parse(before, "x", base=base))
 
 
-def test_appraise() -> None:
-    first, second = parse_appraise(lines(XML), "x")
-    assert first == Judgment("ann", 3, (("A",), ("B", "C")), (3, 1), "d/7", 67.5)
-    assert second == Judgment("bob", 4, (), (), "e/8")
-
-
 def test_pairwise_rows_that_are_no_ranking_stay_pairs() -> None:
     """A against B and C against D say nothing about A against C."""
     rows = CSV + "5,ann,A,1,B,2,1\n5,ann,C,1,D,2,1\n"
@@ -225,14 +219,6 @@ def test_appraise_says_what_it_does_not_read() -> None:
     text = XML.replace("</ranking-item>", "rank 2 is meant</ranking-item>")
     with pytest.warns(DataWarning, match="not read: text 'rank 2 is meant'"):
         assert len(list(parse_appraise(lines(text), "x"))) == 2
-
-
-def test_skipped_judgments_have_no_ranks() -> None:
-    for text in (
-        GOOD.replace("[1, 2]}", '[null, null], "skipped": true}'),
-        GOOD.replace(', "ranks": [1, 2]', ', "skipped": true'),
-    ):
-        assert [judgment.ranks for judgment in parse_jsonl([text], "x")] == [(None, None)]
 
 
 def test_names_that_look_alike(tmp_path: Path) -> None:
@@ -460,14 +446,6 @@ MTURK = (
 )
 
 
-def test_mturk(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text(MTURK + "w,h,Approved,65,3,A B,one,C,two,###,###,2,,\n", encoding="utf-8")
-    assert list(read_judgments(path)) == [
-        Judgment("w", 3, (("A", "B"), ("C",)), (2, None), "h", 65.0)
-    ]
-
-
 def test_mturk_relabelling_by_text(tmp_path: Path) -> None:
     path = tmp_path / "m.csv"
     path.write_text(MTURK + "w,h,Approved,65,0,A,it `s two,B,one,C,lost,1,2,3\n", encoding="utf-8")
@@ -529,12 +507,6 @@ def test_how_many_labels_must_fit(here: int, after: int, message: str | None) ->
         return
     with pytest.raises(InputError, match=message):
         require_fit(found, texts, "x")
-
-
-def test_texts_are_asked_of_files_that_have_them(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text(GOOD + "\n")
-    with pytest.raises(InputError, match=r"of the form jsonl has not; leave it out \(--labels\)"):
-        list(read_judgments(tmp_path / "a", labels="text"))
 
 
 def test_files_of_judgments_are_read_as_such(tmp_path: Path) -> None:

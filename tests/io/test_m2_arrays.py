@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import errata.io.m2_arrays
-from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
 from errata.io.checks.text import check_gold_characters, letters_in, source_letters
 from errata.io.files import decode, read_bytes
-from errata.io.m2 import M2File, read_m2, scan_m2, scan_m2_text
+from errata.io.m2 import M2File, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
-from errata.metrics.m2 import M2
 from errata.metrics.m2.matching import gold_edits, gold_references
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
 from pure import load_pure
@@ -114,35 +111,6 @@ def test_parts_are_whole_paragraphs(text: str, size: int) -> None:
         assert text[: part.end].endswith("\n\n")
         assert part.end - part.begin > size
         assert "\n\n" not in text[part.begin + size : part.end - 1]
-
-
-def test_the_first_error_is_raised_whatever_comes_behind_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("errata.io.m2_arrays.TOGETHER", 1)
-    path = tmp_path / "gold.m2"
-    wrong = f"S a\n{line('0 9')}\n\n"
-    for text, where in (
-        (f"S a\n\n{wrong}{wrong}", 4),
-        (f"S a\n\n{wrong}S b\n \nS c\n{wrong}", 4),
-        (f"{wrong}S \udcff\n", 4),  # what is not UTF-8 comes before all
-    ):
-        path.write_bytes(text.encode(errors="surrogateescape"))
-        with pytest.raises(InputError) as error:
-            read_m2(path)
-        assert error.value.line == where
-
-
-def test_a_mark_is_one_at_the_start_of_a_file_only(tmp_path: Path) -> None:
-    path = tmp_path / "gold.m2"
-    path.write_bytes(f"\ufeff\ufeff{SOUND}".encode())
-    texts = (f"\ufeff{SOUND}", "\ufeffS a\n")
-    for read in (lambda: scan_m2(path), *(partial(scan_m2_text, text) for text in texts)):
-        with pytest.raises(InputError, match=r"no 'S ' line|no line starts with 'S '"):
-            read()
-    path.write_bytes(b"\xef\xbb\xbfS a\xff\n")
-    with pytest.raises(InputError, match=r"gold.m2:1: byte 7 of the line \(0xff\)"):
-        scan_m2(path)
 
 
 @settings(max_examples=60)
@@ -322,13 +290,6 @@ def test_repeated_edits_are_left_out_once() -> None:
     every = gold_edits(corpus, "official")
     assert every.repeats == {}
     assert [len(edits) for _, edits in gold_references(corpus, every)] == [4, 2, 1, 3, 1, 1]
-
-
-def test_repeated_edits_are_counted_by_hand() -> None:
-    corpus = scan_m2_text(f"S a b c\n{line('0 1')}\n{line('0 1')}\n{line('2 3', 'w')}\n").corpus
-    output = Hypotheses("A", ("x b w",))
-    assert M2().count(corpus, output).tolist() == [[[2, 2, 2]]]
-    assert M2(duplicates="official").count(corpus, output).tolist() == [[[3, 2, 3]]]
 
 
 # --- files ---------------------------------------------------------------------------------------

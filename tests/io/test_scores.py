@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import math
+import sys
 import zipfile
 from io import StringIO
 from pathlib import Path
@@ -19,12 +20,10 @@ from hypothesis.extra import numpy as hnp
 from command import errata
 from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.data import Scores
-from errata.datasets import sample_corpus, sample_systems
+from errata.datasets import sample_corpus
 from errata.io import read_published_scores, read_scores, read_text, write_scores
 from errata.io.atomic import write_lines
 from errata.io.scores import read_score_file, read_score_files
-from errata.metrics import parse
-from errata.scoring.evaluate import evaluate
 
 FLOAT = st.floats(width=64)
 NAME = st.text(
@@ -134,20 +133,6 @@ def test_bad_files(tmp_path):
             read_scores(tmp_path / name)
 
 
-def test_two_columns_of_one_name_need_json(tmp_path):
-    scores = Scores("m", ("A",), np.array([1.0]), parts={"F": np.array([2.0])}, headline="F")
-    with pytest.raises(InputError, match="two columns"):
-        write_scores(scores, tmp_path / "s.tsv")
-
-
-def test_names_with_tabs_need_json(tmp_path):
-    scores = Scores("m", ("A\tB",), np.array([1.0]))
-    with pytest.raises(InputError, match="holds a tab"):
-        write_scores(scores, tmp_path / "s.tsv")
-    write_scores(scores, tmp_path / "s.json")
-    assert read_scores(tmp_path / "s.json").systems == ("A\tB",)
-
-
 def test_published_tables(data_sets):
     folder = next(data_sets.glob("nusnlp/gecmetrics/*/scores"))
     scores = read_published_scores(
@@ -165,34 +150,48 @@ def test_published_tables(data_sets):
     assert np.isnan(alone.values).all()
 
 
-def row(*cells: object) -> str:
-    return "\t".join(map(str, cells)) + "\n"
+@pytest.mark.parametrize(
+    ("systems", "sentences", "problem"),
+    [
+        (None, "A 1", r"sentences:1: 5 columns; a table of sentence scores has 6"),
+        (None, "A 0 1, A 0 1", r"sentences:2: .* two scores for one sentence"),
+        (None, "A 99999999 1", "without large gaps"),
+        ("A 1, B 2", "A 0 1, B 0 1", r"2 scorers, .*: m, other"),
+        (None, None, "no table given"),
+    ],
+)
+def test_published_tables_that_do_not_fit(tmp_path, systems, sentences, problem):
+    with pytest.raises(InputError, match=problem):
+        read_published_scores(
+            published(tmp_path / "systems", systems, "m"),
+            sentence_path=published(tmp_path / "sentences", sentences, "other"),
+        )
 
 
-def test_published_tables_that_do_not_fit(tmp_path):
-    systems, sentences = tmp_path / "systems", tmp_path / "sentences"
-    systems.write_text(row("m", "l", "t", "A", 1) + row("m", "l", "t", "B", 2))
-    sentences.write_text(
-        row("m", "l", "t", "B", 0, 1)
-        + row("m", "l", "t", "A", 1, 0.5)
-        + row("m", "l", "t", "B", 1, 0.25)
-    )
+def published(path: Path, rows: str | None, metric: str) -> Path | None:
+    """Write a table of a metric, whose rows are words separated by commas."""
+    if rows is None:
+        return None
+    lines = ("\t".join([metric, "l", "t", *cells.split()]) for cells in rows.split(","))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_sentences_that_some_systems_lack(tmp_path):
+    systems = published(tmp_path / "systems", "A 1, B 2", "m")
+    sentences = published(tmp_path / "sentences", "B 0 1, A 1 0.5, B 1 0.25", "m")
     with pytest.warns(DataWarning, match="1 of 2 sentences have no score of A"):
         scores = read_published_scores(systems, sentence_path=sentences)
     np.testing.assert_array_equal(scores.sentences, [[math.nan, 0.5], [1, 0.25]])
-    with pytest.raises(InputError, match="systems:1: 5 columns; a table of sentence scores has 6"):
-        read_published_scores(sentence_path=systems)
-    sentences.write_text(row("m", "l", "t", "A", 0, 1) + row("m", "l", "t", "A", 0, 1))
-    with pytest.raises(InputError, match=r"sentences:2: .* two scores for one sentence"):
-        read_published_scores(sentence_path=sentences)
-    sentences.write_text(row("m", "l", "t", "A", 99999999, 1))
-    with pytest.raises(InputError, match="without large gaps"):
-        read_published_scores(sentence_path=sentences)
-    sentences.write_text(row("other", "l", "t", "A", 0, 1) + row("other", "l", "t", "B", 0, 1))
-    with pytest.raises(InputError, match=r"2 scorers, .*: m, other"):
-        read_published_scores(systems, sentence_path=sentences)
-    with pytest.raises(InputError, match="no table given"):
-        read_published_scores()
+
+
+@pytest.mark.parametrize(
+    ("system", "part", "problem"), [("A", "F", "two columns"), ("A\tB", "P", "holds a tab")]
+)
+def test_what_tsv_cannot_hold_needs_json(tmp_path, system, part, problem):
+    scores = Scores("m", (system,), np.array([1.0]), parts={part: np.array([2.0])}, headline="F")
+    with pytest.raises(InputError, match=problem):
+        write_scores(scores, tmp_path / "s.tsv")
 
 
 VALUES = [("A", 0.1), ("B", 0.4), ("C", 0.3)]
@@ -242,17 +241,6 @@ def test_a_decimal_comma_is_no_separator(tmp_path: Path) -> None:
         read_score_file(written(tmp_path, "A\t0,1\nB\t0,45\nC\t0,3\n"))
     (scores,) = read_score_file(written(tmp_path, "team 1,25\nteam 2,35\nteam 3,30\n"))
     assert scores.systems == ("team 1", "team 2", "team 3")
-
-
-def test_a_column_a_metric(tmp_path: Path) -> None:
-    path = written(tmp_path, "system\tm2\tgleu\nA\t0.1\t1\nB\t0.4\t2\n")
-    assert [(s.scorer, list(s)) for s in read_score_file(path)] == [
-        ("m2", [("A", 0.1), ("B", 0.4)]),
-        ("gleu", [("A", 1.0), ("B", 2.0)]),
-    ]
-    long = written(tmp_path, "m2\tA\t0.1\nm2\tB\t0.4\ngleu\tA\t1\ngleu\tB\t2\n")
-    assert [s.scorer for s in read_score_file(long)] == ["m2", "gleu"]
-    assert [s.scorer for s in read_score_file(f"x={path}")] == ["x m2", "x gleu"]
 
 
 SENTENCES = [[1.0, 0.5], [0.25, 0.75]]
@@ -330,6 +318,18 @@ def test_what_is_no_score_in_json(tmp_path: Path, value: str) -> None:
         read_score_file(path)
 
 
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("A 1\nA 2\n", "has two scores"),
+        *((text, "no scores") for text in (",", ";\n", " ;\n\n", "system,score\n,\n")),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        read_score_file(written(tmp_path, text))
+
+
 def test_names(tmp_path: Path) -> None:
     path = written(tmp_path, "A 1\nB 2\n")
     (scores,) = read_score_file(f"ours={path}")
@@ -337,16 +337,22 @@ def test_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"two inputs hold scores called 'm'.*NAME=FILE"):
         read_score_files([path, path])
     assert len(read_score_files([path, f"ours={path}"])) == 2
-    with pytest.raises(InputError, match="has two scores"):
-        read_score_file(written(tmp_path, "A 1\nA 2\n"))
-
-
-def test_names_that_look_alike(tmp_path: Path) -> None:
     path = written(tmp_path, "Ren\u00e9\t1\nRene\u0301\t2\n")
     with pytest.warns(DataWarning, match="differ in blanks or Unicode form only"):
         read_score_file(path)
     with pytest.warns(DataWarning, match=r"'A\\nB' has a line end or a tab in it"):
         read_score_file(written(tmp_path, '"A\nB",1\nC,2\n'))
+
+
+def test_two_tables_of_one_metric(tmp_path: Path) -> None:
+    systems = written(tmp_path, "A 1\nB 2\n", "s")
+    sentences = written(tmp_path, "B,A\n1,0\n0,1\n", "t")
+    (scores,) = read_score_file(f"m={systems},{sentences}")
+    assert scores.values.tolist() == [1, 2]
+    np.testing.assert_array_equal(scores.sentences, [[0, 1], [1, 0]])
+    other = written(tmp_path, "A,C\n1,2\n3,4\n", "u")
+    with pytest.raises(InputError, match="not of the same systems: B, C"):
+        read_score_file(f"{systems},{other}")
 
 
 def test_lower_is_better(tmp_path: Path) -> None:
@@ -361,18 +367,7 @@ def test_lower_is_better(tmp_path: Path) -> None:
     assert ranks.values.tolist() == [-1, -2]
 
 
-def test_two_tables_of_one_metric(tmp_path: Path) -> None:
-    systems = written(tmp_path, "A 1\nB 2\n", "s")
-    sentences = written(tmp_path, "B,A\n1,0\n0,1\n", "t")
-    (scores,) = read_score_file(f"m={systems},{sentences}")
-    assert scores.values.tolist() == [1, 2]
-    np.testing.assert_array_equal(scores.sentences, [[0, 1], [1, 0]])
-    other = written(tmp_path, "A,C\n1,2\n3,4\n", "u")
-    with pytest.raises(InputError, match="not of the same systems: B, C"):
-        read_score_file(f"{systems},{other}")
-
-
-def test_spreadsheets(tmp_path: Path) -> None:
+def test_spreadsheets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
     for row in (("system", "score"), ("A", 0.1), ("B", 0.4), ("C", 0.3), (None, None)):
@@ -389,13 +384,9 @@ def test_spreadsheets(tmp_path: Path) -> None:
     (tmp_path / "cut.xlsx").write_bytes((tmp_path / "m.xlsx").read_bytes()[:500])
     with pytest.raises(InputError, match="cannot read the spreadsheet"):
         read_score_file(tmp_path / "cut.xlsx")
-
-
-def test_spreadsheets_need_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
-    (tmp_path / "m.xlsx").write_bytes(b"PK\x03\x04")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[xlsx\]'"):
-        read_score_file(tmp_path / "m.xlsx")
+        read_score_file(tmp_path / "cut.xlsx")
 
 
 OTHER_FILES = {
@@ -454,15 +445,6 @@ def test_tables_for_readers_are_named_as_such(tmp_path: Path, form: str) -> None
         read_score_file(written(tmp_path, shown))
 
 
-@pytest.mark.parametrize("form", ["json", "tsv"])
-def test_printed_sentences(tmp_path: Path, form: str) -> None:
-    done = errata("score", "--sample", "-m", "gleu", "--by-sentence", "--format", form)
-    (scores,) = read_score_file(written(tmp_path, done.stdout))
-    own = evaluate(parse("gleu"), sample_corpus(), sample_systems())
-    np.testing.assert_array_equal(scores.sentences, own.sentences)
-    assert scores.systems == own.systems
-
-
 @pytest.mark.parametrize("more", [(), ("--by-sentence",), ("--compare",), ("--safe-cells",)])
 def test_odd_names_come_back_from_what_is_printed(tmp_path: Path, more: tuple[str, ...]) -> None:
     """A quotation mark does not swallow the rows that follow it, here and in pandas."""
@@ -501,11 +483,3 @@ def test_published_human_scores(data_sets: Path) -> None:
         (overall,) = read_score_file(gmeg / f"{part}-corpus-scores.csv")
         assert singles.systems == overall.systems
         np.testing.assert_allclose(singles.values, overall.values, rtol=1e-12)
-
-
-@pytest.mark.parametrize("text", [",", ";\n", " ;\n\n", "system,score\n,\n"])
-def test_a_table_of_empty_cells_has_no_scores(text: str, tmp_path: Path) -> None:
-    file = tmp_path / "scores.csv"
-    file.write_text(text)
-    with pytest.raises(InputError, match="no scores"):
-        read_score_file(file)

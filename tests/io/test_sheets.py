@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from numpy.testing import assert_allclose
 
-from command import errata
 from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment
 from errata.io import rows
@@ -112,18 +111,6 @@ def test_the_pairs_of_one_item_are_not_the_same_item_twice(tmp_path: Path) -> No
         assert len(read(tmp_path, text + "ann,0,h1,B,A\n")) == 4
 
 
-def test_a_slip_in_a_column_that_is_needed(tmp_path: Path) -> None:
-    for slip, meant in {
-        "beter,worse": "better",
-        "better,wrose": "worse",
-        "sytem,rank": "system",
-        "system,scores": "rank or score",
-    }.items():
-        (tmp_path / "j.csv").write_text(f"judge,sentence,{slip}\nann,0,A,B\nann,1,B,A\n")
-        said = errata("rank", tmp_path / "j.csv", code=2).stderr
-        assert f"no column {meant}; did you mean" in said
-
-
 LONG = "judge,sentence,system,score\n"
 ERRORS = [
     ("judge,system,rank\na,A,1\n", "no column sentence"),
@@ -174,24 +161,6 @@ def test_formulas_without_values_are_refused(tmp_path: Path) -> None:
     book.save(tmp_path / "j.xlsx")
     with pytest.raises(InputError, match=r"the cell C2 holds a formula whose value is not stored"):
         list(read_judgments(tmp_path / "j.xlsx"))
-
-
-def test_commands_take_the_columns(tmp_path: Path) -> None:
-    (tmp_path / "j.csv").write_text(
-        "Who;Nr;System;Note\n"
-        + "".join(
-            f"{who};{k};{system};{note}\n"
-            for k in range(1, 9)
-            for who in ("ann", "bob")
-            for system, note in (("A", "4,5"), ("B", "2"), ("C", str(1 + k % 4)))
-        )
-    )
-    options = ("--columns", "judge=Who,sentence=Nr,score=Note", "--base", 1)
-    done = errata("rank", tmp_path / "j.csv", *options, "--resamples", 20, "--signature", "full")
-    assert "columns:judge=Who,sentence=Nr,score=Note" in done.stdout
-    assert "base:1" in done.stdout
-    errata("agree", tmp_path / "j.csv", *options)
-    errata("plan", tmp_path / "j.csv", *options, "--systems", "A", "B")
 
 
 def test_published_tables_of_judgments(data_sets: Path) -> None:

@@ -232,29 +232,3 @@ def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:
         assert said in errata(*arguments, cwd=folder, code=2).stderr
     errata(*cut[:2], *cut[3:], "-o", "new/", cwd=folder)
     assert (folder / "new" / "src.txt").is_file()
-
-
-def test_a_refused_output_can_be_scored_all_the_same(tmp_path: Path) -> None:
-    """Every output the letter X, as in footnote 3 of Napoles et al. (2015)."""
-    sources = [f"The {k} boys goes to school with {k + 1} books ." for k in range(12)]
-    (tmp_path / "src.txt").write_text("\n".join(sources))
-    (tmp_path / "ref.txt").write_text("\n".join(s.replace("goes", "go") for s in sources))
-    (tmp_path / "X.txt").write_text("X\n" * 12)
-    score = ("score", "--source", "src.txt", "--refs", "ref.txt", "X.txt", "-m", "m2")
-    refused = errata(*score, cwd=tmp_path, code=2).stderr
-    assert "--no-guard (in Python, guard=False) skips this check" in refused
-    done = errata(*score, "--no-guard", "--json", cwd=tmp_path)
-    assert "X.txt: the lines resemble" in done.stderr
-    assert "--no-guard" not in done.stderr
-    corpus = read_corpus(source=tmp_path / "src.txt", references=[tmp_path / "ref.txt"])
-    with pytest.raises(InputError, match="guard=False"):
-        read_hypotheses(tmp_path / "X.txt", corpus=corpus)
-    with pytest.warns(DataWarning, match="no more than sources elsewhere"):
-        out = read_hypotheses(tmp_path / "X.txt", corpus=corpus, guard=False)
-    assert evaluate("m2", corpus, out)["X"] == 0.0  # which is not refused again
-
-
-def test_the_command_asks_for_a_tokeniser() -> None:
-    """Newer versions of click take ``default=None`` for a value; this ended in a crash then."""
-    done = errata("tokenise", "README.md", code=2)
-    assert "--tokens" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.core.errors import DataWarning, ErrataError, InputError, MissingExtraError
-from errata.data import Corpus, Hypotheses
+from errata.core.errors import DataWarning, InputError, MissingExtraError
+from errata.data import Hypotheses
 from errata.io import write_text
 from errata.io.corpus import CorpusFiles, read_corpus
 from errata.io.shards.batches import read_shard, stream_batches
@@ -26,18 +25,9 @@ from run_folders import joined
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-EDITS = pa.list_(
-    pa.struct(
-        {
-            "annotator": pa.int64(),
-            "start": pa.int32(),
-            "end": pa.int32(),
-            "replacement": pa.string(),
-            "kind": pa.string(),
-            "alternatives": pa.list_(pa.string()),
-        }
-    )
-)
+EDIT = {"annotator": pa.int64(), "start": pa.int32(), "end": pa.int32()}
+EDIT |= {"replacement": pa.string(), "kind": pa.string(), "alternatives": pa.list_(pa.string())}
+EDITS = pa.list_(pa.struct(EDIT))
 LINE = "A 0 1|||X|||y|||REQUIRED|||-NONE-|||0"
 TEXT = st.lists(st.sampled_from(["a", "bé", "dog", "don't", "."]), max_size=5).map(" ".join)
 
@@ -268,29 +258,6 @@ def test_weights_are_not_left_aside_in_silence(tmp_path: Path) -> None:
         list(read_shard(shard, inputs))
 
 
-def test_documents_are_added_without_checking_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    columns = {"source": ["a b", "c", "d"], "m2": [LINE, "", ""]}
-    plain = write(tmp_path / "plain.parquet", columns)
-    named = write(tmp_path / "named.parquet", {**columns, "document": [7, 7, None]})
-    checked, check = list[int](), Corpus.__post_init__
-
-    def counted(corpus: Corpus, known: bool) -> None:
-        if not known:
-            checked.append(len(corpus))
-        check(corpus, known)
-
-    monkeypatch.setattr(Corpus, "__post_init__", counted)
-    [(bare, _)] = stream_batches(CorpusFiles(parquet=plain))
-    once = checked.copy()
-    [(corpus, _)] = stream_batches(CorpusFiles(parquet=named))
-    assert checked == once * 2
-    assert corpus.documents == ("document 7", "document 7", "row 3")
-    assert (bare.documents, bare.references) == ((), corpus.references)
-    assert corpus[1:].documents == ("document 7", "row 3")
-
-
 def test_findings_name_rows(tmp_path: Path) -> None:
     for line, message in (
         (f"{LINE}\n{LINE}", "annotator 0 has the edit .* twice"),
@@ -311,60 +278,38 @@ def test_files_without_rows(tmp_path: Path) -> None:
     assert [shard.sentences for shard in shards] == [1, 0]
     assert [len(list(read_shard(shard, inputs))) for shard in shards] == [1, 0]
     (tmp_path / "empty").mkdir()
-    (tmp_path / "text").mkdir()
-    (tmp_path / "text" / "x.parquet").write_text("id,source\n1,a\n")
     Path(full).unlink()
     for place, message in (
         (tmp_path / "rows", "hold no sentence"),
         (tmp_path / "empty", "no file fits the pattern"),
-        (tmp_path / "text", r"x\.parquet: this is no Parquet file"),
     ):
         with pytest.raises(InputError, match=message):
             plan_shards(CorpusFiles(parquet=str(place)))
 
 
 # What is said of Parquet is said in the same words, whatever the table is for.
-
-
-def refusal(kind: type[ErrataError], read: Callable[[str], object], path: str) -> ErrataError:
-    with pytest.raises(kind) as raised:
-        read(path)
-    return raised.value
-
-
-def sharded(path: str) -> object:
-    return plan_shards(CorpusFiles(parquet=path))
-
-
-def written(path: str) -> object:
-    return write_sentence_table(Path(path), "A", "F0.5", "m2", [])
+READ = (lambda path: plan_shards(CorpusFiles(parquet=path)), read_sentence_tables)
 
 
 def test_that_pyarrow_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "x.parquet"
-    path.write_bytes(b"PAR1")
-    said = "pyarrow, which reads and writes Parquet, is not installed; run: pip install "
+    (tmp_path / "x.parquet").write_bytes(b"PAR1")
     for missing in ("pyarrow.parquet", "pyarrow"):
         monkeypatch.setitem(sys.modules, missing, None)
-        for read in (sharded, read_sentence_tables, written):
-            refused = refusal(MissingExtraError, read, str(path))
-            assert str(refused) == f"{said}'errata-gec[parquet]'"
+        for act in (*READ, lambda path: write_sentence_table(Path(path), "A", "F0.5", "m2", [])):
+            with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[parquet\]'"):
+                act(str(tmp_path / "x.parquet"))
 
 
 @pytest.mark.parametrize("content", [b"", b"id,source\n1,a\n", b"PAR1" + bytes(8) + b"PAR1"])
 def test_that_a_file_is_no_parquet(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "x.parquet"
-    path.write_bytes(content)
-    one, other = (refusal(InputError, read, str(path)) for read in (sharded, read_sentence_tables))
-    assert isinstance(one, InputError)
-    assert isinstance(other, InputError)
-    assert one.problem.startswith("this is no Parquet file: ")
-    assert (one.problem, one.path) == (other.problem, other.path)
-    assert one.remedy != other.remedy  # of each what it wants
+    (tmp_path / "x.parquet").write_bytes(content)
+    for read in READ:
+        with pytest.raises(InputError, match=r"x\.parquet: this is no Parquet file: "):
+            read(str(tmp_path / "x.parquet"))
 
 
 def test_what_the_system_says_of_a_file_stays(tmp_path: Path) -> None:
-    refused = refusal(InputError, read_sentence_tables, str(tmp_path / "x.parquet"))
-    assert "cannot read the file: No such file" in str(refused)
+    with pytest.raises(InputError, match="cannot read the file: No such file"):
+        read_sentence_tables(str(tmp_path / "x.parquet"))
     with pytest.raises(TimeoutError), check_parquet("s3://x/y.parquet", "name another"):
         raise TimeoutError  # of a store, without a number of the system
