@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -65,11 +64,6 @@ def test_findings(files: Path, line: str, code: int, findings: list[str]) -> Non
     assert "[double-space]" not in done.stdout
 
 
-def test_findings_are_counted_or_listed(files: Path) -> None:
-    assert run("check many.m2", cwd=files).stdout.count("[identity-edit]") == 1
-    assert run("check many.m2 --every", cwd=files).stdout.count("[identity-edit]") == 9
-
-
 def test_all_errors_of_a_gold_file_are_found(files: Path) -> None:
     found = tables("check bad.m2 good.txt", cwd=files, code=2)
     assert [(f["severity"], f["file"], f["line"]) for f in found["findings"]["rows"]] == [
@@ -77,18 +71,3 @@ def test_all_errors_of_a_gold_file_are_found(files: Path) -> None:
         ("error", "bad.m2", 5),
     ]
     assert [f["sentences"] for f in found["files"]["rows"]] == [2, 2]
-
-
-def test_conll14(conll14: Path, submissions: Path) -> None:
-    outputs = sorted(path.name for path in submissions.iterdir())
-    done = run(f"check {conll14}/conll14st-test.m2", *outputs, "--json", cwd=submissions)
-    found = {t["name"]: t["rows"] for t in json.loads(done.stdout)["tables"]}
-    warned = [(f["file"], f["line"]) for f in found["findings"] if f["severity"] == "warning"]
-    assert warned == [("NTHU", 38), ("NTHU", 165), ("NTHU", 167), ("POST", 24)]
-    gold = found["files"][0]
-    assert [gold[key] for key in ("sentences", "tokens", "annotators", "edits")] == [
-        1312,
-        30144,
-        2,
-        5598,
-    ]

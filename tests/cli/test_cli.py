@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -34,6 +33,7 @@ JUDGMENTS = " ".join(f"errata.io.judgments.{n}" for n in ("appraise", "jsonl", "
         ("--help", f"{HEAVY} {SCALE}"),
         ("--version", HEAVY),
         ("scale --help", SCALE),
+        ("collect new --help", "sqlalchemy starlette uvicorn jinja2"),
         ("score --sample", f"scipy {SCALE} {JUDGMENTS}"),  # SciPy took a quarter of a second
     ],
 )
@@ -231,19 +231,3 @@ def test_few_resamples_cause_a_warning_in_every_command() -> None:
     for line in ("score --sample -m gleu", "meta --sample -m gleu", "rank --sample"):
         assert "too narrow" in run(f"{line} --resamples 39").stderr
         assert run(f"{line} --resamples 40").stderr == ""
-
-
-@pytest.mark.long
-def test_many_systems_need_little_memory(tmp_path: Path) -> None:
-    """600 systems once had 8 GB of counts at a time."""
-    import numpy as np
-
-    rng = np.random.default_rng(0)
-    lines = []
-    for s in range(1500):
-        shown = [f"s{k:03}" for k in rng.choice(600, 5, replace=False)]
-        ranks = rng.integers(1, 6, 5).tolist()
-        lines.append(json.dumps({"judge": "a", "sentence": s, "systems": shown, "ranks": ranks}))
-    (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n")
-    done = errata_process("rank", tmp_path / "many.jsonl", "--resamples", "200", "--json")
-    assert len(json.loads(done.stdout)["tables"][0]["rows"]) == 600

@@ -78,19 +78,3 @@ def test_overlapping_edits_cannot_become_text(tmp_path: Path) -> None:
     done = run("convert bad.m2 --annotator 0", cwd=tmp_path, code=2)
     assert "warning: bad.m2:5: " in done.stderr
     assert "errata: bad.m2:3: edit 1-2 'y'" in done.stderr
-
-
-def test_conll14_there_and_back(conll14: Path, tmp_path: Path) -> None:
-    gold = conll14 / "conll14st-test.m2"
-    run(f"convert {gold} -o c --missing <none>", cwd=tmp_path)
-    assert [s.split() for s in read_text(tmp_path / "c.src")] == [
-        s.split() for s in read_text(conll14 / "conll14st-test.tok.src")
-    ]
-    line = "convert --source c.src --refs c.ref0 --refs c.ref1 --missing <none> -o c.m2"
-    run(line, cwd=tmp_path)
-    ours, theirs = read_m2(tmp_path / "c.m2"), read_m2(gold)
-    assert ours.sources == theirs.sources
-    for source, mine, their in zip(ours.sources, ours.references, theirs.references, strict=True):
-        assert [(r.annotator, r.corrected(source).split()) for r in mine] == [
-            (r.annotator, r.corrected(source).split()) for r in their
-        ]

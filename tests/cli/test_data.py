@@ -47,14 +47,6 @@ def rows(text: str) -> list[dict[str, object]]:
     return found
 
 
-def test_every_form(errata: Shell) -> None:
-    for arguments in (("list", "toy"), ("path", "toy"), ("check",), ("get", "toy")):
-        for form in ("table", "json", "tsv", "latex", "markdown"):
-            done = errata(*arguments, "--format", form)
-            assert (done.returncode, done.stderr) == (0, "")
-            assert "small.txt" in done.stdout
-
-
 def test_list_shows_what_is_on_disk(errata: Shell) -> None:
     def state(**settings: str) -> object:
         return rows(errata("list", "--json", **settings).stdout)[0]["on disk"]
@@ -113,19 +105,3 @@ def test_errors_are_one_line_with_a_remedy(errata: Shell, line: str, words: str)
     assert (done.returncode, done.stdout) == (2, "")
     assert all(word in done.stderr for word in words.split(" ... "))
     assert done.stderr.count("\n") == 1
-
-
-def test_the_sample_has_a_path(errata: Shell) -> None:
-    paths = errata("path", "sample", own=False).stdout.splitlines()
-    assert len(paths) == 12
-    assert all(Path(path).is_file() for path in paths)
-    assert errata("path", "sample", "gold.m2", own=False).stdout.endswith("sample/gold.m2\n")
-
-
-def test_the_real_catalogue_works_on_a_users_folder(errata: Shell, data_sets: Path) -> None:
-    done = errata("check", "--json", own=False, ERRATA_DATA=str(data_sets))
-    assert done.returncode == 0
-    assert {row["content"] for row in rows(done.stdout)} == {"ok"}
-    done = errata("list", own=False, ERRATA_DATA=str(data_sets))
-    assert "conll14-outputs" in done.stdout
-    assert not errata.server.requests

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command import run, tables
+from command import run
 from errata.data import Corpus, Reference
 from errata.edits import extract_all
 from errata.io import read_m2, write_m2
@@ -43,45 +40,9 @@ def files(tmp_path: Path) -> Path:
     for name, sentences in (
         ("one", ["We have been discussing about it .", "I go to the park tomorrow ."]),
         ("two", ['" We are discussing it . "', "I have went to the park tomorrow ."]),
-        ("three", ["We talking it .", "I have to been to the park past ."]),
     ):
         (tmp_path / f"{name}.txt").write_text("".join(s + "\n" for s in sentences))
     return tmp_path
-
-
-def test_scores_kinds_and_errors_are_those_of_the_released_scorer(files: Path) -> None:
-    line = f"{ALL} --names 0,1,2 --system 0"
-    found = {name: table["rows"] for name, table in tables(line, cwd=files).items()}
-    scores = {row["system"]: row for row in found["difficulty"]}
-    for name, row in GOLDEN["weighted"].items():
-        assert [round(scores[name][column], 4) for column in ("TP", "A", "F0.5")] == [
-            row[column] for column in ("TP", "A", "F05")
-        ]
-    for row in found["kinds"]:
-        assert [round(row["mean weight"], 2), round(row["SD"], 2), row["frequency"]] == (
-            GOLDEN["by_kind"][row["kind"]]
-        )
-    assert {row["kind"]: row["interval of the mean"] for row in found["kinds"]}["M:DET"] == [0, 0]
-    assert (found["hardest"][0]["error"], found["hardest"][0]["interval"]) == ("tomorrow", [1, 1])
-    assert found["easiest"][0]["weight"] == 0
-    assert [row["only you"] for row in found["uniqueness"]] == [2, 1, 0]
-    assert set(found) >= {"agreement_kappa", "0_only", "0_everyone_but", "0_missed"}
-    assert not {"hardest", "easiest"} & tables(f"{ALL} --examples 0", cwd=files).keys()
-    texts = tables("difficulty --gold gold.m2 one.txt zwei=two.txt three.txt", cwd=files)
-    by_text = {row["system"]: row["TP"] for row in texts["difficulty"]["rows"]}
-    assert by_text.keys() == {"one", "zwei", "three"}
-    assert round(by_text["one"], 4) == GOLDEN["weighted"]["0"]["TP"]
-
-
-def test_weight_files_go_out_and_in(files: Path) -> None:
-    run(f"{ALL} --write-weights w.txt", cwd=files)
-    counts = "".join(" ".join(map(str, row)) + "\n" for row in GOLDEN["n_correct"])
-    assert (files / "w.txt").read_text() == "3\n" + counts
-    line = "difficulty --gold gold.m2 one.txt --weights w.txt --signature full"
-    done = run(line, cwd=files)
-    assert "80.00" in done.stdout
-    assert "weights:3 systems of w.txt@" in done.stdout
-    assert "U:NOUN" in run("difficulty --gold gold.m2 --weights w.txt", cwd=files).stdout
 
 
 @pytest.mark.slow
@@ -99,21 +60,6 @@ def test_the_map_is_written_and_printed(files: Path) -> None:
     coloured = run(line, cwd=files, terminal=40).stdout
     assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == narrow
     assert "\x1b[48;2;" in coloured
-    pty = pytest.importorskip("pty")
-    outer, inner = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    environment |= {"TERM": "xterm", "COLUMNS": "40"}
-    command = [sys.executable, "-m", "errata", *line.split()]
-    subprocess.run(command, cwd=files, stdout=inner, env=environment, check=True, timeout=120)
-    os.close(inner)
-    shown = b""
-    try:
-        while part := os.read(outer, 65536):
-            shown += part
-    except OSError:  # so Linux reports that the other end is closed
-        pass
-    os.close(outer)
-    assert shown.decode().replace("\r\n", "\n") == coloured
 
 
 def test_several_annotators(files: Path) -> None:
@@ -124,16 +70,6 @@ def test_several_annotators(files: Path) -> None:
     assert "1 sentences have no annotation by annotator 1" in done.stderr
     assert "annotator 1 of 2" in done.stdout
     assert "annotators 0, 1" in run(f"{line} --annotator all", cwd=files).stdout
-
-
-def test_scores_by_kind_of_edit(files: Path) -> None:
-    line = "score --gold gold.m2 one.txt --by-type -m edits --tier 2"
-    table = tables(line, cwd=files)["one_by_type"]
-    rows = {row["kind"]: row for row in table["rows"]}
-    # The gold kinds are ERRANT's, the extractor's its own: the gold takes those.
-    assert set(rows) == {"INFL", "OTHER", "all (micro average)", "mean of kinds (macro average)"}
-    assert rows["all (micro average)"]["TP"] == 4
-    assert "kinds:gold retyped by aligned" in table["signature"]
 
 
 def test_texts_and_edits_are_not_scored_side_by_side(files: Path) -> None:

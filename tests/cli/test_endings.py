@@ -17,11 +17,9 @@ import pytest
 import errata as errata_package
 from command import Done, errata, errata_process, run
 from errata.datasets.load import sample_file
-from small_experiment import SMALL
 
 with sample_file("gold.m2") as _gold:
     SAMPLE = _gold.parent
-NINES = "9" * 5000
 SAMPLE_SCORE = ("score", "--sample", "--resamples", "0")
 
 
@@ -156,25 +154,6 @@ def test_too_little_memory_gives_no_wrong_advice(monkeypatch: pytest.MonkeyPatch
     assert "one sentence a line" not in said
 
 
-def test_numbers_of_many_digits_in_files(tmp_path: Path) -> None:
-    line = f"difficulty --gold {SAMPLE}/gold.m2 --annotator 0 {SAMPLE}/eager.txt --weights w.txt"
-    for first in (NINES, "1\x1c"):
-        (tmp_path / "w.txt").write_text(f"{first}\n1\n")
-        ended(run(line, cwd=tmp_path, code=None))
-    (tmp_path / "x.xml").write_text(
-        '<appraise-results><ranking-result><ranking-item id="1" doc-id="d" src-id="1" user="a" '
-        f'duration="{NINES}:00:00"><translation system="A" rank="1"/>'
-        '<translation system="B" rank="2"/></ranking-item></ranking-result></appraise-results>'
-    )
-    row = {"judge": "a", "sentence": 0, "systems": ["A", "B"], "ranks": [1, 2], "seconds": "N"}
-    (tmp_path / "x.jsonl").write_text(json.dumps(row).replace('"N"', NINES))
-    for file in ("x.xml", "x.jsonl"):
-        for command in ("agree", "plan", "rank"):
-            done = errata(command, file, cwd=tmp_path, code=None)
-            assert done.returncode in (0, 2), done.stderr
-            assert "Traceback" not in done.stderr
-
-
 def test_damaged_rows_of_the_cache(tmp_path: Path) -> None:
     env = {"ERRATA_CACHE": str(tmp_path)}
     line = (*SAMPLE_SCORE, "-m", "fluency(model=trigram)")
@@ -186,26 +165,6 @@ def test_damaged_rows_of_the_cache(tmp_path: Path) -> None:
                 connection.execute(f"UPDATE blobs SET value = {value}")
         done = errata(*line, env=env, code=None)
         assert done.returncode in (0, 2), (value, done.stderr)
-
-
-def test_an_experiment_file_with_wrong_values_is_refused(tmp_path: Path) -> None:
-    experiment, data = 'experiment = "napoles15"', "data = []"
-    for old, new in (
-        *((experiment, f"experiment = {value}") for value in ("[1, 2]", "{a = 1}", "3", "true")),
-        ('"metric", "kind"', '"metric", 3'),
-        (data, "data = [[1]]"),
-        (data, f"data = {'[' * 2000}{']' * 2000}"),
-        (data, f"data = [{NINES}]"),
-        (data, 'data = []\n[recipes.m2]\nmetric = ["x"]'),
-        (data, 'data = []\n[recipes.m2]\ndigits = "x"'),
-        *(("0.429", value) for value in ("1e-999999", "0." + "1" * 100, NINES)),
-        ('found = "-0.187"', 'found = "1e999999"'),
-        ('printed = "-0.225"', f'printed = "{NINES}"'),
-        ("napoles15", "no\\u001bsuch"),
-    ):
-        assert old in SMALL
-        (tmp_path / "own.toml").write_text(SMALL.replace(old, new))
-        assert "\x1b" not in ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
 
 
 @pytest.mark.parametrize(
@@ -221,16 +180,6 @@ def test_arguments_of_a_measure_are_of_its_kind(tmp_path: Path, name: str, value
         '[[table.way]]\nfrom = "print"\n'
     )
     assert f"ranking: {name} = " in ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
-
-
-def test_exit_codes_are_documented() -> None:
-    from errata.cli.main import EXIT_CODES
-
-    said = errata("--help").stdout
-    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text("utf-8")
-    for code, meaning in EXIT_CODES.items():
-        assert f"{code}  {meaning}" in said
-        assert f"| {code} | {meaning} |" in page
 
 
 def test_quiet_and_verbose(tmp_path: Path) -> None:

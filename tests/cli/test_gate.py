@@ -81,13 +81,6 @@ def test_a_condition_is_read_before_anything_is_computed(
     assert not refused(f"{scored} | cannot read the condition 'nonsense'", gate)
 
 
-def test_no_difference_is_printed_once(gate: Path) -> None:
-    text = run(f"{COMPARE} old.txt same.txt", cwd=gate).stdout
-    assert "0 of 72 sentences were written differently" in text
-    assert len(text.split("\n\n")) == 2  # the answer and one table
-    assert len(tables(f"{COMPARE} old.txt same.txt", cwd=gate)) > 5
-
-
 def test_what_build_servers_read(gate: Path, tmp_path: Path) -> None:
     files = f"--junit {tmp_path}/junit --markdown {tmp_path}/summary --annotate"
     done = run(f"{COMPARE} old.txt worse.txt {files}", *CONDITIONS, cwd=gate, code=1)

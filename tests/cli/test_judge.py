@@ -71,19 +71,6 @@ def test_rankings_scores_and_costs(fake: FakeChat, folder: Path) -> None:
     assert rows(f"{judge} --dry-run", folder)["judge_costs"][0]["kept"] == 6
 
 
-def test_every_output_alone_is_ranked_with_the_others(fake: FakeChat, folder: Path) -> None:
-    metric = "judge(group=1, repeats=1, concurrency=1)"
-    errata("judge", *FILES, "-m", metric, "-o", "j.jsonl", cwd=folder)
-    rankings = list(read_judgments(folder / "j.jsonl"))
-    assert [len(each.groups) for each in rankings] == [3, 2, 2]
-    assert rankings[0].judge == "fake-1 (group=1, repeats=1)"
-    assert sorted(zip(rankings[0].ranks, rankings[0].groups, strict=True)) == [
-        (1, ("good",)),
-        (2, ("fair",)),
-        (3, ("poor",)),
-    ]
-
-
 def test_sentences_keep_their_numbers_and_unread_ones_no_ranks(
     fake: FakeChat, folder: Path
 ) -> None:

@@ -13,7 +13,7 @@ from errata import parse
 from errata.core.correlation import pearson
 from errata.data import Judgment
 from errata.datasets import sample_corpus, sample_systems
-from errata.io.judgments import WrittenForm, write_judgments
+from errata.io.judgments import write_judgments
 from errata.scoring import evaluate
 
 JUDGED = "meta --judgments judgments.jsonl --gold gold.m2 --resamples 20"
@@ -22,18 +22,6 @@ FOUR = "-m m2 -m gleu cautious.txt eager.txt fluent.txt noisy.txt"  # judgments 
 
 def rows(line: str, *more: object, **options: Any) -> dict[str, Any]:
     return {name: table["rows"] for name, table in tables(line, *more, **options).items()}
-
-
-def test_scores_from_files(tmp_path: Path) -> None:
-    (tmp_path / "people.tsv").write_text("A\t3\nB\t2\nC\t1\nD\t0\n")
-    (tmp_path / "good.tsv").write_text("D\t0.1\nC\t0.2\nB\t0.35\nA\t0.4\n")
-    (tmp_path / "bad.tsv").write_text("A\t0.2\nB\t0.1\nC\t0.9\nD\t0.4\n")
-    line = "meta --human people.tsv --scores bad.tsv"
-    found = rows(f"{line} --scores good.tsv", cwd=tmp_path)
-    assert "sentence_level" not in found
-    assert {row["metric"]: row["ρ"] for row in found["system_level"]}["good"] == 1.0
-    bad = {row["metric"]: row["r"] for row in found["system_level"]}["bad"]
-    assert rows(f"{line} --without C", cwd=tmp_path)["system_level"][0]["r"] != bad
 
 
 @pytest.mark.slow
@@ -87,15 +75,6 @@ def test_a_system_is_left_out_alike_in_rank_and_meta(word: str) -> None:
     assert "noisy" not in str([each["rows"] for each in fewer.values()])
 
 
-def test_agree_and_plan_leave_systems_out() -> None:
-    for command in ("agree", "plan"):
-        plain, fewer = (tables(f"{command} --sample {more}") for more in ("", "--without noisy"))
-        for name, after in fewer.items():
-            assert "without:noisy" in after["signature"]
-            assert plain[name]["rows"] != after["rows"]
-        assert "noisy" not in str([table["rows"] for table in fewer.values()])
-
-
 def test_intervals_hold_their_values_and_signatures_name_the_inputs(sample: Path) -> None:
     found = tables(f"{JUDGED} {FOUR} --common --window 3", cwd=sample)
     for row in found["system_level"]["rows"]:
@@ -121,63 +100,6 @@ def test_judgments_are_read_before_metrics_are_computed(monkeypatch: pytest.Monk
     monkeypatch.setattr(evaluate, "evaluate", forbidden)
     for words in ("--judgments nowhere.xml", "--human nowhere.tsv", "--ranker elo"):
         run(f"meta --sample {words}", code=2)
-
-
-def test_judgments_are_read_as_by_the_other_commands(tmp_path: Path) -> None:
-    def pairs(more: str = "") -> Any:
-        line = "meta -m m2 --level sentence --convention noties --resamples 0 --sample --common "
-        return rows(line + more, cwd=tmp_path)["sentence_level"][0]["pairs"]
-
-    groups = (("eager",), ("fluent",), ("noisy",))
-    ann, bob = (Judgment(judge, 72, groups, (1, 2, 3)) for judge in ("ann", "bob"))
-    write_judgments([ann], tmp_path / "one.jsonl")
-    write_judgments([ann, bob], tmp_path / "two.jsonl")
-    both = "--judgments one.jsonl --judgments two.jsonl --base 1"  # of 72 sentences the last
-    assert pairs(both) == 9
-    assert pairs(f"{both} --leave-out ann") == 3
-    assert pairs("--judgments one.jsonl --base 1") == 3
-    assert pairs() > pairs("--leave-out bo")
-    (tmp_path / "outputs").mkdir()
-    for name, *_ in groups:
-        (tmp_path / "outputs" / name).write_text("the same\n" * 72)
-    done = run(f"meta --sample {both} --outputs outputs", cwd=tmp_path, code=2)
-    assert "eager in --outputs" in done.stderr
-
-
-@pytest.mark.parametrize("form", ["jsonl", "pairwise"])
-def test_judgments_must_fit_the_outputs(tmp_path: Path, form: WrittenForm) -> None:
-    lines = [f"This is sentence {i} ." for i in range(30)]
-    (tmp_path / "source").write_text("\n".join(lines) + "\n")
-    changes = {"A": 3, "B": 4, "C": 5}
-    for system, odd in changes.items():
-        texts = [line.replace("is", "was") if i % odd else line for i, line in enumerate(lines)]
-        (tmp_path / system).write_text("\n".join(texts) + "\n")
-
-    def ranking(i: int) -> Judgment:
-        groups = [
-            tuple(name for name, odd in changes.items() if bool(i % odd) == changed)
-            for changed in (True, False)
-        ]
-        ranked = [(group, rank) for rank, group in enumerate(groups, 1) if group]
-        return Judgment("ann", i, tuple(g for g, _ in ranked), tuple(r for _, r in ranked), str(i))
-
-    fits, off = (0, 1) if form == "jsonl" else (1, 0)
-    judgments = [ranking(i) for i in range(1, 30)]
-    write_judgments(judgments, tmp_path / "judgments", form=form, base=fits)
-    corpus = "--source source --refs B -m gleu A B C --resamples 0"
-    line = f"meta --judgments judgments {corpus} --base"
-    run(line, fits, cwd=tmp_path)
-    refused = run(line, off, cwd=tmp_path, code=2)
-    assert "off by one" in refused.stderr
-    assert f"--base {fits}" in refused.stderr
-    run(f"{line} {off} --labels given --level system", cwd=tmp_path)
-    if form == "jsonl":  # scores from a file show it as well: one text has one score
-        made = run(f"score {corpus} --by-sentence --json", cwd=tmp_path)
-        (tmp_path / "scores.json").write_text(made.stdout)
-        line = "meta --judgments judgments --scores scores.json --resamples 0 --base"
-        run(line, 0, cwd=tmp_path)
-        assert "--base 0" in run(line, 1, cwd=tmp_path, code=2).stderr
-        run(line, 1, "--labels", "given", cwd=tmp_path)
 
 
 def test_a_system_that_only_a_metric_knows_is_refused_at_sentence_level(sample: Path) -> None:

@@ -127,49 +127,8 @@ def test_odd_gold_can_be_read_everywhere(texts: Path, name: str) -> None:
     assert done.returncode == (2 if name == "references" else 0)
 
 
-def test_the_official_scorer_reads_odd_gold_so(texts: Path) -> None:
-    """Edge case multi_S_paragraph of the official scorer: 1 correct, 1 proposed, 2 gold."""
-    (row,) = tables("score --gold odd.m2 odd.txt -m m2 --compatible", cwd=texts)["m2"]["rows"]
-    assert (row["correct"], row["proposed"], row["gold"]) == (1, 1, 2)
-
-
-def test_several_annotators(folder: Path) -> None:
-    line = "convert gold.m2 --annotator 0 --annotator 1 --copy-missing -o x"
-    run(line, cwd=folder)
-    assert {path.name for path in folder.glob("x.*")} == {"x.src", "x.ref0", "x.ref1"}
-    found = tables("references --sample -m gleu --annotator 0 --annotator 1")
-    assert [row["annotator"] for row in next(iter(found.values()))["rows"]] == ["0", "1"]
-    done = run("stress m2 --annotator 1 --resamples 0 --signature full")
-    assert "references:1 of annotator 1" in done.stdout
-
-
 def rows(line: str, table: str) -> Any:
     return tables(line)[table]["rows"]
-
-
-def test_over_decides_what_is_resampled() -> None:
-    intervals = set()
-    for over in ("systems", "sentences", "judgments", "both"):
-        table = tables(f"meta --sample -m m2 --resamples 60 --over {over}")["system_level"]
-        intervals.add(str(table["rows"][0]["r 95 %"]))
-        assert f"over:{over}" in table["signature"]
-    assert len(intervals) == 4
-
-
-def test_weights_and_power_go_in_one_direction() -> None:
-    kappas = [
-        rows(f"agree --sample --kappa-weights {word}", "agreement")[0]["value"]
-        for word in ("none", "linear", "quadratic")
-    ]
-    assert kappas == sorted(set(kappas))
-
-    def needed(power: float) -> float:
-        line = f"plan --sample --systems eager cautious --simulations 100 --power {power}"
-        values = {row["figure"]: row["value"] for row in rows(line, "plan")}
-        value = values["rankings needed"]
-        return float(value if isinstance(value, int | float) else value[-1] or value[0])
-
-    assert needed(0.5) < needed(0.95)
 
 
 @pytest.mark.parametrize(
@@ -195,17 +154,3 @@ def test_what_changes_a_table_is_in_its_signature(line: str) -> None:
     for name in differ:
         if name in changed:
             assert plain[name]["signature"] != changed[name]["signature"], name
-
-
-def test_no_resamples_leave_intervals_out() -> None:
-    for line in (
-        "score -m bleu",
-        "meta -m bleu",
-        "difficulty",
-        "references -m bleu",
-        "stress bleu",
-        "rank",
-    ):
-        found = tables(f"{line} --sample --resamples 0")
-        columns = {column for table in found.values() for column in table["columns"]}
-        assert not [column for column in columns if "interval" in column or "95 %" in column], line

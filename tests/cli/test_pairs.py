@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from collecting import fill_with_sample
-from command import errata, run
+from command import run
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.io import write_judgments, write_scores
-from errata.io.scores import read_score_file
 from errata.scoring.evaluate import evaluate
 
 # A kind, a file and the command that prints it; behind an empty kind is what no command reads.
@@ -161,13 +160,3 @@ def test_what_is_something_else_is_refused(made: Path, command: str) -> None:
             assert last.startswith("errata: "), (file, done.stderr)
             assert len(last) < 1000, (file, last)
             assert all(line.startswith(("warning: ", "notice: ")) for line in before), file
-
-
-def test_cells_made_safe_for_spreadsheets_are_read_as_they_were(folder: Path) -> None:
-    names = {"+A": "cautious", "@B": "eager", "'C": "fluent"}
-    given = [f"{name}={text}.txt" for name, text in names.items()]
-    line = ("score", "--gold", "gold.m2", "-m", "gleu", *given, "--resamples", 0, "--format", "tsv")
-    for more in ((), ("--safe-cells",), ("--by-sentence", "--safe-cells")):
-        (folder / "safe.tsv").write_text(errata(*line, *more, cwd=folder).stdout)
-        (scores,) = read_score_file(folder / "safe.tsv")
-        assert set(scores.systems) == set(names)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from command import errata, errata_process, run, tables
+from command import errata_process, run, tables
 from errata.data import Judgment
 from errata.io.judgments import write_judgments
-from human_data import grundkiewicz_file, sakaguchi_file
+from human_data import grundkiewicz_file
 
 
 def test_rank_without_resamples_has_the_same_scores() -> None:
@@ -49,17 +49,6 @@ def test_missing_matplotlib_names_what_to_install(tmp_path: Path) -> None:
     line = "rank --sample --figure x.svg"
     result = errata_process(*line.split(), cwd=tmp_path, env=env, code=2)
     assert "pip install 'errata-gec[plot]'" in result.stderr
-
-
-def test_rank_refuses_shifted_labels() -> None:
-    outputs = grundkiewicz_file().parent / "original" / "official_submissions"
-    file = sakaguchi_file("Ctrl_merged.csv")
-    assert "off by one" in errata("rank", file, "--outputs", outputs, code=2).stderr
-    assert "under two labels" in errata("rank", file, "--resamples", "40").stderr
-    line = f"rank {file} --outputs {outputs} --labels text --resamples 40 --signature full"
-    relabelled = run(line)
-    assert "corrected" in relabelled.stderr
-    assert "comparisons:26052" in relabelled.stdout
 
 
 def test_agree_as_published(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from collecting import fill_with_sample
-from command import errata, refused, run
+from command import refused, run
 from errata.cli.judgment_options import split_names
 from errata.cli.main import _fault
 from errata.core.errors import InputError
@@ -146,11 +146,6 @@ def test_names_are_a_list_or_a_file(tmp_path: Path) -> None:
     assert split_names("A, B") == split_names(str(tmp_path / "names")) == ["A", "B"]
     with pytest.raises(InputError, match="empty name"):
         split_names("A,,B")
-
-
-def test_verbose_reports_how_long_it_took() -> None:
-    seconds = re.search(r"; (\d+\.\d) s$", errata("metrics", "-v").stderr.strip())
-    assert seconds is not None
 
 
 @pytest.mark.parametrize(
