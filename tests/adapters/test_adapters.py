@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -160,55 +159,6 @@ def test_promptfoo_is_given_a_grade() -> None:
     single = {"vars": {"source": "He go .", "reference": "He goes ."}}
     assert get_assert("He goes .", single)["pass"]
     json.dumps([good, bad, other])
-
-
-PROMPTFOO = """
-description: errata
-providers: [echo]
-prompts: ["{{answer}}"]
-defaultTest:
-  assert:
-    - type: python
-      value: file://ASSERTION
-      config: {threshold: 0.6}
-tests:
-  - vars: {source: "He go home .", reference: "He goes home .", answer: "He goes home ."}
-  - vars: {source: "She like it .", reference: "She likes it .", answer: "She like it ."}
-  - vars: {source: "I has a dog .", reference: "I have a dog .", answer: "I have the dog ."}
-derivedMetrics:
-  - name: corpus F0.5
-    value: 1.25 * correct / (0.25 * gold + proposed)
-"""
-
-
-@pytest.mark.slow
-def test_promptfoo_adds_counts_up_to_a_corpus_score(tmp_path: Path) -> None:
-    """In the real promptfoo, where one is installed: over a gigabyte, so that no test brings it."""
-    command = os.environ.get("PROMPTFOO") or shutil.which("promptfoo")
-    if command is None:
-        pytest.skip("needs promptfoo on the path, or in PROMPTFOO; its contract is tested above")
-    text = PROMPTFOO.replace("ASSERTION", str(adapter_path("promptfoo")))
-    (tmp_path / "promptfooconfig.yaml").write_text(text, encoding="utf-8")
-    own = {
-        "PROMPTFOO_PYTHON": sys.executable,
-        "PROMPTFOO_DISABLE_TELEMETRY": "1",
-        "PROMPTFOO_DISABLE_UPDATE": "1",
-        "PROMPTFOO_CONFIG_DIR": str(tmp_path / "own"),
-    }
-    done = subprocess.run(
-        [*command.split(), "eval", "--no-cache", "-o", "out.json"],
-        cwd=tmp_path,
-        env={**offline(tmp_path), **own},
-        capture_output=True,
-        text=True,
-    )
-    assert (tmp_path / "out.json").is_file(), done.stdout[-2000:] + done.stderr[-2000:]
-    results = json.loads((tmp_path / "out.json").read_text("utf-8"))["results"]
-    assert [each["success"] for each in results["results"]] == [True, False, False]
-    (prompt,) = results["prompts"]
-    named = prompt["metrics"]["namedScores"]
-    assert (named["correct"], named["proposed"], named["gold"]) == (2, 3, 3)
-    assert named["corpus F0.5"] == pytest.approx(1.25 * 2 / (0.25 * 3 + 3))
 
 
 @pytest.mark.slow

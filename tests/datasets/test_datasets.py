@@ -69,11 +69,6 @@ def test_the_catalogue_describes_the_real_files(
             assert (data_sets / chosen.address(file)).stat().st_size == file.size
 
 
-def test_every_set_says_where_it_comes_from() -> None:
-    for chosen in catalogue().values():
-        assert all((chosen.title, chosen.licence, chosen.citations, chosen.files))
-
-
 def test_files_go_by_their_last_part_too() -> None:
     chosen = data_set("conll14")
     assert chosen.file("conll14st-test.tok.trg0") is chosen.file("refs/conll14st-test.tok.trg0")
@@ -346,17 +341,6 @@ def test_processes_at_once_download_one_time(
 
 
 # The real sets
-
-
-def test_the_real_sets_can_be_downloaded(data_sets: Path) -> None:
-    with serve(data_sets) as state:
-        for name, chosen in catalogue().items():
-            paths = fetch.get(name, base_url=state.url)
-            for file in chosen.files:
-                assert (
-                    paths[file.name].read_bytes() == (data_sets / chosen.address(file)).read_bytes()
-                )
-        assert len(state.requests) == sum(len(c.files) for c in catalogue().values())
 
 
 def test_conll14_loads(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> None:

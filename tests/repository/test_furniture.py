@@ -5,7 +5,6 @@ None of it runs here as it will run elsewhere; what can rot unseen is compared w
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import tomllib
@@ -90,18 +89,6 @@ def test_workflows_call_what_is_there(path: Path) -> None:
         assert list(ROOT.glob(files)), files
 
 
-def test_wheels_are_built_again_when_what_they_are_made_of_changes() -> None:
-    for pattern in load(".github/workflows/wheels.yml")["on"]["pull_request"]["paths"]:
-        assert list(ROOT.glob(pattern)), pattern
-
-
-def test_continuous_integration_runs_everything() -> None:
-    script = ROOT / ".ci" / "run"
-    assert asked(script.read_text(encoding="utf-8").splitlines()) == {"test", "check"}
-    assert "LM=1 make test" in script.read_text(encoding="utf-8")
-    assert os.name == "nt" or os.access(script, os.X_OK)
-
-
 def test_pages_name_targets_that_exist() -> None:
     found = set()
     for page in PAGES:
@@ -171,14 +158,6 @@ def test_hooks_use_the_tools_of_make_check() -> None:
         assert need == "requests" or any(
             known.startswith(need) for known in PROJECT["project"]["dependencies"]
         ), need
-
-
-def test_data_is_left_alone_by_hooks_and_editors() -> None:
-    found = re.fullmatch(r"\^\((.+)\)", load(".pre-commit-config.yaml")["exclude"])
-    assert found
-    for folder in found[1].split("|"):
-        assert list((ROOT / folder).iterdir()), folder
-        assert f"{folder}**" in text(".editorconfig"), folder
 
 
 def test_there_is_one_home() -> None:

@@ -432,24 +432,3 @@ def test_the_metrics_of_one_s_own_are_scored_and_keep_the_contract(folder: Path)
     assert re.sub(r" \| order:manifest [\w-]+", "", counted) == printed
     both = "interpolate(first='kept.py:Kept', second='nearest.py:Nearest', weight=0.5)"
     check_metric(parse(both))
-
-
-def test_what_one_command_writes_another_reads_with_the_same_figures(folder: Path) -> None:
-    """The page on what fits where: score files, and M2 made of texts."""
-    commands = [command.line for command in page_commands(DOCS / "joins.md")]
-    from_files = [errata_shell(line, folder) for line in commands[:3]][-1]
-    options = ("--level", "system", "--ranker", "expected_wins")
-    at_once = errata("meta", "--sample", "-m", "gleu", "-m", "m2", *options).stdout
-
-    def figures(text: str, name: str) -> list[str]:
-        row = next(words for line in text.splitlines() if name in (words := line.split())[:2])
-        return row[row.index(name) :][1:4]
-
-    for metric in ("gleu", "m2"):
-        assert figures(from_files, metric) == figures(at_once, metric)
-    *_, by_gold, by_texts = (errata_shell(line, folder) for line in commands[4:8])
-    assert figures(by_gold, "ours") == figures(by_texts, "ours")
-
-
-def errata_shell(line: str, folder: Path) -> str:
-    return run(Command(line, shown=["all resamples"]), folder).stdout

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
-import runpy
-import sys
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
 
 import errata
 
@@ -74,17 +69,3 @@ def test_the_interface_page_has_every_public_name() -> None:
             if callable(thing := getattr(import_module(module), name)) and not thing.__doc__
         ]
         assert bare == [], "without a docstring they are left out"
-
-
-def test_examples_in_docstrings_are_shown_as_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    # griffe belongs to the docs, not to the tests: what is tested does not need it.
-    monkeypatch.setitem(sys.modules, "griffe", SimpleNamespace(Extension=object, Object=object))
-    extension = runpy.run_path(str(DOCS / "doctests.py"))
-    before = "Add.\n\n>>> a = 1\n>>> a + (\n...     a)\n2\n\nThen more.\n\n>>> b\n3"
-    item = SimpleNamespace(docstring=SimpleNamespace(value=before))
-    extension["Doctests"]().on_object(obj=item)
-    assert item.docstring.value == (
-        "Add.\n\n```python\n>>> a = 1\n>>> a + (\n...     a)\n2\n```\n\nThen more.\n\n"
-        "```python\n>>> b\n3\n```"
-    )
-    extension["Doctests"]().on_object(obj=SimpleNamespace(docstring=None))

@@ -67,13 +67,6 @@ def test_three_studies_have_a_page() -> None:
         assert f"studies/{page.name}" in index
 
 
-def test_a_study_needs_nothing_but_errata() -> None:
-    for commands in (commands for page in PAGES for commands, _ in blocks(page)):
-        words = re.findall(r"(?:^|[|;(]|\bdo\b|&&)\s*([a-z]+)", commands, re.MULTILINE)
-        programs = {word for word in words if not re.search(rf"\b{word}=", commands)}
-        assert programs <= {"errata", "for", "do", "done", "dirname"}, programs
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_study_comes_out_as_its_page_says(page: Path, tmp_path: Path, data_sets: Path) -> None:

@@ -70,12 +70,6 @@ def test_the_lock_pins_all_that_is_asked_for() -> None:
     assert wanted <= locked.keys()
 
 
-def test_no_file_says_where_packages_came_from_here() -> None:
-    for path in REQUIREMENTS.iterdir():
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"https?://|file:|--(extra-)?index-url|--find-links", text), path.name
-
-
 def licences() -> dict[str, str]:
     text = (REQUIREMENTS / "LICENCES.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([a-z][\w.-]*) \| (.*?) \| (.*?) \|$", text, re.M)

@@ -16,7 +16,6 @@ from errata.core.stats import Floats
 from errata.datasets.catalogue import catalogue
 from errata.datasets.load import SAMPLE_FILES, sample_file
 from errata.models import register
-from errata.models.checkpoint import is_available
 from errata.reproduce.data import ExperimentData
 from errata.reproduce.experiment import (
     MOST_DIGITS,
@@ -33,9 +32,7 @@ from errata.reproduce.run import (
     all_measures,
     check_measures,
     compare_with_print,
-    difference,
     experiment_table,
-    format_value,
     reproduce,
     reproduction_tables,
 )
@@ -267,16 +264,6 @@ def test_a_model_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) ->
         assert found.ok
 
 
-def test_weights_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(hub, "try_to_load_from_cache", lambda name, file: None)
-    assert not is_available("gpt2")
-    monkeypatch.setattr(
-        hub, "try_to_load_from_cache", lambda name, file: f"/{name}" if "bin" in file else None
-    )
-    assert is_available("gpt2")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -345,19 +332,6 @@ def test_files_of_ones_own_are_checked(tmp_path: Path, old: str, new: str, messa
         own(tmp_path, documented().replace(old, new, 1))
 
 
-def test_outputs_of_a_named_set(tmp_path: Path) -> None:
-    parts = '[files.texts]\nsource = "source.txt"\nreferences = ["reference0.txt"]\n[recipes.M2]'
-    text = documented().replace("[recipes.M2]", parts, 1)
-    text = text.replace('metric = "m2"\nreferences = "ours"', TEXTS, 1)
-    text = text.replace('"noisy.txt", ', "")  # of which one is warned with these references
-    found = own(tmp_path, text)
-    first = found.tables[0].cells[0]
-    assert (first.verdict.name, first.recomputed) == ("different", pytest.approx(0.6, abs=0.4))
-
-
-TEXTS = 'metric = "m2"\nreferences = "texts"\noutputs = "ours"'
-
-
 def test_where_nothing_was_published_figures_are_different() -> None:
     mine = SMALL.replace("0.429", "0.428", 1)
     for text, name in ((mine, "MISMATCH"), ("published = false\n" + mine, "different")):
@@ -417,26 +391,7 @@ def test_verdicts(
     assert expected in VERDICTS
 
 
-def test_differences() -> None:
-    assert difference(0.5, "0.25") == 0.25
-    assert difference("CAMB", "AMU") is None
-    assert difference(0.5, None) is None
-    assert format_value(4.4e-13, "0.0000000000") == "0.0000000000"
-
-
 # Runs
-
-
-def test_small_run() -> None:
-    result = run(SMALL)
-    assert [cell.verdict.name for cell in result.tables[0].cells] == [
-        "exact",
-        "not run",
-        "differs (known)",
-        "not printed",
-    ]
-    assert result.findings[0].evidence[0].confirmed is True
-    assert result.ok
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from errata.models import register
 from errata.reproduce.data import ExperimentData, UnknownName
 from errata.reproduce.experiment import Experiment, experiment_names, parse_experiment
 from errata.reproduce.metric_measures import metric_scores
-from errata.reproduce.run import Reproduction, all_measures, cell_table, reproduce
+from errata.reproduce.run import Reproduction, all_measures, reproduce
 from fake_lm import FakeModel
 from small_papers import write_small_papers
 
@@ -38,7 +37,7 @@ def _experiment(name: str) -> Experiment:
     return parse_experiment(text, name)
 
 
-def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Reproduction, ...]:
+def _run(folder: Path) -> tuple[Reproduction, ...]:
     write_small_papers(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ERRATA_DATA", str(folder))
@@ -47,10 +46,7 @@ def _run(folder: Path, steps: list[tuple[int, int]] | None = None) -> tuple[Repr
         patch.setattr("errata.reproduce.data.is_available", lambda name: False)
         register("fake", FakeModel)
         return reproduce(
-            [_experiment(name) for name in experiment_names()],
-            extractor="aligned",
-            model="fake",
-            progress=None if steps is None else lambda *step: steps.append(step),
+            [_experiment(name) for name in experiment_names()], extractor="aligned", model="fake"
         )
 
 
@@ -74,74 +70,15 @@ def _text(value: float | str | None) -> str:
     return "" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-@pytest.fixture(scope="module")
-def steps() -> list[tuple[int, int]]:
-    """What was said of the progress of the run."""
-    return []
-
-
-@pytest.fixture(scope="module")
-def results(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, int]]
-) -> tuple[Reproduction, ...]:
-    """All experiments, run together."""
-    return _run(tmp_path_factory.mktemp("papers"), steps)
-
-
 @pytest.mark.slow
-def test_every_measure_gives_what_it_gave(results: tuple[Reproduction, ...]) -> None:
+def test_every_measure_gives_what_it_gave(tmp_path: Path) -> None:
     before = [tuple(line.split("\t")) for line in GOLDEN.read_text("utf-8").splitlines()]
-    now = _rows(results)
+    now = _rows(_run(tmp_path))
     assert [row[:-1] for row in now] == [row[:-1] for row in before]
     for new, old in zip(now, before, strict=True):
         if new[-1] != old[-1]:
             numbers = [float(row[-1]) for row in (new, old)]
             assert numbers[0] == pytest.approx(numbers[1], rel=1e-9, abs=1e-11), new[:-1]
-
-
-@pytest.mark.slow
-def test_progress_counts_every_figure_once(
-    results: tuple[Reproduction, ...], steps: list[tuple[int, int]]
-) -> None:
-    total = len(_rows(results))
-    assert {of for _, of in steps} == {total}
-    done = [step for step, _ in steps]
-    assert done == sorted(done)
-    assert set(done) == set(range(total + 1))
-
-
-@pytest.mark.slow
-def test_ways_are_ruled_off(results: tuple[Reproduction, ...]) -> None:
-    for result in results:
-        for table in result.tables:
-            shown = cell_table(table, "x")
-            ways = [cell.way for cell in table.cells]
-            ends = {i for i, (way, after) in enumerate(pairwise(ways)) if way != after}
-            assert shown.rules == ends
-            assert len(shown.rows) == len(ways)
-            assert ("from" in shown.columns) == (len(set(ways)) > 1)
-
-
-@pytest.mark.slow
-def test_all_measures_are_run(results: tuple[Reproduction, ...]) -> None:
-    run = {table.table.measure for result in results for table in result.tables if table.cells}
-    run |= {
-        one.evidence.measure
-        for result in results
-        for finding in result.findings
-        for one in finding.evidence
-    }
-    assert run | {"agreement"} == all_measures().keys()  # which is for files of one's own
-
-
-def test_what_is_kept_is_made_once() -> None:
-    made: list[int] = []
-    ticks: list[int] = []
-    material = ExperimentData(tick=lambda: ticks.append(len(made)))
-    for _ in range(2):
-        assert material.keep("x", lambda: made.append(1) or "y") == "y"
-    assert made == [1]
-    assert ticks == [0, 1]
 
 
 @pytest.fixture(scope="module")
