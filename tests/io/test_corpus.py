@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import errata.io
+from command import python_process
 from errata.core.errors import DataWarning, InputError
-from errata.data import Edit, Reference
+from errata.data import Corpus, Edit, Reference
 from errata.io import read_corpus, read_hypotheses
 from errata.io.outputs import system_name
+from errata.io.slices import MOST_VALUES, NO_VALUE, read_slices
 
 M2 = (
     "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
@@ -88,3 +91,43 @@ def test_hypotheses_as_edits_of_another_source(folder):
     path.write_text("S He go home .\n")
     with pytest.raises(InputError, match="1 source sentences, but the corpus has 2"):
         read_hypotheses(path, corpus=corpus)
+
+
+def test_slices_are_read(tmp_path: Path) -> None:
+    corpus = Corpus.from_texts(["a", "b", "c"])
+    table = tmp_path / "slices.tsv"
+    table.write_text("domain\tlevel\nnews\tA1\nmail\t\nnews\tB2\n")
+    read = read_slices(table, corpus)
+    assert read == {"domain": ("news", "mail", "news"), "level": ("A1", NO_VALUE, "B2")}
+    left = read_slices(table, corpus.without_sentences(1))
+    assert left["domain"] == ("news", "news")
+    many = Corpus.from_texts(["a"] * (MOST_VALUES + 1))
+    table.write_text("id\n1\n" + "".join(f"{i + 1}\n" for i in range(MOST_VALUES)))
+    assert len({*read_slices(table, many)["id"]}) == MOST_VALUES
+    for text, said, given in (
+        ("domain\nnews\n", "1 rows below the header, but the corpus has 3", corpus),
+        ("domain\tdomain\na\tb\nc\td\ne\tf\n", "two columns are called 'domain'", corpus),
+        ("domain\t\na\tb\nc\td\ne\tf\n", "a column has no name", corpus),
+        ("domain\n", "a header and a row per sentence", corpus),
+        ("id\n" + "".join(f"{i}\n" for i in range(len(many))), "201 different values", many),
+    ):
+        table.write_text(text)
+        with pytest.raises(Exception, match=said):
+            read_slices(table, given)
+
+
+def test_every_name_is_there_and_nothing_else() -> None:
+    assert sorted(errata.io._WHERE) == errata.io.__all__ == dir(errata.io)
+    for name in errata.io.__all__:
+        assert getattr(errata.io, name).__name__ == name
+    with pytest.raises(AttributeError, match="no attribute 'read_xml'"):
+        errata.io.read_xml  # noqa: B018
+
+
+def test_texts_are_read_without_the_readers_of_judgments() -> None:
+    program = (
+        "import sys, errata.io as io\n"
+        "io.read_corpus, io.read_hypotheses, io.read_m2, io.read_text\n"
+        "print('errata.io.judgments' in sys.modules)"
+    )
+    assert python_process(program).stdout == "False\n"

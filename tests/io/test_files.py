@@ -22,7 +22,7 @@ from command import errata
 from errata.core.errors import DataWarning, InputError
 from errata.io import read_text, write_text
 from errata.io.atomic import write_bytes, write_lines
-from errata.io.files import READ_BYTES, _Bounded, read_bytes, stream_lines
+from errata.io.files import READ_BYTES, read_bytes, stream_lines
 from errata.io.judgments import read_judgments
 from errata.io.scores import read_score_file
 
@@ -165,26 +165,11 @@ def test_numbers_of_thousands_of_digits(tmp_path: Path, name: str) -> None:
     assert len(done.stderr or done.stdout) < 2000
 
 
-class Asked(io.BytesIO):
-    """A file without a size that remembers how much it was asked for."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__(content)
-        self.sizes: list[int | None] = []
-
-    def read(self, size: int | None = -1) -> bytes:
-        self.sizes.append(size)
-        return super().read(size)
-
-
 @pytest.mark.parametrize(
     "size", [0, 1, READ_BYTES - 1, READ_BYTES, READ_BYTES + 1, 3 * READ_BYTES + 7]
 )
 def test_all_of_a_file_is_read_piece_by_piece(tmp_path: Path, size: int) -> None:
     content = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
-    file = Asked(content)
-    assert _Bounded(file, "it", 10 * READ_BYTES).readall() == content
-    assert {*file.sizes} == {READ_BYTES}
     plain, packed = tmp_path / "a.txt", tmp_path / "a.gz"
     plain.write_bytes(content)
     packed.write_bytes(gzip.compress(content, 1))

@@ -214,60 +214,6 @@ def test_conll14_counts_and_rewrites_byte_for_byte(conll14, tmp_path):
 
 # --- round trip -------------------------------------------------------------------------------
 
-WORD = st.text(
-    st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"], exclude_characters="|"),
-    min_size=1,
-    max_size=4,
-)
-PHRASE = st.lists(WORD, max_size=3).map(" ".join).filter(lambda text: text != "-NONE-")
-FIELD = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="|"), max_size=5)
-
-
-@st.composite
-def references(draw: st.DrawFn, length: int) -> tuple[Reference, ...]:
-    if draw(st.booleans()):
-        return (Reference(0, (), implied=True),)
-    found = []
-    for annotator in sorted(draw(st.sets(st.integers(0, 20), min_size=1, max_size=3))):
-        edits = []
-        for _ in range(draw(st.integers(0, 4))):
-            start = draw(st.integers(0, length))
-            edits.append(
-                Edit(
-                    start,
-                    draw(st.integers(start, length)),
-                    draw(PHRASE),
-                    draw(FIELD.filter(lambda kind: kind != "noop")),
-                    tuple(draw(st.lists(PHRASE, max_size=2))),
-                    draw(FIELD),
-                    draw(FIELD),
-                )
-            )
-        found.append(Reference(annotator, tuple(edits)))
-    return tuple(found)
-
-
-@st.composite
-def corpora(draw: st.DrawFn) -> Corpus:
-    sources = draw(
-        st.lists(
-            st.text(
-                st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=12
-            ),
-            min_size=1,
-            max_size=4,
-        )
-    )
-    return Corpus(tuple(sources), tuple(draw(references(len(s.split()))) for s in sources), "gold")
-
-
-@settings(max_examples=150, deadline=None)
-@given(corpora())
-def test_round_trip_is_exact(tmp_path_factory, corpus):
-    path = tmp_path_factory.mktemp("m2") / "gold.m2"
-    write_m2(corpus, path)
-    assert scan_m2(path).corpus == corpus
-
 
 ANY = st.text(max_size=6)
 

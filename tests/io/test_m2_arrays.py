@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
 from errata.io.checks.text import check_gold_characters, letters_in, source_letters
-from errata.io.files import decode, read_bytes
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
 from errata.metrics.m2.matching import gold_edits, gold_references
@@ -205,24 +203,6 @@ def test_changed_corpora(change: Callable[[Corpus], Corpus], ours: Corpus, their
     assert [*map(mine.number, numbers)] == [*map(other.number, numbers)]
 
 
-def test_columns_of_references() -> None:
-    edits = (Edit(0, 1, "x", "X"), Edit(1, 2, "y", "X", ("z",)))
-    table = ReferenceTable.of(
-        [
-            (Reference(0, text="x b"), Reference(1, edits, "x y")),
-            (),
-            (Reference(0, (), implied=True), Reference(2, edits)),
-        ]
-    )
-    assert table.texts == ["x b", "x y", None, None]
-    assert table.implied.tolist() == [False, False, True, False]
-    assert table.replacements == ["x", "y", "x", "y"]
-    assert table.all_replacements(3) == ("y", "z")
-    part = table[2:]
-    assert (part.texts, part.implied.tolist()) == ([], [True, False])
-    assert (part.replacements, part.alternatives) == (["x", "y"], [(), ("z",)])
-
-
 # --- who asks -----------------------------------------------------------------------------------
 
 
@@ -293,25 +273,6 @@ def test_repeated_edits_are_left_out_once() -> None:
 
 
 # --- files ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_every_file_there_is(data_sets: Path) -> None:
-    paths = sorted(p for p in data_sets.rglob("*.m2*") if p.is_file())
-    if not paths:
-        pytest.skip("needs M2 files in the data sets")
-    fast = 0
-    for path in paths:
-        text = decode(read_bytes(path), str(path))
-        for compatible in (False, True):
-            given = {"compatible": compatible, "collect": True}
-            same_file(
-                refused(scan_m2_text, text, str(path), **given),
-                refused(by_lines, text, str(path), **given),
-            )
-        found = scanned(text)
-        fast += found is not None and 10 * len(found.unsound) < len(found.paragraphs)
-    assert 2 * fast > len(paths)  # most are sound for the most part
 
 
 def test_odd_characters_of_alternatives_stand_behind_those_of_their_corrections() -> None:

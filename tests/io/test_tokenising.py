@@ -201,20 +201,6 @@ def test_lines_with_marks_glued_to_words_are_counted(lines: list[str]) -> None:
     assert all(f" {alone} of {asked} lines" in finding.problem for finding in found)
 
 
-@pytest.mark.slow
-def test_text_that_a_tokeniser_leaves_uncut_is_warned_of(folder: Path) -> None:
-    """Moses' rules part no Chinese words."""
-    pytest.importorskip("sacremoses")
-    for name in ("src.txt", "ref.txt"):
-        (folder / name).write_text("我昨天去了学校上课很高心。\n" * 3, "utf-8")
-    said = "moses:zh leaves 12 characters or more without a space in 3 of 3 lines"
-    texts = ("--source", "src.txt", "--refs", "ref.txt", "out=ref.txt", "-m", "m2")
-    for cut, told in (("moses:zh", True), ("characters", False)):
-        for command in (("score", *texts), ("tokenise", "src.txt")):
-            done = errata(*command, "--tokens", cut, cwd=folder)
-            assert (f"src.txt: {said}" in done.stderr) == told, command
-
-
 def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:
     cut = ("tokenise", "src.txt", "ref.txt", "--tokens", "characters")
     done = errata(*cut, "-o", "cut", "--json", cwd=folder)

@@ -7,10 +7,12 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from command import errata
 from errata.core.errors import InputError
 from errata.core.stats import Floats
 from errata.datasets.catalogue import catalogue
@@ -32,7 +34,6 @@ from errata.reproduce.run import (
     all_measures,
     check_measures,
     compare_with_print,
-    experiment_table,
     reproduce,
     reproduction_tables,
 )
@@ -103,26 +104,17 @@ def test_bad_measures(old: str, new: str, message: str) -> None:
         run(SMALL.replace(old, new, 1))
 
 
-@pytest.mark.parametrize(
-    ("number", "sound"),
-    [
-        ("1e{most}", True),
-        ("1e{more}", False),
-        ("1e-{most}", True),
-        ("1e-{more}", False),
-        ("0.{digits}", True),
-        ("0.{digits}1", False),
-    ],
-)
-def test_numbers_that_nobody_prints(number: str, sound: bool) -> None:
-    digits = "1" * (MOST_DIGITS - 2)
-    text = number.format(most=MOST_DIGITS, more=MOST_DIGITS + 1, digits=digits)
-    file = SMALL.replace("0.429", text, 1)
-    if sound:
-        assert text in parse_experiment(file, "small.toml").tables[0].cells.values()
-    else:
+def test_numbers_that_nobody_prints() -> None:
+    digits = "0." + "1" * (MOST_DIGITS - 2)
+    for sound, refused in (
+        (f"1e{MOST_DIGITS}", f"1e{MOST_DIGITS + 1}"),
+        (f"1e-{MOST_DIGITS}", f"1e-{MOST_DIGITS + 1}"),
+        (digits, f"{digits}1"),
+    ):
+        file = parse_experiment(SMALL.replace("0.429", sound, 1), "small.toml")
+        assert sound in file.tables[0].cells.values()
         with pytest.raises(InputError, match="too many digits"):
-            parse_experiment(file, "small.toml")
+            parse_experiment(SMALL.replace("0.429", refused, 1), "small.toml")
 
 
 def test_files_are_read(tmp_path: Path) -> None:
@@ -344,48 +336,38 @@ def test_where_nothing_was_published_figures_are_different() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "printed", "way", "known", "rounding", "expected"),
+    ("value", "printed", "expected", "given"),
     [
-        (0.6907, "0.691", Method("w"), None, "half", "exact"),
-        (0.6907, ".691", Method("w"), None, "half", "exact"),
-        (-0.0004, "0.000", Method("w"), None, "half", "exact"),
-        (0.69151, "0.691", Method("w"), None, "truncated", "exact"),
-        (0.69151, "0.691", Method("w"), None, "half", "MISMATCH"),
-        (0.692, "0.691", Method("w", tolerance=0.001, reason="r"), None, "half", "within rounding"),
-        (
-            0.693,
-            "0.691",
-            Method("w", tolerance=0.002, reason="r"),
-            None,
-            "half",
-            "within tolerance",
-        ),
-        (0.6931, "0.691", Method("w", tolerance=0.002, reason="r"), None, "half", "MISMATCH"),
-        (0.75, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "differs (known)"),
-        (0.76, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "MISMATCH"),
-        (0.691, "0.691", Method("w"), KnownDifference("0.75", "r"), "half", "MISMATCH"),
-        (14822, "14584", Method("w"), None, "half", "MISMATCH"),
-        (14822, "14822", Method("w"), None, "half", "exact"),
-        ("1-2", "1-2", Method("w"), None, "half", "exact"),
-        ("1-3", "1-2", Method("w"), None, "half", "MISMATCH"),
-        ("1-3", "1-2", Method("w", tolerance=5, reason="r"), None, "half", "MISMATCH"),
-        (0.5, None, Method("w"), None, "half", "not printed"),
-        (7.3, "~7", Method("w"), None, "half", "in words"),
-        (7.6, "~7", Method("w"), None, "half", "MISMATCH"),
-        (0.0151, "=0.015", Method("w"), None, "half", "not printed"),
-        (0.0161, "=0.015", Method("w"), None, "half", "MISMATCH"),
-        (float("nan"), "0.691", Method("w", tolerance=1, reason="r"), None, "half", "MISMATCH"),
+        (0.6907, "0.691", "exact", {}),
+        (0.6907, ".691", "exact", {}),
+        (-0.0004, "0.000", "exact", {}),
+        (0.69151, "0.691", "exact", {"rounding": "truncated"}),
+        (0.69151, "0.691", "MISMATCH", {}),
+        (0.692, "0.691", "within rounding", {"tolerance": 0.001}),
+        (0.693, "0.691", "within tolerance", {"tolerance": 0.002}),
+        (0.6931, "0.691", "MISMATCH", {"tolerance": 0.002}),
+        (0.75, "0.691", "differs (known)", {"known": "0.75"}),
+        (0.76, "0.691", "MISMATCH", {"known": "0.75"}),
+        (0.691, "0.691", "MISMATCH", {"known": "0.75"}),
+        (14822, "14584", "MISMATCH", {}),
+        (14822, "14822", "exact", {}),
+        ("1-2", "1-2", "exact", {}),
+        ("1-3", "1-2", "MISMATCH", {}),
+        ("1-3", "1-2", "MISMATCH", {"tolerance": 5}),
+        (0.5, None, "not printed", {}),
+        (7.3, "~7", "in words", {}),
+        (7.6, "~7", "MISMATCH", {}),
+        (0.0151, "=0.015", "not printed", {}),
+        (0.0161, "=0.015", "MISMATCH", {}),
+        (float("nan"), "0.691", "MISMATCH", {"tolerance": 1}),
     ],
 )
 def test_verdicts(
-    value: float | str,
-    printed: str | None,
-    way: Method,
-    known: KnownDifference | None,
-    rounding: str,
-    expected: str,
+    value: float | str, printed: str | None, expected: str, given: dict[str, Any]
 ) -> None:
-    verdict = compare_with_print(value, printed, way, known, rounding)
+    way = Method("w", tolerance=given.get("tolerance", 0.0), reason="r")
+    known = KnownDifference(given["known"], "r") if "known" in given else None
+    verdict = compare_with_print(value, printed, way, known, given.get("rounding", "half"))
     assert verdict.name == expected
     assert verdict.fails == (expected == "MISMATCH")
     assert expected in VERDICTS
@@ -413,34 +395,12 @@ def test_tampering_shows(old: str, new: str) -> None:
     assert "MISMATCH" in shown_tables or "NOT CONFIRMED" in shown_tables
 
 
-def test_reports() -> None:
-    result = run(SMALL)
-    data = json.loads(render(reproduction_tables([result]), "json"))["tables"]
-    assert [table["name"] for table in data] == ["small_one", "small_finding_slip", "summary"]
-    first = data[0]["rows"][0]
-    assert first["published"] == "0.429"
-    assert first["recomputed"] == pytest.approx(0.42857142857142855, abs=1e-15)
-    assert first["verdict"] == "exact"
-    assert data[-1]["rows"][-1] == {
-        "experiment": "all",
-        "table": None,
-        "from": None,
-        "cells": 4,
-        "exact": 1,
-        "within rounding": 0,
-        "within tolerance": 0,
-        "differs (known)": 1,
-        "unpinned": 0,
-        "in words": 0,
-        "not printed": 1,
-        "not run": 1,
-        "different": 0,
-        "MISMATCH": 0,
-    }
-    assert len(reproduction_tables([result], summary=True)) == 2
-    listed = render(experiment_table([result.experiment]))
-    assert "small" in listed
-    assert "2025" in listed
+def test_the_command_has_an_exit_code_for_both(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    for text, code in ((SMALL, 0), (SMALL.replace("0.429", "0.430"), 1)):
+        path.write_text(text, encoding="utf-8")
+        done = errata("reproduce", path, env={"ERRATA_DATA": None}, code=code)
+        assert done.stderr.startswith("errata: 1 figure") == bool(done.stderr) == bool(code)
 
 
 # The real thing

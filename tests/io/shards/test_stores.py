@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from errata.io.corpus import CorpusFiles
 from errata.io.files import is_url
 from errata.io.shards.batches import read_shard, stream_batches
 from errata.io.shards.plan import plan_shards
+from errata.io.storage import WAITING, open_folder
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -124,3 +126,18 @@ def test_run_whose_folder_and_inputs_are_in_a_store(bucket, tmp_path: Path) -> N
         list(read_shard(shards[0], inputs))
     with pytest.raises(InputError, match="s3://errata-logs/none"):
         list(stream_batches(CorpusFiles(source="s3://errata-logs/none", storage=storage)))
+
+
+@pytest.mark.slow
+def test_many_may_write_side_by_side(tmp_path: Path) -> None:
+    """The folder in which files wait is taken away by whoever leaves it empty."""
+    folder = open_folder(str(tmp_path))
+
+    def write(number: int) -> None:
+        for _ in range(300):
+            with folder.waiting() as beside:
+                (beside / "file").write_text(str(number))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(write, range(8)))
+    assert not (tmp_path / WAITING).exists()

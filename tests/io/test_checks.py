@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -14,6 +18,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_corpus, read_hypotheses
 from errata.io.checks.alignment import check_alignment, check_lines
+from errata.io.checks.containers import check_container
 from errata.io.checks.damage import check_edit_offsets
 from errata.io.judgments.checks import similar_names
 
@@ -143,3 +148,88 @@ def test_sound_public_outputs_have_no_finding(conll14: Path) -> None:
         }
     assert len(found) >= 13
     assert not any(found.values()), found
+
+
+SENTENCES = ["He go home .", "I likes it .", "She have a dog ."]
+OBJECTS = [json.dumps({"source": s, "output": s}) for s in SENTENCES]
+REFUSED = {
+    "JSON lines": (OBJECTS, "JSON object"),
+    "JSON": (json.dumps([{"a": 1}, {"a": 2}], indent=1).split("\n"), "the file is JSON"),
+    "CSV": (["id,Source,Prediction", *(f"{i},{s},{s}" for i, s in enumerate(SENTENCES))], "CSV"),
+    "TSV": (["src\tref_1", *(f"{s}\t{s}" for s in SENTENCES)], "CSV"),
+    "essays": (["### essay_id = e1", *SENTENCES], "essay heading"),
+    "M2": (["S He go .", "A 1 2|||V|||goes|||REQUIRED|||-NONE-|||0", ""], "this is M2"),
+}
+TEXTS = (
+    SENTENCES,
+    ["{ a } is a set , and so is { b } .", "[ 1 ] See the first chapter ."],
+    ["Source , target , and output are words .", "source , target , and output ."],
+    ["### is not a heading", "A 3 4 is a size ."],
+    ["S is a letter .", "A 3 4 is a size ."],
+    ["source, the", "target"],
+    ["", "  "],
+    ["[", '"a"', "]"],
+    [],
+)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_containers_are_refused_in_every_role(what: str, tmp_path: Path) -> None:
+    lines, message = REFUSED[what]
+    (tmp_path / "odd.txt").write_text("".join(f"{line}\n" for line in lines))
+    fine = [SENTENCES[i % 3] for i in range(len(lines))]
+    (tmp_path / "fine.txt").write_text("".join(f"{line}\n" for line in fine))
+    for roles in (("odd", "fine", "fine"), ("fine", "odd", "fine"), ("fine", "fine", "odd")):
+        source, refs, output = (f"{role}.txt" for role in roles)
+        run = ("score", "--source", source, "--refs", refs, f"ours={output}", "-m", "gleu")
+        done = errata(*run, "--resamples", "0", cwd=tmp_path, code=2)
+        assert "odd.txt:1: " in done.stderr
+        assert message in done.stderr
+        checked = errata("check", *run[1:6], cwd=tmp_path, code=2)
+        assert "[container]" in checked.stdout
+
+
+@pytest.mark.parametrize("lines", TEXTS)
+def test_texts_are_no_containers(lines: list[str]) -> None:
+    assert check_container(lines, "text") == []
+
+
+def test_what_is_meant_is_scored(tmp_path: Path) -> None:
+    (tmp_path / "odd.txt").write_text("".join(f"{line}\n" for line in OBJECTS))
+    run = ("score", "--source", "odd.txt", "--refs", "odd.txt", "ours=odd.txt", "-m", "gleu")
+    done = errata(*run, "--no-guard", "--resamples", "0", "--json", cwd=tmp_path)
+    assert "JSON object" in done.stderr
+    assert json.loads(done.stdout)["tables"][0]["rows"][0]["system"] == "ours"
+
+
+ROOT = Path(__file__).resolve().parents[2]
+# Where a code stands among the arguments of a call, by the name of what is called.
+POSITION = {"Finding": 5, "warn": 1}
+
+
+def codes_in_source() -> set[str]:
+    """The codes of calls that make findings, and of the tables of checks."""
+    found = set()
+    for path in (ROOT / "src" / "errata" / "io").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                place = POSITION.get(name, len(node.args))
+                found |= {a.value for a in node.args[place : place + 1] if is_code(a)}
+            elif isinstance(node, ast.Tuple) and path.parts[-2:] == ("checks", "text.py"):
+                found |= {e.value for e in node.elts[-1:] if is_code(e)}
+                found |= {e.value for e in node.elts if is_code(e) and "-" in e.value}
+            elif isinstance(node, ast.Tuple) and path.parts[-2:] == ("checks", "damage.py"):
+                found |= {e.value for e in node.elts[:1] if is_code(e)}
+    return found
+
+
+def is_code(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and bool(re.fullmatch("[a-z-]+", str(node.value)))
+
+
+def test_every_code_is_documented():
+    page = (ROOT / "docs" / "checks.md").read_text()
+    documented = set(re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE))
+    assert documented == codes_in_source()
+    assert {"shifted", "unsorted-edits", "double-space"} <= documented
