@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -76,39 +75,6 @@ def test_killed_worker_costs_its_task_only(run: PlannedRun, wanted: bytes) -> No
         killer.join()
     assert lost == ["ended (exit code -9)"] * 2
     assert run.result() == wanted
-
-
-@pytest.mark.long
-def test_workers_killed_at_twenty_moments(run: PlannedRun, wanted: bytes) -> None:
-    """Each kill waits for a record, so a slow machine comes to an end too."""
-    run.files.slow_metric(0.01)
-    rng, killed, lost = random.Random(1), 0, []
-    counted, over = threading.Event(), threading.Event()
-    with ProcessExecutor(run.folder.place, 2) as crew:
-
-        def kill() -> None:
-            nonlocal killed
-            while killed < 20 and counted.wait() and not over.wait(rng.uniform(0, 0.5)):
-                counted.clear()
-                with suppress(ProcessLookupError, IndexError):
-                    os.kill(rng.choice(crew.pids), signal.SIGKILL)
-                    killed += 1
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        while killed < 20:  # a run that is over earlier is repeated
-            records = []
-            for record in run_processes(crew, run.manifest, run.tasks, lost=lost.append):
-                records.append(record)
-                counted.set()
-        over.set()
-        counted.set()
-        killer.join()
-    assert sorted(record.task for record in records) == [*run.tasks]
-    assert 0 < len(lost) <= killed == 20
-    outcome = run.finish()
-    assert (outcome.counted, outcome.damaged) == (0, 0)
-    assert result_of(run.place) == wanted
 
 
 @contextmanager

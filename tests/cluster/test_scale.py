@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import errata
+from command import errata, refused
 from errata.io.scores import read_score_file
 from run_folders import SampleFiles, tiled_sample
 
@@ -120,26 +120,20 @@ def test_task_is_chosen_by_index_or_array_job(files: SampleFiles, tmp_path: Path
         counted.unlink()
 
 
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ([], "there is no run in this folder"),
-        (["--gold", "gold.m2"], "no output to score"),
-        (["--shard-size", "many"], "'many' is not a size; write it as 64M"),
-        (["--storage", "key"], "is not KEY=VALUE"),
-        (["--scheduler", "tcp://127.0.0.1:1"], "--scheduler goes with --engine dask"),
-        (
-            ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--life", "9"],
-            "--life and --scheduler are given",
-        ),
-        *(
-            (["--engine", "loop", idle, "2"], f"{idle} goes with --engine local|dask")
-            for idle in ("--workers", "--life", "--allow-failed")
-        ),
-    ],
-)
-def test_wrong_options_are_refused(tmp_path: Path, given: list[str], said: str) -> None:
-    assert said in errata("scale", "run", "--run", tmp_path / "run", *given, code=2).stderr
+def test_wrong_options_are_refused(tmp_path: Path) -> None:
+    run = "scale run --run new"
+    cases = f"""
+        {run} | there is no run in this folder
+        {run} --gold gold.m2 | no output to score
+        {run} --shard-size many | 'many' is not a size; write it as 64M
+        {run} --storage key | is not KEY=VALUE
+        {run} --scheduler tcp://127.0.0.1:1 | --scheduler goes with --engine dask
+        {run} --engine dask --scheduler tcp://a:1 --life 9 | --life and --scheduler are given
+        {run} --engine loop --workers 2 | --workers goes with --engine local|dask
+        {run} --engine loop --life 2 | --life goes with --engine local|dask
+        {run} --engine loop --allow-failed 2 | --allow-failed goes with --engine local|dask
+    """
+    assert refused(cases, tmp_path) == []
 
 
 def test_many_sets_make_one_result_that_others_read(tmp_path: Path) -> None:
@@ -207,20 +201,6 @@ def test_the_order_of_files_is_as_they_were_given(tmp_path: Path) -> None:
     compare_with_score(tmp_path / "run", what, *cut, options=options)
 
 
-def test_empty_files_among_others(files: SampleFiles, tmp_path: Path) -> None:
-    """A shard without sentences leaves those before it as they are."""
-    paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
-    lines = files.output("eager").read_text("utf-8").splitlines()
-    for k, (start, stop) in enumerate([(0, 50), (50, 50), (50, 144)]):
-        gold = "".join(f"{text}\n\n" for text in paragraphs[start:stop])
-        (tmp_path / f"gold-{k}.m2").write_text(gold, encoding="utf-8")
-        output = "".join(f"{line}\n" for line in lines[start:stop])
-        (tmp_path / f"eager-{k}.txt").write_text(output, encoding="utf-8")
-    parts = ["--gold", tmp_path / "gold-*.m2", f"eager={tmp_path / 'eager-*.txt'}"]
-    whole = ["--gold", files.gold, f"eager={files.output('eager')}"]
-    assert "3 of 3 tasks" in compare_with_score(tmp_path / "run", parts, *LOOP, "99", whole=whole)
-
-
 def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:
     output = files.output("eager")
     lines = output.read_text("utf-8").splitlines()
@@ -268,26 +248,3 @@ def test_a_name_that_is_no_text_is_refused(files: SampleFiles, tmp_path: Path) -
     run = ("scale", "plan", "--run", tmp_path / "run", "--gold", files.gold, "-m", "m2")
     refused = errata(*run, f"odd={odd}", code=2)
     assert "the name is not UTF-8, and a plan is; rename the file" in refused.stderr
-
-
-def test_parquet_gives_what_texts_give(files: SampleFiles, tmp_path: Path) -> None:
-    """Systems in the order of the first file's columns, which is not that of their names."""
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    paragraphs = files.gold.read_text("utf-8").strip("\n").split("\n\n")
-    outputs = {s: files.output(s).read_text("utf-8").splitlines() for s in ("noisy", "eager")}
-    columns = {
-        "source": [text.split("\n")[0].removeprefix("S ") for text in paragraphs],
-        "m2": ["\n".join(text.split("\n")[1:]) for text in paragraphs],
-        **{f"hyp:{system}": lines for system, lines in outputs.items()},
-        "weight": [0.5] * len(paragraphs),
-    }
-    table = pyarrow.table(columns)
-    parquet.write_table(table.slice(0, 90), tmp_path / "t-1.parquet", row_group_size=40)
-    other = table.slice(90).select([*reversed(table.column_names)])
-    parquet.write_table(other, tmp_path / "t-2.parquet", row_group_size=40)
-    parts = ["--parquet", tmp_path / "t-*.parquet"]
-    whole = ["--gold", files.gold, *(f"{system}={files.output(system)}" for system in outputs)]
-    said = compare_with_score(tmp_path / "run", parts, *LOOP, "40", whole=whole)
-    assert "5 of 5 tasks" in said
-    assert said.count("the column 'weight' is not used") == 1

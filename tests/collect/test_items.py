@@ -33,7 +33,7 @@ from errata.collect.items import (
     stratum_of,
     wmt_weight,
 )
-from errata.collect.schedule import SystemStrengths, balanced, matchmake, strengths_of
+from errata.collect.schedule import SystemStrengths, matchmake, strengths_of
 from errata.core.errors import InputError
 from errata.data import Judgment
 from errata.human import compare, parse_ranker
@@ -317,15 +317,6 @@ def test_variances_are_those_of_the_posterior() -> None:
     assert standing.variance == pytest.approx(np.diag(np.linalg.inv(-hessian)), rel=1e-4)
 
 
-def test_balance_breaks_ties_by_the_generator() -> None:
-    groups = [[0], [1], [2], [3]]
-    drawn = {
-        tuple(sorted(balanced(groups, 2, np.zeros((4, 4)), np.random.default_rng(seed))))
-        for seed in range(60)
-    }
-    assert len(drawn) == 6
-
-
 STRATA = ["short", "short", "long", "long", "long", "long"]
 
 
@@ -369,13 +360,6 @@ def test_the_probability_of_inclusion_is_what_happens(sampling: str) -> None:
         assert found.probability.tolist() == pytest.approx([1, *[2 / 6] * 4, 4 / 6])
     if sampling == "strata":
         assert found.probability.tolist() == pytest.approx([0.75] * 2 + [0.375] * 4)
-
-
-def test_strata_get_their_shares() -> None:
-    strata = ["a"] * 40 + ["b"] * 60
-    for seed in range(20):
-        found = choose_sentences("strata", np.ones(100), strata, 10, np.random.default_rng(seed))
-        assert found.items[:40].sum() == 4
 
 
 def test_the_rule_of_the_wmt() -> None:

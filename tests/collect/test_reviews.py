@@ -195,20 +195,3 @@ def test_reviews_that_nobody_can_give_are_said(folder: Path) -> None:
     assert f"Nobody can review  {own}" in collect(folder, "status", "r.db").stdout
     collect(folder, "judges", "add", "r.db", "ann")
     assert "Nobody can review" not in collect(folder, "status", "r.db").stdout
-
-
-def test_texts_go_to_a_folder_of_their_own(written: Path) -> None:
-    (written / "own").mkdir()
-    collect(written, "export", "writing.db", "--form", "texts", "-o", "own/")
-    names = {path.name for path in (written / "own").iterdir()}
-    assert names == {"minimal.0", "minimal.1", "writers.jsonl"}
-    assert {each.file for each in read_writers(written / "own" / "writers.jsonl")} == {
-        "minimal.0",
-        "minimal.1",
-    }
-    done = collect(written, "new", "own.db", *REVIEW, "--judges", 3, "own")
-    assert "own/writers.jsonl names the writers of 11 of 11 texts" in done.stderr
-    for name in names:
-        old = "refs/new." + name
-        if name != "writers.jsonl":
-            assert (written / "own" / name).read_bytes() == (written / old).read_bytes()

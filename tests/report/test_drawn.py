@@ -8,13 +8,17 @@ matplotlib decides; the picture of the heat map is set with letters of one width
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,66 +26,67 @@ import pytest
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from command import errata
+from command import Done, errata, run
+from errata.core.errors import InputError
+from errata.core.stats import Estimate
+from errata.corpora import AcrossCorpora, corpora_plot
+from errata.data import Scores
+from errata.datasets.load import sample_file
+from errata.meta.matching import match
+from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLevels
+from errata.meta.tables import scatter_plot, sentence_plot, significance_map
+from errata.plots import Matrix, Panels
+from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, save_figure
+from errata.references.tables import slope_graph
 from printed import alike
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+pytest.importorskip("matplotlib")
 GOLDEN = Path(__file__).parents[1] / "golden" / "drawn"
-QUICK = ("--resamples", 40)
-DIFFICULTY = ("difficulty", "--sample", "--resamples", 0, "--sentences", "24-26", "--figure")
-DRAWN: dict[str, tuple[object, ...]] = {
-    "ranking": ("rank", "--sample", *QUICK, "--figure", "x.svg"),
-    "ranking-narrow": ("rank", "--sample", *QUICK, "--confidence", 0.2, "--figure", "x.svg"),
-    "stress": ("stress", "--sample", "m2", "gleu", *QUICK, "--figure", "x.svg"),
-    "stress-bare": ("stress", "--sample", "bleu", "--resamples", 0, "--figure", "x.svg"),
-    "scatter": ("meta", "--sample", *QUICK, "--figure", "scatter=x.svg"),
-    "scatter-without": (
-        *("meta", "--sample", *QUICK, "--figure", "scatter=x.svg"),
-        *("--outlier", "noisy", "-m", "gleu"),
-    ),
-    "significance": ("meta", "--sample", *QUICK, "--figure", "significance=x.svg"),
-    "sentences": ("meta", "--sample", *QUICK, "--figure", "sentences=x.svg"),
-    "matrix": ("meta", "--sample", *QUICK, "--figure", "matrix=x.svg", "--level", "system"),
-    "benchmark": (
-        *("benchmark", "--sample", *QUICK, "-m", "gleu", "-m", "m2"),
-        *("--figure", "pearson=x.svg"),
-    ),
-    "benchmark-bare": (
-        *("benchmark", "--sample", "--resamples", 0, "-m", "gleu", "-m", "m2"),
-        *("--figure", "accuracy=x.svg"),
-    ),
-    "corpora": ("corpora", "--sample", *QUICK, "-m", "m2", "-m", "gleu", "--figure", "x.svg"),
-    **{
-        f"sets-{kind}": (
-            *("references", "--sample", *QUICK, "--set", "a=annotator:0", "--set", "b=annotator:1"),
-            *("--set", "both=a+b", "--curve", "both", "--figure", f"{kind}=x.svg"),
-        )
-        for kind in ("edits", "curve", "correlations", "rankings")
-    },
-    "sets-curves": (
-        *("references", "--sample", *QUICK, "--set", "a=annotator:0,1", "--set", "b=annotator:all"),
-        *("--curve", "a", "--curve", "b", "--figure", "curve=x.svg", "-m", "gleu"),
-    ),
-    "groups": (
-        *("agree", "--sample", "--group", "two=ana,bo", "--group", "rest=*", "--figure", "x.svg"),
-    ),
-    "map": (*DIFFICULTY, "x.svg", "--annotator", 0),
-    "map-concealed": (
-        *(*DIFFICULTY, "x.svg", "--annotator", 0),
-        *("--conceal", "omissions", "--conceal", "alarms"),
-    ),
+WORDS = {
+    "QUICK": "--sample --resamples 40 --figure",
+    "BARE": "--sample --resamples 0 --figure",
+    "MAP": "difficulty --sample --resamples 0 --sentences 24-26 --annotator 0 --figure",
+    "SETS": "--set a=annotator:0 --set b=annotator:1 --set both=a+b --curve both",
 }
-PAGES: dict[str, tuple[object, ...]] = {"page": (*DIFFICULTY, "x.html", "--annotator", 0)}
-COLOURED: dict[str, tuple[object, ...]] = {
-    "terminal": ("difficulty", "--sample", "--terminal", "--sentences", "2-9", *QUICK),
-    "table": ("rank", "--sample", *QUICK, "--head-to-head"),
-    "compared": ("score", "--sample", *QUICK, "--compare", "-m", "m2", "-m", "gleu"),
+DRAWN = {
+    "ranking": "rank QUICK x.svg",
+    "ranking-narrow": "rank QUICK x.svg --confidence 0.2",
+    "stress": "stress QUICK x.svg m2 gleu",
+    "stress-bare": "stress BARE x.svg bleu",
+    "scatter": "meta QUICK scatter=x.svg",
+    "scatter-without": "meta QUICK scatter=x.svg --outlier noisy -m gleu",
+    "significance": "meta QUICK significance=x.svg",
+    "sentences": "meta QUICK sentences=x.svg",
+    "matrix": "meta QUICK matrix=x.svg --level system",
+    "benchmark": "benchmark QUICK pearson=x.svg -m gleu -m m2",
+    "benchmark-bare": "benchmark BARE accuracy=x.svg -m gleu -m m2",
+    "corpora": "corpora QUICK x.svg -m m2 -m gleu",
+    "sets-edits": "references QUICK edits=x.svg SETS",
+    "sets-curve": "references QUICK curve=x.svg SETS",
+    "sets-correlations": "references QUICK correlations=x.svg SETS",
+    "sets-rankings": "references QUICK rankings=x.svg SETS",
+    "sets-curves": "references QUICK curve=x.svg --set a=annotator:0,1 --set b=annotator:all"
+    " --curve a --curve b -m gleu",
+    "groups": "agree --sample --group two=ana,bo --group rest=* --figure x.svg",
+    "map": "MAP x.svg",
+    "map-concealed": "MAP x.svg --conceal omissions --conceal alarms",
+}
+PAGES = {"page": "MAP x.html"}
+COLOURED = {
+    "terminal": "difficulty --sample --terminal --sentences 2-9 --resamples 40",
+    "table": "rank --sample --resamples 40 --head-to-head",
+    "compared": "score --sample --resamples 40 --compare -m m2 -m gleu",
 }
 
 
-def _figure(arguments: tuple[object, ...], folder: Path) -> str:
+def _run(line: str, *more: str, **given: Any) -> Done:
+    return run(" ".join(WORDS.get(word, word) for word in line.split()), *more, **given)
+
+
+def _figure(line: str, folder: Path) -> str:
     """What a command draws, in words."""
     drawn: list[Figure] = []
 
@@ -95,14 +100,14 @@ def _figure(arguments: tuple[object, ...], folder: Path) -> str:
         mock.patch("errata.plots.mpl._push_apart"),  # by the size of letters
         mock.patch("errata.difficulty.heatmap._width", lambda text, size: len(text) * size / 2),
     ):
-        errata(*arguments, "--force", cwd=folder)
+        _run(line, "--force", cwd=folder)
     assert (folder / "x.svg").read_bytes() == b"svg" * len(drawn)
     return "\n".join(line for figure in drawn for line in described(figure)) + "\n"
 
 
-def _page(arguments: tuple[object, ...], folder: Path) -> str:
+def _page(line: str, folder: Path) -> str:
     """A page without its style sheet and its script, which are files of their own."""
-    errata(*arguments, "--force", cwd=folder)
+    _run(line, "--force", cwd=folder)
     text = (folder / "x.html").read_text(encoding="utf-8")
     for ending in ("css", "js"):
         own = files("errata.difficulty").joinpath(f"templates/heatmap.{ending}").read_text("utf-8")
@@ -111,8 +116,8 @@ def _page(arguments: tuple[object, ...], folder: Path) -> str:
     return re.sub(r"sha256-[\w+/=]+", "sha256-…", text)
 
 
-def _coloured(arguments: tuple[object, ...], folder: Path) -> str:
-    text = errata(*arguments, cwd=folder, terminal=100).stdout
+def _coloured(line: str, folder: Path) -> str:
+    text = _run(line, cwd=folder, terminal=100).stdout
     return re.sub(r"errata:[\w.+]+", "errata:VERSION", text).replace("\x1b", "ESC")
 
 
@@ -192,7 +197,6 @@ KINDS = (
 
 @pytest.mark.parametrize("name", [name for name, _, _ in KINDS])
 def test_what_is_drawn_stays(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     draw, arguments = next((draw, given) for known, draw, given in KINDS if known == name)
     before = (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
     now = draw(arguments, tmp_path)
@@ -201,14 +205,12 @@ def test_what_is_drawn_stays(name: str, tmp_path: Path) -> None:
 
 
 def test_a_picture_shows_ten_sentences_unless_told(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    shown = _figure(("difficulty", "--sample", "--annotator", 0, "--figure", "x.svg"), tmp_path)
+    shown = _figure("difficulty --sample --annotator 0 --figure x.svg", tmp_path)
     numbers = re.findall(r"text \S+ \S+ '(\d+)' 6.75", shown)
     assert numbers == [str(number) for number in range(1, 11)]
 
 
 def test_a_text_is_as_wide_as_its_letters() -> None:
-    pytest.importorskip("matplotlib")
     from errata.difficulty.heatmap import _width
 
     assert _width("iii", 9) < _width("www", 9)
@@ -221,7 +223,6 @@ def test_a_text_is_as_wide_as_its_letters() -> None:
 
 def test_no_word_of_a_picture_runs_over_the_margin() -> None:
     """Of a marked word its correction stays on the line, and lines are filled."""
-    pytest.importorskip("matplotlib")
     from errata.data import Corpus, Hypotheses
     from errata.difficulty import heatmap
     from errata.difficulty.heatmap import marked_sentences
@@ -245,6 +246,155 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
             heatmap._draw(mock.Mock(), marked_sentences(found), width, size, alarms=True)
             assert max(right) <= width - size
             assert max(right) > width - size - 12 * size / 2
+
+
+STARTS: dict[FigureForm, bytes] = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+
+
+TITLED = Panels([Matrix(("a", "b"), np.eye(2), "a title")], width=2, height=2)
+
+
+def drawn(form: FigureForm) -> bytes:
+    return figure_bytes(draw(TITLED), form)
+
+
+@pytest.mark.parametrize("form", STARTS)
+def test_the_same_figure_is_the_same_file(
+    form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    first = drawn(form)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # another day
+    assert drawn(form) == first
+    assert first.startswith(STARTS[form])
+    save_figure(TITLED, str(tmp_path / f"x.{form.upper()}"))
+    assert (tmp_path / f"x.{form.upper()}").read_bytes() == first
+    if form == "svg":
+        assert b">a title</text>" in first
+
+
+def test_other_forms_are_refused() -> None:
+    for name in ("x.gif", "svg.", "x", ".svgz", "svg/x"):
+        with pytest.raises(InputError, match=r"use a name in \.svg, \.png or \.pdf"):
+            figure_form(name)
+
+
+STEERING = "\x1b]\x00\n\u202e"
+
+
+def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
+    names = tuple(f"{name}{STEERING}$\\x$" for name in "ABC")
+    people = Scores("p", names, np.array([1.0, 2.0, 3.0]))
+    metric = Scores(f"m{STEERING}", names, np.array([1.0, 3.0, 2.0]))
+    paired = match(people, [metric])
+    for figure in (
+        scatter_plot(paired, outliers=[names[0]]),
+        significance_map({f"t{STEERING}": np.full((3, 3), 0.2)}, names),
+    ):
+        svg = figure_bytes(draw(figure), "svg").decode()
+        ElementTree.fromstring(svg)
+        assert r"A\x1b]\x00\n\u202e$\x$" in svg
+
+
+@pytest.mark.slow
+def test_names_do_not_cover_each_other() -> None:
+    """Also of systems that one metric scores alike, or that people put in one place."""
+    pytest.importorskip("adjustText")
+    names = tuple(f"system {k}" for k in range(12))
+    close = 0.5 + 0.002 * np.arange(12.0)
+    people = Scores("p", names, np.array([*close[:11], 1.0]))
+    metrics = [Scores("a", names, close[::-1].copy()), Scores("b", names, np.full(12, 0.5))]
+    figure = draw(scatter_plot(match(people, metrics)))
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        boxes = [text.get_window_extent() for text in panel.texts if text.get_text() in names]
+        assert len(boxes) == 12
+        assert not [(a, b) for a, b in combinations(boxes, 2) if a.overlaps(b)]
+        frame = panel.get_window_extent()
+        assert all(frame.x0 - 1 < box.x0 and box.x1 < frame.x1 + 1 for box in boxes)
+
+
+def test_a_map_without_p_values_is_grey() -> None:
+    p = np.array([[np.nan, 0.03], [0.97, np.nan]])
+    figure = draw(significance_map({"r": p, "ρ": p.T}, ("a", "b")))
+    assert [panel.get_title() for panel in figure.axes] == ["r", "ρ"]
+    for panel, filled in zip(figure.axes, ((0, 1), (1, 0)), strict=True):
+        empty = np.ma.getmaskarray(panel.images[0].get_array())
+        assert [tuple(cell) for cell in np.argwhere(~empty).tolist()] == [filled]
+        red, green, blue, _ = panel.get_facecolor()
+        assert red == green == blue < 0.9
+
+
+def test_stars_say_that_the_best_metric_leads() -> None:
+    levels = tuple(
+        SentenceLevel(name, "noties", Estimate(value, value - 0.1, value + 0.1), 0.0, 0.7)
+        for name, value in (("c", 0.2), ("a", 0.5), ("b", 0.4), ("d", 0.1))
+    )
+    contests = tuple(
+        AccuracyPair("noties", better, worse, 0.1, 0.0, holm, "bootstrap")
+        for better, worse, holm in (("a", "b", 0.2), ("a", "c", 0.03), ("a", "d", 0.0005))
+    )
+    found = SentenceLevels(levels, ("c", "a", "b", "d"), (), 9.0, "sentences", 0.95, "s")
+    left, right = draw(sentence_plot(replace(found, contests=contests))).axes
+    assert [tick.get_text() for tick in left.get_yticklabels()] == ["a", "b", "c", "d"]
+    assert [tick.get_text() for tick in right.get_yticklabels()] == ["", "", "*", "***"]
+
+
+def test_ratings_are_drawn_with_the_best_metric_on_top(tmp_path: Path) -> None:
+    with sample_file("ratings.csv") as path:
+        ratings = path
+    run = ("meta", "--sample", "--resamples", 20, "--figure", "ratings=r.svg", "--force")
+    done = errata(*run, "--human", ratings, "--level", "sentence", "--json", cwd=tmp_path)
+    (rows,) = (
+        table["rows"] for table in json.loads(done.stdout)["tables"] if table["name"] == "ratings"
+    )
+    within = {row["metric"]: row["r"] for row in rows if row["outputs of"] == "one sentence"}
+    shown = re.findall(r">(m2|gleu|bleu|imeasure)</text>", (tmp_path / "r.svg").read_text("utf-8"))
+    assert shown == sorted(within, key=lambda name: -within[name])
+    for more in ((), ("--human", ratings, "--level", "system")):
+        refused = errata(*run, *more, cwd=tmp_path, code=2).stderr
+        assert "the figure ratings shows agreement with ratings of outputs" in refused
+
+
+def across(metric: str, systems: tuple[str, ...], corpora: int = 2) -> AcrossCorpora:
+    values = np.linspace(0.2, 0.8, len(systems))
+    scores = [Scores(metric, systems, np.roll(values, k)) for k in range(corpora)]
+    return AcrossCorpora(tuple(f"corpus {k}" for k in range(corpora)), tuple(scores))
+
+
+def test_every_system_of_a_crowd_is_in_the_legend() -> None:
+    names = ("_base", "$x_1$", *(f"system {k}" for k in range(38)))
+    figure = draw(corpora_plot([across("m()", names)]))
+    figure_bytes(figure, "svg")
+    (legend,) = figure.legends
+    shown = legend.get_texts()
+    assert {text.get_text() for text in shown} == {*names}
+    assert not any(text.get_parse_math() for text in shown)
+    box, whole = legend.get_window_extent(), figure.bbox
+    assert whole.y0 <= box.y0 < box.y1 <= whole.y1
+    assert box.x1 <= whole.x1
+    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()}
+    assert len(looks) == len(names)
+    reach = [np.ptp([line.get_xdata()[k] for line in figure.axes[0].get_lines()]) for k in (0, 1)]
+    assert max(reach) < 0.8  # the systems of one corpus do not reach into the next
+
+
+def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
+    names = tuple(f"a-rather-long-name-of-a-system-{k}" for k in range(12))
+    values = np.round(np.linspace(0, 1, 12), 1)  # which ties some of them
+    columns = {
+        f"a-long-name-of-a-set-{k}": Scores("m", names, np.roll(values, k)) for k in range(9)
+    }
+    figure = draw(slope_graph({"m": columns}))
+    figure_bytes(figure, "svg")
+    panel = figure.axes[0]
+    heads = [label.get_window_extent() for label in panel.get_xticklabels()]
+    sides = [text.get_window_extent() for text in panel.texts]
+    assert sum(text.get_text().count("\n") + 1 for text in panel.texts) == 24
+    for box in (*heads, *sides):
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+    for boxes in (heads, sides):
+        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
 
 
 def _write() -> None:

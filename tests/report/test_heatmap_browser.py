@@ -23,7 +23,7 @@ from browser import (
 from errata.data import Corpus, Hypotheses
 from errata.difficulty.heatmap import heat_map
 from errata.io import read_hypotheses_m2, read_m2
-from errata.metrics.difficulty import Difficulty, build_difficulty_map
+from errata.metrics.difficulty import build_difficulty_map
 from nasty_texts import NASTY
 
 pytestmark = pytest.mark.browser
@@ -178,34 +178,6 @@ def test_search_reads_sentences_and_not_marks(page: Any) -> None:
         page.find_element("id", "text").send_keys(words)
         assert shown(page) == found
         reset(page)
-
-
-@pytest.mark.long
-def test_link_to_a_sentence_shows_it_below_the_filters(browser: Any, tmp_path: Path) -> None:
-    gold = Corpus.from_texts(["He go home"] * 60, [["He goes home"] * 60])
-    found = build_difficulty_map(gold, [Hypotheses("A", gold.sources)], Difficulty(a=2.5))
-    shown_map(browser, tmp_path, heat_map(found), "s30")
-    top, bottom = browser.execute_script(
-        "return [document.getElementById('s30').getBoundingClientRect().top,"
-        " document.querySelector('header').getBoundingClientRect().bottom]"
-    )
-    assert top >= bottom
-    assert count(browser) == "60 errors, 0 false alarms in 60 sentences"  # weights above one
-
-
-@pytest.mark.long
-def test_concealed_marks_can_be_shown(browser: Any, tmp_path: Path) -> None:
-    gold = Corpus.from_texts(["He go home", "I am here"], [["He goes to home", "I am here"]])
-    found = build_difficulty_map(gold, [Hypotheses("A", ("He goes home", "I was here"))])
-    shown_map(browser, tmp_path, heat_map(found, conceal=["omissions", "alarms"]))
-    assert count(browser) == "1 error, 0 false alarms in 2 sentences"
-    omission, alarm = css(browser, "main .error.ins")[0], css(browser, "main .alarm u")[0]
-    assert not omission.is_displayed()
-    assert alarm.value_of_css_property("background-color") == "rgba(0, 0, 0, 0)"
-    for name in ("omissions", "alarms"):
-        browser.find_element("id", name).click()
-    assert omission.is_displayed()
-    assert count(browser) == "2 errors, 1 false alarm in 2 sentences"
 
 
 @pytest.mark.long

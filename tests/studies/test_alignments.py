@@ -66,18 +66,6 @@ def test_columns_line_up_whatever_the_letters(figure_2: Any) -> None:
     assert align_columns([]) == ""
 
 
-@pytest.mark.parametrize("width", [14, 20, 40])
-def test_long_lines_go_on_below(width: int) -> None:
-    words = ["some", "words", "that", "are", "set", "in", "several", "lines"]
-    text = align_columns([("one", words), ("two", words)], width=width)
-    assert all(display_width(line) <= width for line in text.split("\n"))
-    blocks = text.split("\n\n")
-    assert (
-        " ".join(block.split("\n")[0].removeprefix("one").strip() for block in blocks).split()
-        == words
-    )
-
-
 def test_edits_of_m2_are_those_it_counts() -> None:
     corpus, system = sample_corpus(), sample_systems()[3]
     every = m2_verdicts(M2(), corpus, system, range(len(corpus)))

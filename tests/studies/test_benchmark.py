@@ -21,10 +21,8 @@ from errata.benchmark import (
     FIGURES,
     JUDGED,
     MetricNotRun,
-    benchmark_plot,
     benchmark_scores,
     benchmark_set,
-    benchmark_tables,
     is_available,
     length_scores,
     read_judged_set,
@@ -42,7 +40,6 @@ from errata.meta.matching import match
 from errata.meta.sentence_level import calibrated_accuracy, sentence_level
 from errata.meta.system_level import system_level
 from errata.metrics import parse
-from errata.plots.mpl import draw
 from errata.scoring.evaluate import evaluate
 
 SAMPLE = sample_set()
@@ -186,14 +183,6 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     assert {row["metric"] for row in learned[1]["rows"]} == rows - {"gleu"} | {"bleu"}
     refused = errata(*quick, "-m", "harper", code=2)
     assert "harper-py is not installed" in refused.stderr
-
-
-def test_a_metric_without_any_value_keeps_its_row(tmp_path: Path) -> None:
-    flat = Scores("flat()", RESULTS[0].systems, np.ones(5), np.ones((5, 72)), name="flat")
-    found = benchmark_set(SAMPLE, [*RESULTS, flat], resamples=0)
-    for table in benchmark_tables([found], confidence=0.95, not_run={})[1:3]:
-        assert [row[0] for row in table.rows][-3:] == ["flat", "length", "chance"]
-    draw(benchmark_plot([found], "pearson"))
 
 
 def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,27 +349,8 @@ def test_the_page_has_what_the_command_gives(data_sets: Path) -> None:
     same_cells("gmeg-fce", page(), now, 2)
 
 
-def test_the_page_has_edit_rates_in_a_table_of_their_own(data_sets: Path) -> None:
-    text = (DOCS / "benchmark.md").read_text("utf-8")
-    section = text.partition("## Edit rate, METEOR")[2].partition("\n## ")[0]
-    kept = [rows(table) for table in re.findall(r"^(?:\|.*\n)+", section, re.M)]
-    now = printed(data_sets, "gmeg-fce", "-m", "ter")
-    _, pearson, _, kendall, _ = now.values()
-    for table, found in zip(kept, (pearson, kendall), strict=True):
-        for metric in ("ter", "length", "one judge", "chance"):
-            assert bare(table[metric]["gmeg-fce"]) == bare(found[metric]["gmeg-fce"]), metric
-
-
 @pytest.mark.slow
 def test_the_page_has_all_metrics_that_are_quick(data_sets: Path) -> None:
     quick = [metric for metric in BENCHMARKED if metric not in SLOW]
     chosen = [word for metric in quick for word in ("-m", metric)]
     same_cells("gmeg-wiki", page(), printed(data_sets, "gmeg-wiki", *chosen), len(quick))
-
-
-def test_the_page_is_filled_under_its_headings() -> None:
-    kept = "# A\n\n## One\n\nText.\n\n| a |\n| - |\n| 1 |\n\n## Two\n\n| b |\n| - |\n\nEnd.\n"
-    found = SCRIPT["tables"]("**One**\n\n| a |\n| - |\n| 2 |\n| 3 |\n\nsignature: x\n")
-    assert SCRIPT["filled"](kept, found) == kept.replace("| 1 |\n", "| 2 |\n| 3 |\n")
-    with pytest.raises(SystemExit, match="no table under 'Three'"):
-        SCRIPT["filled"](kept, {"Three": "| c |\n"})

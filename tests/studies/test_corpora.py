@@ -24,30 +24,6 @@ from errata.corpora import (
 )
 from errata.data import Corpus, Edit, Reference, Scores
 
-TABLES = arrays(
-    np.int64, st.tuples(st.integers(2, 5), st.integers(2, 6)), elements=st.integers(0, 4)
-)
-
-
-@given(TABLES, st.randoms())
-def test_w_lies_between_0_and_1_whatever_systems_and_corpora_are_called(
-    table: Any, random: Any
-) -> None:
-    w = float(kendall_w(table))
-    if np.isnan(w):
-        assert (table == table[:, :1]).all()
-        return
-    assert 0 <= w <= 1
-    rows, columns = (list(range(size)) for size in table.shape)
-    random.shuffle(rows)
-    random.shuffle(columns)
-    assert float(kendall_w(table[rows][:, columns])) == pytest.approx(w, abs=1e-12)
-    assert float(kendall_w(3 * table + 1)) == pytest.approx(w, abs=1e-12)
-    assert float(kendall_w(np.repeat(table[:1], 3, axis=0))) in (
-        1.0,
-        pytest.approx(np.nan, nan_ok=True),
-    )
-
 
 @given(arrays(np.int64, (4, 5), elements=st.integers(0, 99), unique=True))
 def test_without_ties_w_is_the_mean_correlation_of_ranks(table: Any) -> None:

@@ -7,11 +7,9 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import sys
 import zipfile
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -117,17 +115,6 @@ def test_a_metric_of_all_systems_is_counted_again_with_a_newcomer(board: Path) -
         (own,) = [r for r in found["board_sample"]["rows"] if r["system"] == row["system"]]
         name = next(key for key in own if key.startswith("difficulty"))
         assert own[name]["value"] == row[name.removeprefix("difficulty ")]
-
-
-def test_what_is_lost_of_a_metric_of_all_systems_is_counted_with_the_others(board: Path) -> None:
-    (board / "board.toml").write_text(BOARD.replace('"gleu"', '"difficulty"'), encoding="utf-8")
-    whole = tables(board)["board_sample"]["rows"]
-    with closing(sqlite3.connect(board / "kept.sqlite")) as kept, kept:
-        keys = [key for (key,) in kept.execute("SELECT key FROM blobs")]
-        assert len(keys) == 15  # m2, gleu of before, difficulty
-        for key in keys[::2]:
-            kept.execute("UPDATE blobs SET value = x'00' WHERE key = ?", (key,))
-    assert tables(board)["board_sample"]["rows"] == whole
 
 
 def test_history_has_a_run_for_every_new_output(board: Path) -> None:

@@ -112,12 +112,7 @@ def test_what_does_not_add_up() -> None:
 def test_tables_leave_out_what_is_not_known() -> None:
     counts = count_logs(["He go ."], ["He goes ."])
     overall, kinds = log_tables(counts)
-    assert [row[0] for row in overall.rows] == [
-        "sentences",
-        "changed",
-        "change rate",
-        "edits",
-        "edits per sentence",
-    ]
+    names = ["sentences", "changed", "change rate", "edits", "edits per sentence"]
+    assert [row[0] for row in overall.rows] == names
     assert kinds.columns == ("kind", "edits", "change rate", "change rate interval")
     assert kinds.rows[0][:3] == ("R:INFL", 1, 1.0)

@@ -28,7 +28,6 @@ from errata.collect.web.campaign import PlannedCampaign, create_campaign, design
 from errata.collect.web.database import (
     EVERY_MS,
     Snapshots,
-    backup,
     create_database,
     holds_campaign,
     open_database,
@@ -406,18 +405,6 @@ def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
     told = made.scalars(select(schema.events.c.detail))
     assert {"texts": 6} in told
     assert "ann" not in repr(told)
-
-
-def test_a_backup_is_whole_and_replaces_nothing_by_half(make_sqlite: Make, tmp_path: Path) -> None:
-    made = make_sqlite(Design())
-    answered(made, 1)
-    to = tmp_path / "copy.db"
-    backup(made.database, to)
-    assert len(read(to, select(judgments))) == 1
-    assert not list(tmp_path.glob(".copy*"))
-
-
-KEY = bytes(range(32))
 
 
 def test_the_key_is_for_its_owner_alone(tmp_path: Path) -> None:

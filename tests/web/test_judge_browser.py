@@ -1,4 +1,4 @@
-"""The judge's page in a real Chromium: a journey, every state, and answers on bad days."""
+"""Pages of judges and participants in a real Chromium: journeys, every state, bad days."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ from typing import Any
 
 import pytest
 
-from browser import (
-    assert_accessible,
-    assert_fits,
-    css,
-    dark,
-    narrow,
-    press,
-    save_into,
-    saved,
-    until,
-)
-from campaigns import material
+from browser import assert_accessible, assert_fits, css, dark, narrow, press, until
+from errata.collect.design import Design, Panel
 from errata.collect.web.i18n import load_texts
 from errata.collect.web.judges import change_state, rotate_judges
 from judge_pages import (
@@ -43,7 +33,8 @@ from judge_pages import (
     submit,
     submit_done,
 )
-from served import LocalServer
+from served import KEY, LocalServer
+from stored_campaigns import LESSONS, join_key_of
 
 pytestmark = pytest.mark.browser
 KEYS_OF_TITLES = {"none": "link.none.title", "bad": "link.bad.title", "working": "kind.rank"}
@@ -181,36 +172,6 @@ def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
 
 
 @pytest.mark.long
-def test_page_waits_for_others_and_goes_on(browser: Any, tmp_path: Path) -> None:
-    """Two judges, and one sentence left that the other one holds."""
-    design = design_for("rank", 2, overlap=0.0, quota=None)
-    with campaign_served(tmp_path, design, material(1, 4, sharing=0.0)) as one:
-        other = one.server.token(2)
-        (task,) = one.server.call("POST", "tasks", {"ahead": 1}, token=other)[1]["tasks"]
-        fresh(browser, one.server.link(1))
-        until(browser, "document.querySelector('button.main')")
-        css(browser, "button.main")[0].click()
-        headed(browser, "Nothing to do just now")
-        assert_accessible(browser)
-        answer, _ = one.server.call("POST", f"tasks/{task['id']}/return", {}, token=other)
-        assert answer == 200
-        css(browser, ".buttons button")[0].click()
-        until(browser, "document.querySelector('.outputs')")
-
-
-@pytest.mark.long
-def test_without_scripts_the_page_says_so(browser: Any, ranking: ServedCampaign) -> None:
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        for page in ("judge", "admin"):
-            browser.get(f"{ranking.server.address}{page}")
-            assert "needs scripts" in css(browser, "main")[0].text
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-        browser.get("about:blank")
-
-
-@pytest.mark.long
 def test_status_line_tells_what_becomes_of_answers(browser: Any, ranking: ServedCampaign) -> None:
     judge = at_work(browser, ranking)
     line = css(browser, "#status")[0]
@@ -234,31 +195,6 @@ def test_status_line_tells_what_becomes_of_answers(browser: Any, ranking: Served
     rows = ranking.answers(judge)
     assert len({row.assignment for row in rows}) == len(rows) == 2
     browser.get_log("browser")  # what Chromium notes of calls that failed
-
-
-@pytest.mark.long
-def test_unsent_answers_are_offered_when_the_study_is_closed(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("rank", 1)) as one:
-        at_work(browser, one)
-        fetched_ahead(browser)
-        with network(browser, offline=True):
-            for many in (1, 2):
-                submit(browser)
-                status(browser, f"Offline: {many} not sent yet")
-            one.server.call("PATCH", "admin/campaign", {"state": "closed"}, token=one.server.admin)
-        headed(browser, "This study is over")
-        save_into(browser, tmp_path)
-        for _ in range(2):  # also when the page is opened again
-            until(browser, "document.querySelector('a[download]')")
-            assert_accessible(browser)  # the page may draw the link again meanwhile
-            browser.execute_script("document.querySelector('a[download]').click()")
-            offered = json.loads(saved(tmp_path / "answers.json"))
-            (tmp_path / "answers.json").unlink()
-            assert len(offered) == 2
-            assert all(set(each["body"]["answer"]) == {"A", "B", "C"} for each in offered)
-            browser.refresh()
-            headed(browser, "This study is over")
-        assert one.answers(1) == []
 
 
 @pytest.mark.long
@@ -343,43 +279,6 @@ def test_skips_by_keys_then_back_through_five_and_forward_again(
         assert css(browser, SOURCE)[0].text == here
         assert css(browser, "#rank-A-2")[0].is_selected()  # the draft
         assert len(one.answers(1)) == 7  # looking changes nothing
-
-
-@pytest.mark.long
-def test_cards_stay_until_sorted_and_are_dragged(browser: Any, ranking: ServedCampaign) -> None:
-    from selenium.webdriver import ActionChains
-
-    at_work(browser, ranking)
-    order = "return [...document.querySelectorAll('.card')].map(c => c.dataset.key).join('')"
-    tops = (
-        "return [...document.querySelectorAll('.card, .submit, .strip, .source')]"
-        ".map(e => e.getBoundingClientRect().top)"
-    )
-    before = browser.execute_script(tops)
-    press(browser, "3", "j", "2", "j", "1")
-    assert browser.execute_script(tops) == before
-    assert browser.execute_script(order) == "ABC"
-    next(b for b in css(browser, ".tools button") if b.text.startswith("Sort")).click()
-    assert browser.execute_script(order) == "CBA"
-    assert css(browser, "#rank-C-1")[0].is_selected()
-    at_work(browser, ranking)
-    chip, slot = css(browser, ".chip")[0], css(browser, ".slot")[2]
-    ActionChains(browser).drag_and_drop(chip, slot).perform()
-    assert css(browser, "#rank-A-2")[0].is_selected()
-    where = browser.execute_script(
-        "return [...document.querySelectorAll('.chip[data-key=B], .slot[data-rank=\"1\"]')]"
-        ".map(e => { const r = e.getBoundingClientRect();"
-        " return [r.x + r.width / 2, r.y + r.height / 2]; })"
-    )
-    (bx, by), (sx, sy) = sorted(where)
-    for kind, points in (
-        ("touchStart", [{"x": bx, "y": by}]),
-        ("touchMove", [{"x": sx, "y": sy}]),
-        ("touchEnd", []),
-    ):
-        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-    until(browser, "document.getElementById('rank-B-1').checked")
-    assert_fine(browser, ranking.server)
 
 
 @pytest.mark.long
@@ -486,3 +385,95 @@ def test_second_tab_takes_over(browser: Any, ranking: ServedCampaign) -> None:
                 browser.switch_to.window(handle)
                 browser.close()
         browser.switch_to.window(first)
+
+
+def rank(browser: Any, *, right: bool, words: str) -> str:
+    """Rank the two texts of an example, read what is told of it, and go on.
+
+    The text that has "goes" is the better one.
+    """
+    until(browser, "document.querySelectorAll('.card').length === 2")
+    # The cards of the example before stand there until the notice has told that it was closed.
+    until(browser, "!document.querySelector('.submit button.main').disabled")
+    for card in css(browser, ".card"):
+        chosen = 1 if ("goes" in card.text) is right else 2
+        click(browser, f"label[for=rank-{card.get_attribute('data-key')}-{chosen}]")
+    css(browser, ".submit button.main")[0].click()
+    until(browser, "document.querySelector('dialog[open]') !== null")
+    told = str(css(browser, "dialog[open]")[0].text)
+    assert words in told
+    return told
+
+
+def go_on(browser: Any) -> None:
+    css(browser, "dialog[open] button.main")[0].click()
+    until(browser, "document.querySelector('dialog[open]') === null")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("passes", [False, True])
+def test_tutorial_leads_to_work_or_ends(browser: Any, tmp_path: Path, passes: bool) -> None:
+    design = Design(judges=1, pass_mark=1.0)
+    with campaign_served(tmp_path, design, examples=LESSONS, words={}) as one:
+        fresh(browser, one.server.link())
+        for attempt in (1, 2):
+            told = rank(browser, right=True, words="That is how we see it too")
+            assert "stands there twice <b>." in told
+            assert_fine(browser, one.server)
+            with narrow(browser):
+                assert_fine(browser, one.server)
+            go_on(browser)
+            if passes:
+                rank(browser, right=True, words="That is how we see it too")
+                go_on(browser)
+                break
+            told = rank(browser, right=False, words="We see it differently")
+            assert ("once more" in told) == (attempt == 1)
+            go_on(browser)
+        if passes:
+            until(browser, "document.querySelector('.counted').textContent.endsWith(' done')")
+            until(browser, "!document.querySelector('.counted').textContent.startsWith('Practice')")
+            until(browser, "document.querySelectorAll('.card').length > 1")
+        else:
+            headed(browser, "Thank you for trying")
+        assert_fine(browser, one.server)
+
+
+def test_from_the_panels_link_to_the_code(browser: Any, tmp_path: Path) -> None:
+    panel = Panel("prolific", 1, code="C0DE-77", back="https://example.org/done?cc={code}")
+    design = Design(judges=1, quota=1, repeats=0, controls=0)
+    with campaign_served(tmp_path, design, words={"panel": panel.to_json()}) as one:
+        server = one.server
+        door = f"{server.address}join/{join_key_of(one.campaign.database, bytes.fromhex(KEY))}"
+        fresh(browser, f"{door}?PROLIFIC_PID=p1&SESSION_ID=s1&STUDY_ID=x")
+        until(browser, "document.querySelectorAll('.card').length > 1")
+        assert browser.current_url.startswith(f"{server.address}judge#j")
+        assert "p1" not in browser.current_url
+        for card in css(browser, ".card"):
+            click(browser, f"label[for=rank-{card.get_attribute('data-key')}-1]")
+        css(browser, ".submit button.main")[0].click()
+        headed(browser, "Thank you")
+        assert css(browser, ".code output")[0].text == "C0DE-77"
+        assert css(browser, "#status")[0].text == ""  # and not that the last one is being sent
+        link = css(browser, "section.screen a")[0]
+        assert link.get_attribute("href") == "https://example.org/done?cc=C0DE-77"
+        assert_fine(browser, server)
+        browser.refresh()  # the code is there tomorrow too
+        headed(browser, "Thank you")
+        assert css(browser, ".code output")[0].text == "C0DE-77"
+        fresh(browser, f"{door}?PROLIFIC_PID=p2&SESSION_ID=s2")
+        headed(browser, "This study is full")
+        assert browser.current_url == door  # cleaned
+        assert_fine(browser, server, refused=1)
+        browser.refresh()  # loading it again works without the parameters in the address
+        headed(browser, "This study is full")
+        for state, address, title in (
+            ("open", door, "Something is missing"),
+            ("closed", f"{door}?PROLIFIC_PID=p3&SESSION_ID=s2", "This study is over"),
+            ("closed", f"{server.address}join/wrong?PROLIFIC_PID=p3", "This link does not work"),
+        ):
+            if state == "closed" and "wrong" not in address:
+                change_state(one.campaign.database, "closed")
+            fresh(browser, address)
+            headed(browser, title)
+            assert_fine(browser, server, refused=1)

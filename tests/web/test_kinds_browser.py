@@ -254,29 +254,6 @@ def test_every_key_of_the_table(browser: Any, campaigns_of: Any, kind: str) -> N
         assert answered(browser) == chosen
 
 
-@pytest.mark.parametrize("kind", ["correct", "review"])
-def test_texts_that_would_be_refused_are_not_sent(
-    browser: Any, campaigns_of: Any, kind: str
-) -> None:
-    """Blanks alone are no change, and a text may be too long: said while it can be mended."""
-    one = campaigns_of(kind)
-    judge = at_work(browser, one)
-    field = browser.find_element("id", "correction")
-    begun = field.get_property("value")
-    for text, said in ((f"  {begun} ", "as it was"), ("x" * 9000, "9000 characters")):
-        browser.execute_script(
-            "arguments[0].value = arguments[1];"
-            "arguments[0].dispatchEvent(new Event('input', {bubbles: true}))",
-            field,
-            text,
-        )
-        control_enter(browser)
-        until(
-            browser, "document.querySelector('.problem').textContent.includes(arguments[0])", said
-        )
-    assert one.answers(judge) == []
-
-
 def test_letters_for_the_tools(browser: Any, campaigns_of: Any) -> None:
     from selenium.webdriver import Keys
 

@@ -11,7 +11,8 @@ import os
 import time
 import tracemalloc
 import urllib.request
-from collections import defaultdict
+from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -26,17 +27,18 @@ from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
 from errata.collect.items import build_items, task_of
 from errata.collect.web.database import Database, create_database, open_database
-from errata.collect.web.judges import add_judges, change_state, fill_campaign, invited
+from errata.collect.web.judges import add_judges, change_state, fill_campaign
 from errata.collect.web.schema import assignments, items, judgments
 from errata.collect.web.store import AssignmentStore, SubmittedAnswer
 from processes import wait_until
 from served import Server, served_by_process
 from stored_campaigns import held_task, next_task, submit_answer
 
-REQUEST_MS, CLAIM_MS = 8, 15  # of processor time, usually less
+LIMIT_MS = 15  # of processor time, usually less
 MEGABYTES = 250  # that a server may take
 PLAIN_S = 0.125  # of processor time, for `plain_work`, where these limits were set
 GENEROUS = 10
+EXPORT = "api/v1/admin/export?form=jsonl"
 
 
 def processor_ms(server: Server) -> float:
@@ -44,13 +46,6 @@ def processor_ms(server: Server) -> float:
     assert server.process is not None
     words = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")
-
-
-def megabytes(server: Server) -> float:
-    """The most memory that a server has had."""
-    assert server.process is not None
-    lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def plain_work() -> float:
@@ -66,125 +61,70 @@ def plain_work() -> float:
     return min(taken)
 
 
-def assert_cheap(**costs: tuple[float, float]) -> None:
-    """Print what each costs relative to its limit; fail only where it is many times as much."""
-    slower = max(1.0, plain_work() / PLAIN_S)
-    for what, (cost, limit) in costs.items():
-        print(f"{what}: {cost:.2f}, {cost / slower / limit:.2f} of its limit")
-    assert not [w for w, (cost, limit) in costs.items() if cost / slower > GENEROUS * limit]
-
-
-def lines_of(server: Server, path: str) -> int:
-    """How many lines an export has, read as it comes."""
-    headers = {"Authorization": f"Bearer {server.admin}"}
-    asked = urllib.request.Request(f"{server.address}api/v1/{path}", headers=headers)
-    with urllib.request.urlopen(asked, timeout=300) as answer:
-        return sum(1 for _ in answer)
-
-
-def large_campaign(
-    path: Path, *, judgments_: int = 100_000, systems: int = 15, judges: int = 300
-) -> Database:
+def large_campaign(path: Path, most: int, systems: int, judges: int) -> None:
     """Make a campaign with nine tenths of its items judged; no judge sees a sentence twice."""
-    sentences = max(200, judgments_ // 40)
-    design = Design(judges=judges, rankings=round(judgments_ / 0.9), seed=1)
-    texts = material(sentences, systems, 1, sharing=0.1)
+    design = Design(judges=judges, rankings=round(most / 0.9), seed=1)
+    texts = material(max(200, most // 40), systems, 1, sharing=0.1)
     built = build_items(design, texts, design.rankings)
     database = create_database(str(path))
     fill_campaign(database, design, texts, built, name="large")
-    invited = add_judges(database, [f"judge {k}" for k in range(judges)])
+    people = [each.id for each in add_judges(database, [f"judge {k}" for k in range(judges)])]
     rng = np.random.default_rng(0)
-    seen: dict[int, set[int]] = defaultdict(set)
-    given, answers, counts = [], [], []
-    number = 0
+    seen: set[tuple[int, int]] = set()
+    given, answers = [], []
     for k, item in enumerate(built.items, 1):
-        if item.purpose != "main" or number >= judgments_:
+        if item.purpose != "main":
             continue
-        done = 0
-        for _ in range(item.wanted or 0):
-            if number >= judgments_ or (done and rng.random() < 0.1):  # some wait for a second
+        for nth in range(item.wanted or 0):
+            number = len(given) + 1
+            if number > most or (nth and rng.random() < 0.1):  # some wait for a second
                 break
-            judge = int(rng.integers(judges))
-            while item.sentence in seen[judge]:
-                judge = int(rng.integers(judges))
-            seen[judge].add(item.sentence)
-            number += 1
-            done += 1
+            judge = next(j for j in rng.choice(people, 200) if (j, item.sentence) not in seen)
+            seen.add((judge, item.sentence))
             order = rng.permutation(len(item.outputs)).tolist()
-            answer = {"ABCDE"[place]: int(rng.integers(1, 6)) for place in range(len(order))}
-            given.append(
-                {
-                    "id": number,
-                    "item": k,
-                    "judge": invited[judge].id,
-                    "shown": order,
-                    "letters": "ABCDE"[: len(order)],
-                    "state": "done",
-                    "opened": number,
-                    "expires": number,
-                }
-            )
-            answers.append(
-                {
-                    "assignment": number,
-                    "revision": 1,
-                    "answer": answer,
-                    "comment": "",
-                    "active_ms": int(rng.integers(5000, 60000)),
-                    "server_time": 1_700_000_000_000 + number,
-                    "digest": content_digest(answer, None, ""),
-                }
-            )
-        counts.append((k, done))
+            letters = "ABCDE"[: len(order)]
+            answer = {letter: int(rng.integers(1, 6)) for letter in letters}
+            row = {"id": number, "item": k, "judge": int(judge), "shown": order, "letters": letters}
+            given.append({**row, "state": "done", "opened": number, "expires": number})
+            row = {"assignment": number, "revision": 1, "answer": answer, "comment": ""}
+            times = {"active_ms": 5000 + number % 50_000, "server_time": 1_700_000_000_000 + number}
+            answers.append({**row, **times, "digest": content_digest(answer, None, "")})
     with database.writing() as connection:
         connection.execute(insert(assignments), given)
         connection.execute(insert(judgments), answers)
-        for k, done in counts:
+        for k, done in Counter(each["item"] for each in given).items():
             connection.execute(update(items).where(items.c.id == k).values(given=done))
     change_state(database, "open")
-    return database
+    database.close()
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A campaign of 100,000 judgments, which takes a minute to make."""
-    path = tmp_path_factory.mktemp("large") / "large.db"
-    large_campaign(path).close()
-    return path
-
-
-def cost_of_requests(database: Database, requests: int = 200) -> dict[str, list[float]]:
-    """Processor milliseconds of claims, of reading tasks and of answers, by different judges."""
+def cost_of_requests(database: Database) -> dict[str, float]:
+    """Processor milliseconds of claims, of reading tasks and of answers: the 95th percentile."""
     store = AssignmentStore(database, rng=np.random.default_rng(1))
     design = store.campaign().design
-    with database.reading() as connection:
-        judges = [judge.id for judge in invited(connection)]
-    found: dict[str, list[float]] = {"claim": [], "task": [], "submit": []}
-    for k in range(requests):
-        judge = judges[k * 7 % len(judges)]
-        times = [time.process_time()]
+    times = []
+    for judge in range(1, 201):
+        clock = [time.process_time()]
         held = next_task(store, judge)
-        times.append(time.process_time())
+        clock.append(time.process_time())
         assert isinstance(held, KeepCurrent), held
         task = held_task(store, judge, held.assignment)
-        times.append(time.process_time())
+        clock.append(time.process_time())
         ranks = {output["key"]: 1 for output in task_of(design, task.shown)["outputs"]}
-        submit_answer(
-            store, judge, held.assignment, SubmittedAnswer(task.last + 1, ranks, active_ms=9000)
-        )
-        times.append(time.process_time())
-        for what, taken in zip(found, np.diff(times), strict=True):
-            found[what].append(1000 * float(taken))
-    return found
+        sent = SubmittedAnswer(task.last + 1, ranks, active_ms=9000)
+        submit_answer(store, judge, held.assignment, sent)
+        clock.append(time.process_time())
+        times.append(np.diff(clock) * 1000)
+    found = np.quantile(times, 0.95, axis=0).tolist()
+    return dict(zip(("claim", "task", "submit"), found, strict=True))
 
 
 @pytest.mark.long
-def test_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None:
-    database = open_database(str(large))
-    costs = cost_of_requests(database)
-    database.close()
-    limits = {"claim": CLAIM_MS, "task": REQUEST_MS, "submit": REQUEST_MS}
-    assert_cheap(**{k: (float(np.quantile(costs[k], 0.95)), limits[k]) for k in limits})
+def test_large_campaign_is_served_soon_and_in_little_memory(tmp_path: Path) -> None:
+    large = tmp_path / "large.db"
+    large_campaign(large, 100_000, 15, 300)
+    with closing(open_database(str(large))) as database:
+        costs = cost_of_requests(database)
     with served_by_process(str(large)) as server:
         wait_until(lambda: server.call("GET", "admin/ranking", token=server.admin)[1]["tables"])
         judges = server.call("GET", "admin/judges", token=server.admin)[1]
@@ -193,18 +133,26 @@ def test_large_campaign_is_served_soon_and_in_little_memory(large: Path) -> None
         for _ in range(50):
             for part in ("status", "ranking", "judges", "items"):
                 assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
-        cost = (processor_ms(server) - before) / 200
-        assert lines_of(server, "admin/export?form=jsonl") >= 100_000
-        print(f"{megabytes(server):.0f} MB with figures and an export")
-        assert megabytes(server) <= MEGABYTES
-    assert_cheap(organiser=(cost, REQUEST_MS))
+        costs["organiser"] = (processor_ms(server) - before) / 200
+        headers = {"Authorization": f"Bearer {server.admin}"}
+        asked = urllib.request.Request(f"{server.address}{EXPORT}", headers=headers)
+        with urllib.request.urlopen(asked, timeout=300) as answer:  # read as it comes
+            assert sum(1 for _ in answer) >= 100_000
+        assert server.process is not None
+        lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+        held = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+        print(f"{held:.0f} MB with figures and an export")
+        assert held <= MEGABYTES
+    slower = max(1.0, plain_work() / PLAIN_S)
+    print(f"{costs} ms of processor time, on a machine {slower:.1f} times slower than usual")
+    assert max(costs.values()) < GENEROUS * LIMIT_MS * slower
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["jsonl", "details"])
 def test_form_is_written_without_being_held(tmp_path: Path, form: str) -> None:
     """The export command keeps batches of rows in memory, whatever the size of the form."""
-    large_campaign(tmp_path / "x.db", judgments_=10_000, systems=12, judges=60).close()
+    large_campaign(tmp_path / "x.db", 10_000, 12, 60)
     path = tmp_path / "out.jsonl"
     wanted = ["export", str(tmp_path / "x.db"), "--form", form, "-o", str(path)]
     CliRunner().invoke(command, [*wanted[:-1], str(tmp_path / "first.jsonl")])  # imports aside

@@ -213,15 +213,6 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_wrong_links_of_the_organiser_are_refused(browser: Any, watched: ServedCampaign) -> None:
-    for link in ("admin", "admin#a0.1.aaaaaaaaaaaaaaaaaaaaaa", f"admin#{watched.server.token(1)}"):
-        fresh(browser, watched.server.address + link)
-        browser.execute_script("sessionStorage.clear()")
-        until(browser, "document.querySelector('h1')?.textContent === 'This link does not work'")
-        assert_accessible(browser)
-
-
-@pytest.mark.long
 def test_link_outlives_a_server_that_is_not_there_yet(
     browser: Any, watched: ServedCampaign
 ) -> None:

@@ -1,21 +1,28 @@
-"""What a campaign learns while it runs: strengths of systems, and stop rules at fixed looks."""
+"""What a campaign learns while it runs: strengths, stop rules, and the organiser's figures."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import select
 
+from called import Client
 from campaigns import material
 from errata.collect.design import Design
+from errata.collect.web import dashboard
 from errata.collect.web.app import BackgroundUpdates
-from errata.collect.web.campaign import earlier_counts, store_earlier
+from errata.collect.web.campaign import change_budget, earlier_counts, store_earlier
+from errata.collect.web.dashboard import PARTS, Dashboard, GatheredJudgments
 from errata.collect.web.exports import judgments_in
+from errata.collect.web.judges import forget_judges, set_state_of_judge
 from errata.collect.web.schema import events
 from errata.core.errors import InputError
 from errata.data import Judgment
-from stored_campaigns import Made, Make, text_of
+from errata.human.output_pairs import ranking_columns
+from stored_campaigns import BOTH_DATABASES, Made, Make, text_of
 
 TWO_LOOKS = Design(
     kind="pair", judges=2, repeats=0, controls=0, overlap=0, until=("S0>S1",), looks=2
@@ -109,3 +116,99 @@ def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite
     steering.steer()
     assert [look["met"] for look in told(made)] == [False, False]
     assert made.store.campaign().state == "open"
+
+
+def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool) -> None:
+    """A judge answers a task, skips it, or thinks better of an earlier answer."""
+    who = campaign.judges[judge].id
+    campaign.clock.now += int(rng.integers(1, 5000))
+    task = campaign.claim(who)
+    many = [output["key"] for output in campaign.body(who, task)["outputs"]]
+    for revision in (1, 2) if again else (1,):
+        ranks = {key: int(rng.integers(1, len(many) + 1)) for key in many}
+        active = None if rng.random() < 0.2 else int(rng.integers(1, 4000))
+        answer = None if rng.random() < 0.1 else ranks
+        campaign.submit(who, task, answer, revision=revision, active_ms=active)
+
+
+@pytest.mark.slow
+@BOTH_DATABASES
+def test_figures_hold_what_is_stored_whatever_happens(make: Make) -> None:
+    campaign = make(Design(judges=5, overlap=0.5, repeats=0.2, distance=1))
+    gathered, page = GatheredJudgments(campaign.database), Dashboard(campaign.store)
+    rng = np.random.default_rng(2)
+    happens = {
+        3: lambda: set_state_of_judge(campaign.database, "j1", "blocked"),
+        5: lambda: set_state_of_judge(campaign.database, "j1", "active"),
+        6: lambda: forget_judges(campaign.database, ["j2"]),
+        8: lambda: forget_judges(campaign.database, ["j3"], erase=True),
+    }
+    for step in range(9):
+        happens.get(step, lambda: None)()
+        for _ in range(8):
+            left = [0, 1, 2, 3, 4] if step < 6 else [0, 1, 4]
+            left = [judge for judge in left if judge != 1 or not 3 <= step < 5]
+            answer(campaign, rng, int(rng.choice(left)), again=bool(rng.random() < 0.3))
+        found, whole = gathered.read(), ranking_columns(judgments_in(campaign.database))
+        np.testing.assert_equal(vars(found), vars(whole))
+        page.refresh()
+        fresh = Dashboard(campaign.store)
+        fresh.refresh()
+        for part in PARTS:
+            assert json.loads(page.part(part)[1]) == json.loads(fresh.part(part)[1]), part
+    assert len(found) > 40
+    assert len({*gathered.work()}) >= 3
+
+
+def test_figures_that_nobody_looks_at_rest(
+    make_sqlite: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign, now = make_sqlite(Design(judges=1)), [1000.0]
+    monkeypatch.setattr(dashboard, "monotonic", lambda: now[0])
+    page = Dashboard(campaign.store)
+    assert page.due  # the first time
+    page.refresh()
+    assert not page.due
+    now[0] += 20
+    assert not page.due
+    page.part("status")  # somebody looks
+    assert page.due
+    assert page.asked.is_set()  # and is not kept waiting
+    page.asked.clear()
+    now[0] += 5
+    page.refresh()
+    page.part("status")
+    assert page.due
+    assert not page.asked.is_set()
+    now[0] += 31
+    assert not page.due
+    now[0] += 30
+    assert page.due  # so that who comes does not see what is old
+
+
+def test_no_request_works_figures_out(make_sqlite: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = Client(make_sqlite(Design(judges=1)))
+    call.dashboard.refresh()
+    monkeypatch.delattr(Dashboard, "refresh")
+    for part in PARTS:
+        assert call("GET", f"admin/{part}", who=0).status_code == 200
+    assert call("PATCH", "admin/campaign", {"state": "paused"}, who=0).status_code == 200
+
+
+def test_the_overview_knows_of_the_budget_and_of_the_hour(make_sqlite: Make) -> None:
+    """What changes without an answer: a budget, and how many answers the last hour has seen."""
+    campaign = make_sqlite(Design(judges=1, repeats=0, controls=0))
+    page = Dashboard(campaign.store)
+
+    def figure(name: str) -> str:
+        page.refresh()
+        figures = json.loads(page.part("status")[1])["figures"]
+        return str(next(value for label, value, _ in figures if label == name))
+
+    campaign.submit(1, campaign.claim())
+    assert figure("Last hour") == "1"
+    change_budget(campaign.database, "rankings", 7)
+    assert figure("Done") == "0 of 7"
+    assert figure("Still to do") == f"{7 * 54 / 3600:.1f} h"
+    campaign.clock.now += 3_600_001
+    assert figure("Last hour") == "0"

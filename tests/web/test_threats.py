@@ -384,8 +384,9 @@ def test_errors_are_in_the_judges_language(make_sqlite: Make) -> None:
     assert error["field"] == "answer.A"
     body = call.answer(task).json()
     assert body["feedback"]["blocks"][0]["inline"][0][1].startswith("Wir finden Text")
-    body = call.answer(task, comment="x").json()
-    assert body["error"]["message"].startswith("Eine andere Antwort")
+    found = call.answer(task, comment="x")
+    assert (found.status_code, found.json()["stored"]["comment"]) == (409, "")
+    assert found.json()["error"]["message"].startswith("Eine andere Antwort")
     assert "Dieser Link gilt nicht" in call("GET", "me", token="", accept_language="de").text
 
 
