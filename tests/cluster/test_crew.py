@@ -38,7 +38,6 @@ Survives = Callable[[Job], bool]
 
 @pytest.fixture(scope="module")
 def manifest(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
-    """The plan of a run with 4 tasks of 20 sentences."""
     folder = tmp_path_factory.mktemp("plan")
     return planned(folder / "run", tiled_sample(folder / "in"), "m2", shard_sentences=20)[1]
 

@@ -36,7 +36,6 @@ def refusing(source, hypothesis, references):
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
-    """A client of an embedded cluster with two workers."""
     with dask_client(workers=2) as opened:
         yield opened
 
@@ -58,7 +57,6 @@ def listening() -> set[str]:
 
 
 def describe_worker(dask_worker: Any) -> dict[str, Any]:
-    """Return what a worker was started with."""
     import dask
 
     return {

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,21 +23,12 @@ from errata.scale.executors import (
     run_processes,
 )
 from processes import children, free_port, lives, wait_until
-from run_folders import (
-    PlannedRun,
-    SampleFiles,
-    planned,
-    result_of,
-    run_of,
-    tiled_sample,
-    until_records,
-)
+from run_folders import PlannedRun, SampleFiles, result_of, run_of, tiled_sample, until_records
 
 WORKERS = b"spawn_main"  # in their command lines
 
 
 def plan(place: Path, files: SampleFiles) -> PlannedRun:
-    """Plan a run of M2 and a slow metric, with 18 tasks."""
     return PlannedRun.of(place, files, "m2", files.slow_metric(), shard_sentences=12)
 
 
@@ -49,7 +39,6 @@ def run(tmp_path: Path) -> PlannedRun:
 
 @pytest.fixture
 def wanted(run: PlannedRun, tmp_path: Path) -> bytes:
-    """The result of an undisturbed run."""
     return plan(tmp_path / "calm", run.files).count().result()
 
 
@@ -79,7 +68,6 @@ def test_killed_worker_costs_its_task_only(run: PlannedRun, wanted: bytes) -> No
 
 @contextmanager
 def driver(place: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
-    """``errata scale run`` as a process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "errata", "scale", "run", "--run", str(place), *more],
         stdout=subprocess.PIPE,
@@ -169,19 +157,20 @@ def test_killed_dask_worker_costs_its_task(run: PlannedRun, wanted: bytes) -> No
 
 
 @contextmanager
-def cluster() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def cluster() -> Iterator[tuple[list[subprocess.Popen[bytes]], str]]:
     """A scheduler and two workers of Dask as separate processes, on the loopback address."""
+    env = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
     port = str(free_port())
     address = f"tcp://127.0.0.1:{port}"
-    worker = ("worker", address, "--nthreads", "1", "--death-timeout", "60")
+    worker = ("worker", address, "--nthreads", "1", "--no-nanny", "--death-timeout", "60")
     processes = []
     try:
         for name, *more in (("scheduler", "--port", port), worker, worker):
             command = [sys.executable, "-m", f"distributed.cli.dask_{name}", *more]
             command += ["--host", "127.0.0.1", "--no-dashboard"]
             quiet = subprocess.DEVNULL
-            processes.append(subprocess.Popen(command, stdout=quiet, stderr=quiet))
-        yield processes[0], address
+            processes.append(subprocess.Popen(command, stdout=quiet, stderr=quiet, env=env))
+        yield processes, address
     finally:
         for process in processes:
             process.kill()
@@ -189,13 +178,28 @@ def cluster() -> Iterator[tuple[subprocess.Popen[bytes], str]]:
 
 
 @pytest.mark.long
+def test_host_that_is_cut_off_is_not_waited_for(run: PlannedRun, wanted: bytes) -> None:
+    """Its connections stay open, and nothing comes: here its worker is stopped."""
+    pytest.importorskip("distributed")
+    run.files.slow_metric(0.02)
+    with (
+        cluster() as (processes, address),
+        driver(run.place, "--engine", "dask", "--scheduler", address) as process,
+    ):
+        until_records(run.place, 4, process)
+        os.kill(processes[2].pid, signal.SIGSTOP)
+        finished(process)
+    assert result_of(run.place) == wanted
+
+
+@pytest.mark.long
 def test_killed_scheduler_is_reported_and_the_run_goes_on(run: PlannedRun, wanted: bytes) -> None:
     pytest.importorskip("distributed")
     run.files.slow_metric(0.02)
-    with cluster() as (scheduler, address):
+    with cluster() as (processes, address):
         with driver(run.place, "--engine", "dask", "--scheduler", address) as process:
             until_records(run.place, 2, process)
-            scheduler.kill()
+            processes[0].kill()
             _, err = process.communicate(timeout=600)
         assert process.returncode == 2
         assert "scheduler of Dask was lost" in err
@@ -208,87 +212,6 @@ def test_killed_scheduler_is_reported_and_the_run_goes_on(run: PlannedRun, wante
         said = finished(process)
     assert " 0 before" not in said
     assert result_of(run.place) == wanted
-
-
-Start = Callable[..., subprocess.Popen[str]]
-MARK = f"e{os.getpid() % 100000}"  # in the names of the bridge and of the hosts
-
-
-def ip(*arguments: str) -> None:
-    subprocess.run(["ip", *arguments], check=True, capture_output=True)
-
-
-def address(host: int) -> str:
-    return f"10.213.77.{host + 1}"
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Make three hosts on a bridge; yield what starts a Python module on a host."""
-    pytest.importorskip("distributed")
-    if shutil.which("ip") is None or os.geteuid() != 0:
-        pytest.skip("hosts as network namespaces need root and the program ip")
-    with ExitStack() as stack:
-
-        def make(*arguments: str, undo: tuple[str, ...] = ()) -> None:
-            ip(*arguments)
-            if undo:
-                stack.callback(subprocess.run, ["ip", *undo], capture_output=True)
-
-        def started(host: int, module: str, *arguments: str) -> subprocess.Popen[str]:
-            process = subprocess.Popen(
-                ["ip", "netns", "exec", f"{MARK}h{host}", sys.executable, "-m", module, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"},
-            )
-            stack.callback(process.communicate)
-            stack.callback(process.kill)
-            return process
-
-        try:
-            bridge = f"{MARK}b"
-            make("link", "add", bridge, "type", "bridge", undo=("link", "delete", bridge))
-            make("link", "set", bridge, "up")
-            for host in range(3):
-                name = f"{MARK}h{host}"
-                make("netns", "add", name, undo=("netns", "delete", name))
-                make("link", "add", f"{name}o", "type", "veth", "peer", "name", f"{name}i")
-                make("link", "set", f"{name}o", "master", bridge, "up")
-                make("link", "set", f"{name}i", "netns", name)
-                make("-n", name, "addr", "add", f"{address(host)}/24", "dev", f"{name}i")
-                make("-n", name, "link", "set", f"{name}i", "up")
-                make("-n", name, "link", "set", "lo", "up")
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"network namespaces cannot be made here: {error.stderr.decode()[:100]}")
-        yield started
-
-
-@pytest.mark.long
-def test_host_that_is_cut_off_is_not_waited_for(start: Start, tmp_path: Path) -> None:
-    files = tiled_sample(tmp_path / "in", 3, ("eager", "noisy"))
-    metric, place = files.slow_metric(), tmp_path / "run"
-    run_of(tmp_path / "calm", files, "m2", metric, shard_sentences=12)
-    planned(place, files, "m2", metric, shard_sentences=12)
-    files.slow_metric(0.05)
-    scheduler = f"tcp://{address(0)}:8786"
-    start(
-        *(0, "distributed.cli.dask_scheduler", "--host", address(0), "--port", "8786"),
-        "--no-dashboard",
-    )
-    for host in (1, 2):
-        start(
-            *(host, "distributed.cli.dask_worker", scheduler, "--host", address(host)),
-            *("--nthreads", "1", "--no-dashboard", "--death-timeout", "60"),
-        )
-    run = ("scale", "run", "--run", str(place), "--engine", "dask", "--scheduler", scheduler)
-    driver = start(0, "errata", *run)
-    until_records(place, 4, driver)
-    ip("link", "set", f"{MARK}h2o", "down")
-    _, err = driver.communicate(timeout=600)
-    assert driver.returncode == 0, err
-    assert result_of(place) == result_of(tmp_path / "calm")
 
 
 MB = 2**20

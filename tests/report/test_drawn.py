@@ -87,7 +87,6 @@ def _run(line: str, *more: str, **given: Any) -> Done:
 
 
 def _figure(line: str, folder: Path) -> str:
-    """What a command draws, in words."""
     drawn: list[Figure] = []
 
     def keep(figure: Figure, form: str) -> bytes:
@@ -122,7 +121,6 @@ def _coloured(line: str, folder: Path) -> str:
 
 
 def described(figure: Figure) -> Iterator[str]:
-    """Whatever decides what a figure shows."""
     width, height = figure.get_size_inches()
     layout = figure.get_layout_engine()
     yield f"figure {_numbers((width, height))} {type(layout).__name__}"

@@ -79,12 +79,10 @@ def at(browser: Any, explorer: Path) -> Any:
 
 
 def said(browser: Any, count: str) -> None:
-    """Wait until the live region says this."""
     until(browser, "document.getElementById('x-count').textContent === arguments[0]", count)
 
 
 def numbers(browser: Any) -> list[int]:
-    """The sentences that are in the page, from the top."""
     found = browser.execute_script(
         "return [...document.querySelectorAll('#x-rows h3')].map(h => h.textContent)"
     )
@@ -115,7 +113,6 @@ def marks(browser: Any, element: Any) -> list[tuple[str, str]]:
 
 
 def current(browser: Any, number: int) -> None:
-    """Wait until this sentence is the current one."""
     title = "document.querySelector('.x-current h3')?.textContent"
     until(browser, f"{title} === arguments[0]", f"Sentence {number}")
 

@@ -40,8 +40,6 @@ def found() -> DifficultyMap:
 
 
 class Page(HTMLParser):
-    """Collects elements and text as a browser would see them."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []

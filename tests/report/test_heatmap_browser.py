@@ -31,7 +31,6 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(browser: Any, tmp_path: Path) -> Any:
-    """A small map with nasty sentences and names, opened."""
     right = ("He goes home .", "She likes tea", NASTY.replace("write", "writes"), "All is well .")
     sources = ("He go home", "She like a tea", NASTY, "All is well .")
     wild = ("He went to home", "She likes a tea", NASTY, "All is very well .")

@@ -41,7 +41,6 @@ NAMES = [system.system for system in SYSTEMS]
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
-    """A report with every section, on texts and names that try to break it."""
     corpus = Corpus.from_texts(SOURCES, [CORRECT, SOURCES[:2] + CORRECT[2:]])
     judgments = tuple(
         Judgment(judge, i, tuple((name,) for name in NAMES), (1, 2 + i % 2, 3 - i % 2))
@@ -158,7 +157,6 @@ def test_tables_are_sorted_by_their_exact_values(page: Any) -> None:
 
 
 def copied(page: Any, selector: str) -> str:
-    """What a click on a button puts on the clipboard."""
     page.execute_script(
         "window.kept = null;"
         "navigator.clipboard.writeText = text => { window.kept = text; return Promise.resolve(); };"
@@ -169,7 +167,6 @@ def copied(page: Any, selector: str) -> str:
 
 
 def saved(page: Any, selector: str) -> tuple[str, str]:
-    """The name and the text of the file that a click would save."""
     name, text = page.execute_async_script(
         "const done = arguments[1]; const make = URL.createObjectURL; let blob;"
         "URL.createObjectURL = b => { blob = b; return make.call(URL, b); };"

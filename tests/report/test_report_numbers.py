@@ -55,7 +55,6 @@ def tables_of(page: str) -> dict[str, list[Shown]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the files of the sample."""
     return fill_with_sample(tmp_path)
 
 
@@ -82,7 +81,6 @@ COMMANDS = {
 
 
 def exact(cell: Any) -> list[float]:
-    """The numbers of a cell of JSON."""
     if isinstance(cell, bool) or cell is None or isinstance(cell, str):
         return []
     if isinstance(cell, int | float):

@@ -211,7 +211,6 @@ def test_sets_that_are_not_on_disk_are_named(
 
 
 def _folder(place: Path, base: int = 0) -> Path:
-    """The sample as a folder of one's own."""
     (place / "outputs").mkdir(parents=True)
     (place / "refs").mkdir()
     files = resources.files("errata.datasets") / "sample"
@@ -308,19 +307,16 @@ Rows = dict[str, dict[str, str]]
 
 
 def rows(table: str) -> Rows:
-    """A table in Markdown: its rows by their first cell."""
     head, _, *lines = ([c.strip() for c in line[1:-1].split(" | ")] for line in table.splitlines())
     return {line[0]: dict(zip(head, line, strict=True)) for line in lines}
 
 
 def page() -> dict[str, Rows]:
-    """The tables of the page by the heading above each."""
     text = re.sub(r"^## (.+)$", r"**\1**", (DOCS / "benchmark.md").read_text("utf-8"), flags=re.M)
     return {title: rows(table) for title, table in SCRIPT["tables"](text).items()}
 
 
 def printed(data_sets: Path, *arguments: object) -> dict[str, Rows]:
-    """The tables that the command prints by their titles."""
     done = errata(
         *("benchmark", *arguments, "--format", "markdown", "-q"),
         env={"ERRATA_DATA": str(data_sets)},

@@ -210,7 +210,6 @@ def test_points_have_no_sign_at_0_and_halves_go_up() -> None:
 
 
 def answer_of(kind: str, data: dict[str, Any]) -> Answer:
-    """The answer to an example of the specification."""
     people = data.get("people")
     if kind == "meta":
         metrics = [

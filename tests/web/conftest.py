@@ -30,7 +30,6 @@ def cluster() -> Iterator[postgres.Cluster]:
 
 @pytest.fixture
 def postgres_place(cluster: postgres.Cluster) -> Iterator[str]:
-    """The address of a new database in PostgreSQL."""
     name = f"t{next(NUMBERS)}"
     yield cluster.new_database(name)
     cluster.execute(f"DROP DATABASE {name} WITH (FORCE)")
@@ -72,12 +71,10 @@ def make_sqlite(tmp_path: Path) -> Iterator[Make]:
 
 @pytest.fixture
 def campaign(make_sqlite: Make) -> Made:
-    """A small campaign in a SQLite file."""
     return make_sqlite(Design(judges=2, quota=12))
 
 
 @pytest.fixture
 def server(campaign: Made) -> Iterator[Server]:
-    """The small campaign, served."""
     with served(str(campaign.database.path)) as running:
         yield running

@@ -52,7 +52,6 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 
 
 def read(place: object, query: Any, **options: Any) -> list[Any]:
-    """Open a database, read from it and close it."""
     with (
         closing(open_database(str(place), **options)) as database,
         database.reading() as connection,
@@ -329,7 +328,6 @@ def to_be_forgotten(made: Made) -> InvitedJudge:
 
 
 def named_in(files: Iterable[Path]) -> set[bytes]:
-    """What is left of that judge in files."""
     return {word for file in files for word in FORGOTTEN if word in file.read_bytes()}
 
 

@@ -67,19 +67,16 @@ def write(lines: Iterable[str], path: Path) -> Path:
 
 
 def exported(made: Made, form: Any, **options: Any) -> list[Any]:
-    """An export of JSON lines, read."""
     return [json.loads(line) for line in export_lines(made.database, form, **options)]
 
 
 def page_part(made: Made, part: Any) -> Any:
-    """A part of the organiser's page."""
     page = Dashboard(made.store)
     page.refresh()
     return json.loads(page.part(part)[1])
 
 
 def as_printed(*command: str) -> list[dict[str, Any]]:
-    """The tables of a command that warns of nothing."""
     result = errata(*command, "--json")
     assert result.stderr == "", command
     found: list[dict[str, Any]] = json.loads(result.stdout)["tables"]

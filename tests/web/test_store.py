@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 from typing import Any
 
 import numpy as np
 import pytest
 from sqlalchemy import func, select, update
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
-import errata.collect.web.store as store_module
 from campaigns import material
 from errata.collect.answers import AnswerError
 from errata.collect.assignment import KeepCurrent, NoTask
 from errata.collect.design import Design, Scale
-from errata.collect.web import store
 from errata.collect.web.api import judge_state
 from errata.collect.web.assignment_queries import SqlReader, may_come_back, without_reviewers
 from errata.collect.web.judges import (
@@ -45,7 +43,6 @@ from stored_campaigns import (
     Make,
     answer_to,
     held_task,
-    made,
     next_task,
     ranked_alike,
     submit_answer,
@@ -87,7 +84,6 @@ def check_invariants(made: Made, *, late: bool = False) -> None:
 
 
 def work(made: Made, judge: int, rng: np.random.Generator, **sent: Any) -> int | None:
-    """Claim a task and answer it; None where there is none."""
     for task, body in made.tasks(judge):
         answer = None if sent else answer_to(body, made.store.campaign().design, rng)
         assert made.submit(judge, task, answer, **sent).status == 201
@@ -541,41 +537,23 @@ def test_same_answer_from_many_threads_is_stored_once(make: Make) -> None:
     assert statuses == {201: 1, 200: 11}
 
 
-def nobody_waits(patch: pytest.MonkeyPatch, many: int) -> None:
-    """So many answers side by side, each before any is stored: constraints are the only guard."""
-    plain = select(store_module.judges).where(
-        store_module.judges.c.id == store_module.bindparam("judge")
-    )
-    patch.setattr(store_module, "_JUDGE", plain)
-    # Nor for the sign of life, which is written to the judge's row.
-    nobody = store_module._SEEN.where(store_module.judges.c.id < 0)
-    patch.setattr(store_module, "_SEEN", nobody)
-    together = Barrier(many, timeout=60)
+def test_call_that_lost_a_race_is_tried_again(campaign: Made) -> None:
+    for error, words, tries in (
+        (IntegrityError, "UNIQUE constraint failed", 2),
+        (OperationalError, "database is locked", 2),
+        (OperationalError, "disk is full", 1),
+    ):
+        begun: list[int] = []
 
-    values = store._values
+        def work(_: object, begun=begun, error=error, words=words) -> int:
+            begun.append(1)
+            if len(begun) == 1:
+                raise error("x", None, Exception(words))
+            return len(begun)
 
-    def when_all_have_read(*given: Any) -> dict[str, Any]:
-        together.wait()
-        return values(*given)
-
-    patch.setattr(store, "_values", when_all_have_read)
-
-
-@pytest.mark.slow
-@pytest.mark.postgres
-def test_same_answer_is_stored_once_where_only_the_constraint_guards(
-    postgres_place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In PostgreSQL alone: writers of SQLite queue."""
-    campaign = made(postgres_place, Design())
-    task = campaign.claim()
-    ranks = ranked_alike(campaign.body(1, task))
-    nobody_waits(monkeypatch, 4)
-    with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(campaign.submit, 1, task, ranks) for _ in range(4)]
-        assert sorted(job.result().status for job in jobs) == [200] * 3 + [201]
-    assert len(campaign.rows(judgments)) == 1
-    campaign.database.close()
+        with contextlib.suppress(OperationalError):
+            assert campaign.store.retried(work) == tries
+        assert len(begun) == tries, words
 
 
 def test_links_and_names(make: Make) -> None:

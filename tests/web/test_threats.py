@@ -250,7 +250,6 @@ def test_forged_answers_or_times(standing: tuple[Made, Client], body: dict[str, 
 
 
 def raw(server: Server, text: bytes) -> bytes:
-    """Return what a client hears who sends these bytes."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=60) as client:
         heard = b""
         with contextlib.suppress(OSError):
@@ -415,7 +414,6 @@ def opened(server: Server, many: int, text: bytes) -> list[socket.socket]:
 
 
 def closed_by_server(sockets: list[socket.socket]) -> int:
-    """How many connections have ended."""
     many = 0
     for each in sockets:
         each.settimeout(0)
