@@ -12,11 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from command import refused, run, tables
-from errata.comparison.edits import judged_edits
-from errata.data import apply_edits
-from errata.datasets import sample_corpus, sample_systems
+from errata.datasets import sample_corpus
 from errata.io.stored_runs import read_run
-from errata.metrics.errant import Edits
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "src" / "errata" / "datasets" / "sample"
@@ -25,28 +22,14 @@ KIND = "R:INFL"
 
 @pytest.fixture(scope="module")
 def gate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The output of a system, and the same with every right edit of one kind undone."""
+    """The output of a system, the same again, and one with every right edit undone."""
     path = tmp_path_factory.mktemp("gate")
-    corpus = sample_corpus()
-    eager = next(s for s in sample_systems() if s.system == "eager")
-    ((*judged,),) = judged_edits(Edits(), corpus, [eager])
-    undone = []
-    for source, output, sentence in zip(corpus.sources, eager.sentences, judged, strict=True):
-        made = [e for e in sentence.edits if e.state != "missed"]
-        kept = [e.edit for e in made if e.kind != KIND]
-        undone.append(
-            " ".join(apply_edits(source.split(), kept)) if len(kept) < len(made) else output
-        )
-    assert sum(a != b for a, b in zip(undone, eager.sentences, strict=True)) >= 5
-    shutil.copy(SAMPLE / "gold.m2", path / "gold.m2")
-    (path / "old.txt").write_text("\n".join(eager.sentences) + "\n", "utf-8")
-    (path / "same.txt").write_text("\n".join(eager.sentences) + "\n", "utf-8")
-    (path / "worse.txt").write_text("\n".join(undone) + "\n", "utf-8")
-    clean = [
-        s
-        for s, refs in zip(corpus.sources, corpus.references, strict=True)
-        if not any(r.edits for r in refs)
-    ]
+    for name, copy in (("gold.m2", "gold.m2"), ("nothing.txt", "worse.txt")):
+        shutil.copy(SAMPLE / name, path / copy)
+    for copy in ("old.txt", "same.txt"):
+        shutil.copy(SAMPLE / "eager.txt", path / copy)
+    pairs = zip(sample_corpus().sources, sample_corpus().references, strict=True)
+    clean = [source for source, several in pairs if not any(r.edits for r in several)]
     (path / "clean.txt").write_text("\n".join(clean[:2]) + "\n", "utf-8")
     return path
 

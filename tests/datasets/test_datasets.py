@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
-import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +26,7 @@ from errata.datasets import (
     sample_systems,
     sample_texts,
 )
-from errata.datasets.catalogue import DataSet, catalogue, data_set, read_catalogue
+from errata.datasets.catalogue import catalogue, data_set, read_catalogue
 from errata.datasets.fetch import Collection, collection, collections, role_files
 from errata.io import write_m2
 from errata.io.judgments import write_judgments
@@ -42,31 +41,43 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-@pytest.fixture
-def toy(tmp_path: Path) -> Mapping[str, DataSet]:
-    return read_catalogue(make_folder(tmp_path / "origin"))
+class Toy:
+    """A made-up data set on a server on loopback."""
+
+    def __init__(self, origin: Path, server: DataServer) -> None:
+        self.origin, self.server = origin, server
+        self.sets = read_catalogue(origin / "toy.toml")
+
+    def fetch(self, name: str = LARGE, **more: Any) -> Path:
+        return fetch.path("toy", name, sets=self.sets, **more)
+
+    def check(self, name: str) -> str:
+        return fetch.check(self.sets["toy"], self.sets["toy"].file(name))
+
+    def original(self, name: str) -> Path:
+        (path,) = self.origin.glob(f"*/*/*/data/{name}")
+        return path
+
+    @property
+    def part(self) -> Path:
+        """Where a part of the large file is kept."""
+        chosen = self.sets["toy"]
+        target = fetch.download_folder() / chosen.address(chosen.file(LARGE))
+        return target.with_name("large.bin.part")
+
+    def has_large(self, path: Path) -> bool:
+        """Whether a file is the large one, and nothing is left beside what was fetched."""
+        names = {p.name for p in fetch.download_folder().rglob("*") if p.is_file()}
+        known = {".lock", "small.txt", "large.bin"}
+        return names <= known and path.read_bytes() == self.original(LARGE).read_bytes()
 
 
 @pytest.fixture
-def server(
-    toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[DataServer]:
-    with serve(tmp_path / "origin") as state:
-        monkeypatch.setenv("ERRATA_DATA_URL", state.url)
-        yield state
-
-
-def content(tmp_path: Path, name: str) -> bytes:
-    (path,) = (tmp_path / "origin").glob(f"*/*/*/data/{name}")
-    return path.read_bytes()
-
-
-def leftovers() -> list[str]:
-    return sorted(
-        p.name
-        for p in fetch.download_folder().rglob("*")
-        if p.is_file() and p.name not in {".lock", "small.txt", "large.bin"}
-    )
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
+    make_folder(tmp_path / "origin")
+    with serve(tmp_path / "origin") as server:
+        monkeypatch.setenv("ERRATA_DATA_URL", server.url)
+        yield Toy(tmp_path / "origin", server)
 
 
 # The catalogue
@@ -120,216 +131,160 @@ def test_a_bad_catalogue_is_refused(tmp_path: Path, old: str, new: str, says: st
 # Where files come from
 
 
-def test_the_users_folder_is_verified_once(
-    toy: Mapping[str, DataSet], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ERRATA_DATA", str(tmp_path / "origin"))
-    monkeypatch.setenv("ERRATA_DATA_URL", "http://127.0.0.1:9")
-    path = fetch.path("toy", "small.txt", sets=toy)
-    assert path.is_relative_to(tmp_path / "origin")
+def test_the_users_folder_is_verified_once(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ERRATA_DATA", str(toy.origin))
+    path = toy.fetch("small.txt")
+    assert path == toy.original("small.txt")
     assert not fetch.download_folder().exists()
     with monkeypatch.context() as never:
         never.setattr(fetch, "_sha256", None)  # what was verified is not read again
-        assert fetch.path("toy", "small.txt", sets=toy) == path
+        assert toy.fetch("small.txt") == path
     path.write_bytes(b"changed by the user")
     for _ in range(2):
         with pytest.raises(InputError, match=r"small.txt: the content is not that of small.txt of"):
-            fetch.path("toy", "small.txt", sets=toy)
-    assert fetch.check(toy["toy"], toy["toy"].file("small.txt")) == "wrong"
+            toy.fetch("small.txt")
+    assert toy.check("small.txt") == "wrong"
     monkeypatch.setenv("ERRATA_DATA_CHECK", "off")
-    assert fetch.path("toy", "small.txt", sets=toy) == path
-
-
-def test_a_users_folder_that_is_not_there_is_an_error(
-    toy: Mapping[str, DataSet], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    assert toy.fetch("small.txt") == path
+    assert not toy.server.requests
     monkeypatch.setenv("ERRATA_DATA", "no/such/folder")
     with pytest.raises(InputError, match=r"ERRATA_DATA names 'no/such/folder'.*unset it"):
-        fetch.path("toy", "small.txt", sets=toy)
+        toy.fetch("small.txt")
 
 
-def test_downloads_once_and_keeps_it(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    assert fetch.check(toy["toy"], toy["toy"].files[0]) == "missing"
+def test_downloads_once_and_keeps_it(toy: Toy) -> None:
+    assert toy.check("small.txt") == "missing"
     seen: list[tuple[int, int]] = []
-    paths = fetch.get("toy", sets=toy, progress=lambda done, total: seen.append((done, total)))
+    paths = fetch.get("toy", sets=toy.sets, progress=lambda *step: seen.append(step))
     for name, path in paths.items():
-        assert path.read_bytes() == content(tmp_path, name)
+        assert path.read_bytes() == toy.original(name).read_bytes()
         assert path.is_relative_to(fetch.download_folder())
-        assert fetch.check(toy["toy"], toy["toy"].file(name)) == "ok"
+        assert toy.check(name) == "ok"
     assert seen == sorted(seen)
     assert seen[-1] == (512006, 512006)
-    assert len(server.requests) == 2
-    assert fetch.get("toy", sets=toy) == paths
-    assert len(server.requests) == 2
-    assert leftovers() == []
-
-
-def test_a_spoilt_file_in_the_cache_is_fetched_again(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    path = fetch.path("toy", LARGE, sets=toy)
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
-    assert len(server.requests) == 2
+    assert len(toy.server.requests) == 2
+    assert fetch.get("toy", sets=toy.sets) == paths
+    assert len(toy.server.requests) == 2
+    paths[LARGE].write_bytes(paths[LARGE].read_bytes()[:-1] + b"x")
+    assert toy.has_large(toy.fetch())  # what is spoilt is fetched again
+    assert len(toy.server.requests) == 3
 
 
 # Downloads that go wrong
 
 
-def test_a_cut_connection_is_resumed_at_once(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    server.cuts = [200_000, 100_000]
-    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
-    assert [status for _, _, status in server.requests] == [200, 206, 206]
+def test_a_cut_connection_is_resumed_at_once(toy: Toy) -> None:
+    toy.server.cuts = [200_000, 100_000]
+    assert toy.has_large(toy.fetch())
+    assert [status for _, _, status in toy.server.requests] == [200, 206, 206]
     first, second = (
-        int(asked.removeprefix("bytes=").rstrip("-")) for _, asked, _ in server.requests[1:]
+        int(asked.removeprefix("bytes=").rstrip("-")) for _, asked, _ in toy.server.requests[1:]
     )
     assert 0 < first <= 200_000
     assert first < second <= first + 100_000
-    assert leftovers() == []
 
 
 @pytest.mark.parametrize("came", [1000, 150_000])
-def test_a_download_that_broke_off_goes_on_later(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, came: int
-) -> None:
-    server.cuts = [came, 0]
+def test_a_download_that_broke_off_goes_on_later(toy: Toy, came: int) -> None:
+    toy.server.cuts = [came, 0]
     with pytest.raises(InputError, match="broke off; what came is kept"):
-        fetch.path("toy", LARGE, sets=toy)
-    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
-    assert not target.exists()
-    kept = target.with_name("large.bin.part").stat().st_size
+        toy.fetch()
+    assert not toy.part.with_suffix("").exists()
+    kept = toy.part.stat().st_size
     assert 0 < kept <= came
     assert came > 1000 or kept == came  # so little comes in one piece
-    server.cuts = []
-    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
-    assert server.requests[-1][1:] == (f"bytes={kept}-", 206)
-    assert leftovers() == []
+    toy.server.cuts = []
+    assert toy.has_large(toy.fetch())
+    assert toy.server.requests[-1][1:] == (f"bytes={kept}-", 206)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("headers", [False, True])
 def test_a_slow_server_is_given_up_on(
-    toy: Mapping[str, DataSet], server: DataServer, monkeypatch: pytest.MonkeyPatch, headers: bool
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, headers: bool
 ) -> None:
     """A byte now and then is an answer in time, for ever; so the whole has a limit."""
     monkeypatch.setenv("ERRATA_DATA_SECONDS", "1")
-    server.drip, server.endless_headers = 0.02, headers
-    began = time.monotonic()
+    toy.server.drip, toy.server.endless_headers = 0.02, headers
     with pytest.raises(InputError, match=r"too slow; what came is kept.*ERRATA_DATA_SECONDS"):
-        fetch.path("toy", LARGE, sets=toy)
-    assert time.monotonic() - began < 5
-    part = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
-    part = part.with_name("large.bin.part")
-    assert not headers or not part.exists()
-    assert headers or 10 < part.stat().st_size < 1000
+        toy.fetch()
+    assert not headers or not toy.part.exists()
+    assert headers or 10 < toy.part.stat().st_size < 1000
     monkeypatch.setenv("ERRATA_DATA_SECONDS", "soon")
     with pytest.raises(InputError, match="is not a number of seconds"):
-        fetch.path("toy", LARGE, sets=toy)
+        toy.fetch()
 
 
-def test_a_server_without_ranges_starts_again(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    server.ranges = False
-    server.cuts = [300_000]
-    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
-    assert [status for _, _, status in server.requests] == [200, 200]
+def test_a_server_without_ranges_starts_again(toy: Toy) -> None:
+    toy.server.ranges = False
+    toy.server.cuts = [300_000]
+    assert toy.has_large(toy.fetch())
+    assert [status for _, _, status in toy.server.requests] == [200, 200]
 
 
 @pytest.mark.parametrize("size", [1, 300_000, 512_000, 600_000])
-def test_a_false_piece_does_not_spoil_the_file(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, size: int
-) -> None:
-    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
-    target.parent.mkdir(parents=True)
-    target.with_name("large.bin.part").write_bytes(b"?" * size)
-    assert fetch.path("toy", LARGE, sets=toy).read_bytes() == content(tmp_path, LARGE)
-    assert leftovers() == []
+def test_a_false_piece_does_not_spoil_the_file(toy: Toy, size: int) -> None:
+    toy.part.parent.mkdir(parents=True)
+    toy.part.write_bytes(b"?" * size)
+    assert toy.has_large(toy.fetch())
 
 
-@pytest.mark.parametrize("other", [b"", b"cafe\n\n", b"caf\n", b"something far longer than it"])
-def test_a_wrong_checksum_names_file_and_remedy(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, other: bytes
-) -> None:
-    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
-    origin.write_bytes(other)
-    with pytest.raises(InputError, match=r"checksum of small.txt of toy is wrong.*ERRATA_DATA"):
-        fetch.path("toy", "small.txt", sets=toy)
-    assert not any(p.name == "small.txt" for p in fetch.download_folder().rglob("*"))
-    assert leftovers() == []
-
-
-def test_an_endless_file_is_not_downloaded_to_its_end(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
-    origin.write_bytes(b"x" * 5_000_000)
+@pytest.mark.parametrize("other", [b"", b"cafe\n\n", b"caf\n", b"x" * 5_000_000])
+def test_a_wrong_checksum_names_file_and_remedy(toy: Toy, other: bytes) -> None:
+    """An endless file is not downloaded to its end."""
+    toy.original("small.txt").write_bytes(other)
     pieces: list[int] = []
+    with pytest.raises(InputError, match=r"checksum of small.txt of toy is wrong.*ERRATA_DATA"):
+        toy.fetch("small.txt", progress=lambda done, _: pieces.append(done))
+    assert not other or max(pieces) <= 6
+    assert {p.name for p in fetch.download_folder().rglob("*") if p.is_file()} <= {".lock"}
+
+
+def test_a_file_that_shrank_on_the_server(toy: Toy) -> None:
+    toy.part.parent.mkdir(parents=True)
+    toy.part.write_bytes(b"?" * 1000)
+    toy.original(LARGE).write_bytes(b"short")
     with pytest.raises(InputError, match="checksum"):
-        fetch.path("toy", "small.txt", sets=toy, progress=lambda done, _: pieces.append(done))
-    assert pieces == [6]
-    assert leftovers() == []
+        toy.fetch()
+    assert toy.server.requests[0][2] == 416
+    assert not toy.part.exists()
 
 
-def test_a_file_that_shrank_on_the_server(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    target = fetch.download_folder() / toy["toy"].address(toy["toy"].file(LARGE))
-    target.parent.mkdir(parents=True)
-    target.with_name("large.bin.part").write_bytes(b"?" * 1000)
-    (origin,) = (tmp_path / "origin").glob("*/*/*/data/deep #1/large.bin")
-    origin.write_bytes(b"short")
-    with pytest.raises(InputError, match="checksum"):
-        fetch.path("toy", LARGE, sets=toy)
-    assert server.requests[0][2] == 416
-    assert leftovers() == []
-
-
-def test_a_missing_file_says_404(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    (origin,) = (tmp_path / "origin").glob("*/*/*/data/small.txt")
-    origin.unlink()
+def test_a_missing_file_says_404(toy: Toy) -> None:
+    toy.original("small.txt").unlink()
     with pytest.raises(InputError, match=r"cannot fetch small.txt of toy.*HTTP 404"):
-        fetch.path("toy", "small.txt", sets=toy)
+        toy.fetch("small.txt")
 
 
-def test_offline_says_what_to_set(toy: Mapping[str, DataSet]) -> None:
+def test_offline_says_what_to_set(toy: Toy) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(InputError) as caught:
-        fetch.path("toy", "small.txt", base_url=url, sets=toy)
+        toy.fetch(base_url=url)
     assert str(caught.value) == (
-        f"cannot fetch small.txt of toy from {url}: no connection; set ERRATA_DATA to a folder "
+        f"cannot fetch {LARGE} of toy from {url}: no connection; set ERRATA_DATA to a folder "
         "laid out OWNER/REPO/COMMIT/PATH, or ERRATA_DATA_URL (--base-url) to a mirror"
     )
 
 
 @pytest.mark.parametrize("url", ["ftp://example.org", "/some/folder", "http://", "http://[::1"])
-def test_a_bad_base_address_is_refused(toy: Mapping[str, DataSet], url: str) -> None:
+def test_a_bad_base_address_is_refused(toy: Toy, url: str) -> None:
     with pytest.raises(InputError, match="ERRATA_DATA"):
-        fetch.path("toy", "small.txt", base_url=url, sets=toy)
+        toy.fetch(base_url=url)
 
 
 def test_a_cache_that_cannot_be_written_is_an_error(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("ERRATA_CACHE", str(tmp_path / "file"))
+    monkeypatch.setenv("ERRATA_CACHE", str(toy.origin / "toy.toml"))
     with pytest.raises(InputError, match="set ERRATA_CACHE to a folder"):
-        fetch.path("toy", "small.txt", sets=toy)
+        toy.fetch()
 
 
 @pytest.mark.slow
-def test_processes_at_once_download_one_time(
-    toy: Mapping[str, DataSet], server: DataServer, tmp_path: Path
-) -> None:
-    server.cuts = [100_000]
+def test_processes_at_once_download_one_time(toy: Toy) -> None:
+    toy.server.cuts = [100_000]
     program = (
         "import sys; from errata.datasets import fetch; "
         "from errata.datasets.catalogue import read_catalogue; "
@@ -337,20 +292,18 @@ def test_processes_at_once_download_one_time(
     )
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", program, str(tmp_path / "origin" / "toy.toml")],
+            [sys.executable, "-c", program, str(toy.origin / "toy.toml")],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=dict(os.environ),
         )
         for _ in range(3)
     ]
     ended = [process.communicate(timeout=60) for process in started]
     assert [errors for _, errors in ended] == ["", "", ""]
     (path,) = {output.strip() for output, _ in ended}
-    assert Path(path).read_bytes() == content(tmp_path, LARGE)
-    assert [status for _, _, status in server.requests] == [200, 206]
-    assert leftovers() == []
+    assert toy.has_large(Path(path))
+    assert [status for _, _, status in toy.server.requests] == [200, 206]
 
 
 # The real sets
