@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from command import errata, errata_process, python_process, run, tables
+from errata import __version__
 from errata.cli import options
 from errata.cli.main import COMMANDS
 from errata.core.registry import Registry
 from errata.core.signatures import short_signature
 from errata.human import RANKERS
-from errata.io.judgments import FORMS
 from errata.metrics import METRICS
 
 HEAVY = (
@@ -58,19 +58,11 @@ def test_public_names_are_what_they_are_called() -> None:
 
 
 def test_help_lists_every_command_with_an_example() -> None:
-    import errata as package
-
     text = errata("--help").stdout
     for name in COMMANDS:
         assert f"\n  {name} " in text
         assert f"errata {name}" in errata(name, "--help").stdout.split("Example")[1]
-    assert run("--version").stdout == run("-V").stdout
-    assert package.__version__ in run("-V").stdout
-    for name in ("rank", "agree", "plan"):
-        assert FORMS in " ".join(errata(name, "--help").stdout.split())
-    assert "compressed (gzip, bzip2, xz, zstd)" in " ".join(
-        errata("score", "--help").stdout.split()
-    )
+    assert __version__ in run("--version").stdout == run("-V").stdout
 
 
 def test_alone_it_prints_what_to_type() -> None:
@@ -207,13 +199,10 @@ def test_the_limit_of_resamples_can_be_lifted(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("resamples", "confidence", "words"),
     [
-        (0, 0.95, ""),
         (1, 0.95, "1 resample cannot show what lies in 95 % of cases"),
         (39, 0.95, "too narrow; use --resamples 1000"),
         (40, 0.95, ""),
         (199, 0.99, "in 99 % of cases"),
-        (200, 0.99, ""),
-        (1000, 0.999, "too narrow; use --resamples 2000"),
         (2000, 0.999, ""),
         (1000, 0.9999999999, "too narrow; use a lower --confidence"),
     ],

@@ -584,14 +584,6 @@ def test_what_is_worth_a_word_is_said(folder: Path) -> None:
     assert "how.md:2: <b> is shown as text" in done.stderr
 
 
-@pytest.mark.parametrize(("systems", "seconds"), [(2, 13), (3, 21), (4, 31)])
-def test_hours_are_of_the_outputs_that_are_shown(folder: Path, systems: int, seconds: int) -> None:
-    """Five outputs are shown where there are five systems, and not where there are fewer."""
-    words = ("new", "p.db", "--source", "source.txt", *SYSTEMS[:systems], "--json")
-    found = json.loads(collect(folder, *words).stdout)["tables"][0]["rows"]
-    assert {row["figure"]: row["value"] for row in found}["seconds a task"] == seconds
-
-
 @pytest.mark.slow
 def test_judges_read_texts_in_their_language(folder: Path) -> None:
     for name, text in {"e": "Rank.", "d": "Ordne.", "ce": "Agree?", "cd": "Ja?"}.items():

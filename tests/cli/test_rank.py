@@ -147,12 +147,3 @@ def test_the_order_of_lines_changes_nothing(files: Path, line: str) -> None:
     given = rows(line.replace("FILE", "given"), files)
     assert given == rows(line.replace("FILE", "shuffled"), files)
     assert given != rows(line.replace("FILE", "given") + " --seed 1", files)
-
-
-def test_the_seed_deals_the_folds() -> None:
-    def calibrated(seed: int) -> object:
-        line = "meta --sample -m m2 --level sentence --convention calibrated --seed"
-        return tables(line, seed)["sentence_level"]["rows"][0]["value"]
-
-    assert len({calibrated(seed) for seed in range(6)}) > 1
-    assert calibrated(0) == calibrated(0)

@@ -7,11 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from command import errata, errata_process
-from errata.cli.main import COMMANDS, cli
 
 TWO = "--gold gold.m2 eager.txt noisy.txt"
 # Every command that writes files: its arguments, and the option that names a file of this form.
@@ -43,16 +41,6 @@ pytestmark = pytest.mark.usefixtures("chat_server")
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_every_command_that_writes_files_can_be_forced() -> None:
-    forced = set()
-    for name in COMMANDS:
-        found = cli.get_command(click.Context(cli), name)
-        assert found is not None
-        if any("--force" in parameter.opts for parameter in found.params):
-            forced.add(name)
-    assert forced >= {name.split()[0] for name in WRITERS}
 
 
 @MANY
@@ -98,25 +86,6 @@ def test_what_exists_is_overwritten_only_by_force(folder: Path, name: str) -> No
     errata(*run, "--force", cwd=folder)
     assert (folder / target).read_bytes() == made
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-def test_a_name_that_is_taken_is_refused_before_the_input_is_read(folder: Path) -> None:
-    done = errata(
-        "difficulty", "--gold", "no-such.m2", "--write-weights", "eager.txt", code=2, cwd=folder
-    )
-    assert "eager.txt: the file exists" in done.stderr
-
-
-def test_half_a_set_is_never_left(folder: Path) -> None:
-    (folder / "new.ref1").write_text("precious")
-    before = contents(folder)
-    done = errata("convert", "gold.m2", "--copy-missing", "-o", "new", code=2, cwd=folder)
-    assert "new.ref1: the file exists" in done.stderr
-    assert contents(folder) == before
-    arguments = ["--write-weights", "w.html", "--figure", "w.html", "--annotator", "0"]
-    done = errata("difficulty", "--gold", "gold.m2", "eager.txt", *arguments, code=2, cwd=folder)
-    assert "two outputs have this name" in done.stderr
-    assert contents(folder) == before
 
 
 def test_an_input_on_standard_input_is_an_input(folder: Path) -> None:

@@ -20,10 +20,8 @@ import errata
 ROOT = Path(__file__).resolve().parents[2]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
-CHOOSER = GITHUB / "ISSUE_TEMPLATE" / "config.yml"
 PAGES = sorted([*ROOT.glob("*.md"), *GITHUB.rglob("*.md"), *(ROOT / "docs").rglob("*.md")])
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-HOME = PROJECT["project"]["urls"]["Repository"]
 
 
 def text(path: str | Path) -> str:
@@ -141,34 +139,3 @@ def test_the_versions_of_python_are_the_same_everywhere() -> None:
     assert matrix == listed == wheels
     assert PROJECT["project"]["requires-python"] == f">={matrix[0]}"
     assert PROJECT["tool"]["ruff"]["target-version"] == f"py{matrix[0].replace('.', '')}"
-
-
-def test_hooks_use_the_tools_of_make_check() -> None:
-    hooks = {
-        hook["id"]: (repository["rev"].removeprefix("v"), hook)
-        for repository in load(".pre-commit-config.yaml")["repos"]
-        for hook in repository["hooks"]
-    }
-    assert set(hooks) >= {"ruff-check", "ruff-format", "mypy", "check-toml", "check-yaml"}
-    needs = PROJECT["project"]["optional-dependencies"]["check"]
-    (ruff,) = [need for need in needs if need.startswith("ruff")]
-    assert ruff.startswith(f"ruff>={hooks['ruff-check'][0]},<"), "another may lay out otherwise"
-    for need in hooks["mypy"][1]["additional_dependencies"]:
-        # requests comes with pooch, which has no types
-        assert need == "requests" or any(
-            known.startswith(need) for known in PROJECT["project"]["dependencies"]
-        ), need
-
-
-def test_there_is_one_home() -> None:
-    owner = HOME.split("/")[3]
-    assert f"{owner}/errata" in text("RELEASING.md"), "the placeholder is explained there"
-    places = [
-        *PROJECT["project"]["urls"].values(),
-        load("CITATION.cff")["repository-code"],
-        load("mkdocs.yml")["repo_url"],
-        load("mkdocs.yml")["site_url"],
-        *(link["url"] for link in load(CHOOSER)["contact_links"]),
-    ]
-    pages = f"https://{owner}.github.io/errata/"
-    assert [place for place in places if not place.startswith((HOME, pages))] == []
