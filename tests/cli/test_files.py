@@ -26,30 +26,21 @@ def gold(tmp_path: Path) -> Path:
 
 
 def test_m2_to_texts(gold: Path) -> None:
+    done = run("convert gold.m2 -o out", cwd=gold, code=2)
+    assert "gold.m2:6: annotator 1" in done.stderr  # has no reference of the sentence
+    assert [path.name for path in gold.iterdir()] == ["gold.m2"]
+    done = run("convert gold.m2 -o out --missing 'He goes home .'", cwd=gold, code=2)
+    assert "gold.m2:1" in done.stderr
     run("convert gold.m2 -o out --missing <none>", cwd=gold)
     assert read_text(gold / "out.src") == ("He go  home .", "It  is é .")
     assert read_text(gold / "out.ref0") == ("He goes home .", "It  is é .")
     assert read_text(gold / "out.ref1") == ("He went home now .", "<none>")
     run("convert gold.m2 -o out --copy-missing --force", cwd=gold)
     assert read_text(gold / "out.ref1") == ("He went home now .", "It  is é .")
-
-
-def test_a_missing_reference_needs_a_mark(gold: Path) -> None:
-    done = run("convert gold.m2 -o out", cwd=gold, code=2)
-    assert "gold.m2:6: annotator 1" in done.stderr
-    assert [path.name for path in gold.iterdir()] == ["gold.m2"]
-    done = run("convert gold.m2 -o out --missing 'He goes home .'", cwd=gold, code=2)
-    assert "gold.m2:1" in done.stderr
-
-
-def test_one_text_goes_to_standard_output(gold: Path) -> None:
     first = run("convert gold.m2 --annotator 0", cwd=gold).stdout
     assert first == "He goes home .\nIt  is é .\n"
     source = run("convert - --only-source", cwd=gold, stdin=GOLD).stdout
     assert source == "He go  home .\nIt  is é .\n"
-
-
-def test_new_edits_go_where_they_are_sent(gold: Path) -> None:
     printed = run("convert gold.m2 --extract aligned", cwd=gold).stdout
     assert printed.startswith("S He go  home .\nA 1 2|||")
     assert "x.m2" in run("convert gold.m2 --extract aligned -o x.m2", cwd=gold).stdout

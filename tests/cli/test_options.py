@@ -83,50 +83,6 @@ def test_a_figure_may_be_a_file_with_an_equals_sign(tmp_path: Path) -> None:
     assert (tmp_path / "a=b.svg").exists()
 
 
-@pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    for name, text in (
-        ("s.txt", "He go .\nI am .\n"),
-        ("r0.txt", "He goes .\nI am .\n"),
-        ("r1.txt", "<none>\nI was .\n"),
-        ("odd.m2", "S a b c\nS d e f\nA 1 2|||X|||x|||REQUIRED|||-NONE-|||0\n\n"),
-        ("odd.txt", "a x c\nd e f\n"),
-    ):
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
-def test_missing_references_are_marked_everywhere(texts: Path) -> None:
-    corpus = "--source s.txt --refs r0.txt --refs r1.txt --missing <none>"
-    for line in (
-        "score r0.txt -m gleu",
-        "difficulty r0.txt --annotator all",
-        "stress gleu --damage r0.txt",
-    ):
-        found = tables(f"{line} {corpus}", cwd=texts)
-        assert "references:1-2" in next(iter(found.values()))["signature"]
-    found = tables(f"references r0.txt -m gleu {corpus}", cwd=texts)
-    assert found["reference_sets"]["rows"][1]["sentences"] == 1
-    found = tables(f"check {corpus}", cwd=texts)
-    assert found["files"]["rows"][2]["changed"] == 0.5  # the mark changes nothing
-
-
-@pytest.mark.parametrize(
-    "name", ["score", "references", "difficulty", "stress", "check", "convert"]
-)
-def test_odd_gold_can_be_read_everywhere(texts: Path, name: str) -> None:
-    line = {"stress": "stress gleu --gold odd.m2", "convert": "convert odd.m2 --annotator 0"}.get(
-        name, f"{name} --gold odd.m2 odd.txt"
-    )
-    refused = run(line, code=2, cwd=texts)
-    assert "'S ' line" in refused.stdout + refused.stderr
-    assert "compatible" in refused.stdout + refused.stderr
-    done = run(line, "--compatible", code=None, cwd=texts)
-    assert "share its edits" in done.stdout + done.stderr
-    # One annotator cannot be compared with others; that the file was read is reported before.
-    assert done.returncode == (2 if name == "references" else 0)
-
-
 def rows(line: str, table: str) -> Any:
     return tables(line)[table]["rows"]
 

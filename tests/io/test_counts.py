@@ -66,20 +66,14 @@ def test_every_damage_is_found() -> None:
         unpack_counts(packed + b"\0")
 
 
-def test_other_versions_are_told() -> None:
+def test_what_holds_no_counts_is_refused() -> None:
     packed = bytearray(pack_counts(np.zeros((1, 1, 1))))
     packed[4] = 9
     with pytest.raises(InputError, match="version 9, and this Errata reads 1"):
         unpack_counts(bytes(packed))
-
-
-def test_sizes_that_no_array_has_are_refused() -> None:
-    start = HEADER.pack(MAGIC, VERSION, 0, 2**62, 334, 0)
+    start = HEADER.pack(MAGIC, VERSION, 0, 2**62, 334, 0)  # a size that no array has
     with pytest.raises(InputError, match="damaged"):
         unpack_counts(start + CHECKSUM.pack(zlib.crc32(start)))
-
-
-def test_only_counts_are_packed() -> None:
     with pytest.raises(InputError, match="float64"):
         pack_counts(np.zeros((2, 3)))
 

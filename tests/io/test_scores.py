@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import lzma
 import math
 import sys
@@ -420,26 +419,6 @@ def test_other_spreadsheets(tmp_path: Path) -> None:
     for read in (read_score_file, read_text):
         with pytest.raises(InputError, match=r"\.ods.*CSV"):
             read(tmp_path / "s.ods")
-
-
-@pytest.mark.parametrize("form", ["json", "tsv"])
-def test_what_commands_print(tmp_path: Path, form: str) -> None:
-    files = []
-    for name, more in (("score", ["-m", "gleu", "-m", "m2"]), ("rank", ["--head-to-head"])):
-        done = errata(name, "--sample", *more, "--resamples", 20, "--format", form)
-        files.append(written(tmp_path, done.stdout, f"{name}.{form}"))
-    gleu, m2 = read_score_file(files[0])
-    assert (gleu.name, m2.name, len(gleu)) == ("gleu", "m2", 5)
-    assert gleu.scorer.startswith("gleu(")
-    assert any(part.startswith("sentences:") for part in gleu.context)
-    (people,) = read_score_file(files[1])
-    assert people.scorer.startswith("expected_wins")
-    plain = errata("rank", "--sample", "--resamples", 0, "--format", form).stdout
-    (alone,) = read_score_file(written(tmp_path, plain, f"plain.{form}"))
-    assert [*alone] == [*people]
-    run = ("meta", "--level", "system", "--scores", files[0], "--human", files[1], "--json")
-    table = json.loads(errata(*run).stdout)["tables"][0]
-    assert [row["metric"] for row in table["rows"]] == ["gleu", "m2"]
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])

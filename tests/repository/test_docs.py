@@ -127,31 +127,6 @@ def test_pictures_show_what_commands_draw(tmp_path: Path) -> None:
         assert now == kept, f"if this is meant: python docs/pictures.py {name}"
 
 
-def test_errors_in_executed_pages_are_found(tmp_path: Path) -> None:
-    """`make docs` fails on a notebook that failed, or that was not executed."""
-    check = runpy.run_path(str(ROOT / "docs" / "check_site.py"))["site_errors"]
-    cell = '<div class="jp-RenderedText jp-OutputArea-output"><pre>{}</pre></div>'
-    error = '<div data-mime-type="application/vnd.jupyter.stderr"><pre>x</pre></div>'
-    raised = "<span>KeyError</span>  Traceback (most recent call last)"
-    pages = {
-        "fine": cell.format("81.6"),
-        "raised": cell.format(raised) + error,
-        "refused": cell.format("errata: a.txt: cannot read the file"),
-        "skipped": "<pre>no output</pre>",
-    }
-    for name, text in pages.items():
-        (tmp_path / f"{name}.ipynb").touch()
-        (tmp_path / "site" / name).mkdir(parents=True)
-        (tmp_path / "site" / name / "index.html").write_text(text, encoding="utf-8")
-    found = [line.removeprefix(str(tmp_path)) for line in check(tmp_path / "site", tmp_path)]
-    assert [line.split("/")[2] for line in found] == ["raised", "raised", "refused", "skipped"]
-    assert "KeyError" in found[1]
-    assert "a.txt" in found[2]
-    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert re.search(r"execute: true\n +allow_errors: false\n", settings)
-    assert "check_site.py site" in (ROOT / "Makefile").read_text(encoding="utf-8")
-
-
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 NOUNS = (DOCS / "nouns.md").read_text(encoding="utf-8")
 API = (DOCS / "api.md").read_text(encoding="utf-8")

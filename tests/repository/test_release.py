@@ -138,20 +138,6 @@ def works(*command: str, **environment: str) -> str:
     return result.stdout
 
 
-def reuse_translations(tree: Path) -> None:
-    """Take over what Cython made for this clone, where it is up to date: that takes longest."""
-    place = Path("build", "cython", "src", "errata", "kernels")
-    kernels = list((ROOT / "src" / "errata" / "kernels").glob("[!_]*.py"))
-    made = [ROOT / place / f"{kernel.stem}.c" for kernel in kernels]
-    if all(
-        file.is_file() and file.stat().st_mtime > kernel.stat().st_mtime
-        for file, kernel in zip(made, kernels, strict=True)
-    ):
-        (tree / place).mkdir(parents=True)
-        for file in made:
-            shutil.copy(file, tree / place)
-
-
 @pytest.fixture(scope="module", params=["no compiler", "not asked for"])
 def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package installed into a folder, with its kernels as plain Python."""
@@ -163,7 +149,6 @@ def plain(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     )
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    reuse_translations(tree)
     how = {"CC": "/bin/false"} if request.param == "no compiler" else {"ERRATA_COMPILE": "0"}
     install = "-m pip install -q --no-deps --no-build-isolation --disable-pip-version-check"
     works(*install.split(), "--target", str(target), str(tree), **how)
