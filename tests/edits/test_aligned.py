@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from errata.core.errors import InputError
 from errata.data import Edit, Vocabulary, apply_edits
-from errata.edits.aligner import _features, aligned_edits, extract_aligned
+from errata.edits.aligner import _word_features, aligned_edits, extract_aligned
 from errata.kernels import alignment
 from pure import load_pure
 
@@ -188,7 +188,7 @@ def test_exact_matches_beat_changes_of_case() -> None:
 def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list[object]:
     vocabulary = Vocabulary()
     a, b = vocabulary.intern_tokens(sources), vocabulary.intern_tokens(targets)
-    return [a.ids, a.offsets, b.ids, b.offsets, *_features(vocabulary.words())]
+    return [a.ids, a.offsets, b.ids, b.offsets, *_word_features(vocabulary.words())]
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from errata.data import Judgment
 from errata.human import compare, parse_ranker
 from errata.human.agreement import (
     Agreement,
-    _outsiders,
+    _outlying_judges,
     group_agreement,
     judge_agreement,
     judge_correlations,
@@ -248,7 +248,7 @@ def test_many_tests_are_corrected_for() -> None:
         errors = np.full((n, n), 0.1)
         values[0] = values[:, 0] = 0.0
         values[0, 1] = values[1, 0] = 0.2
-        return _outsiders(tuple("abcdefg"[:n]), values, counts, errors, 50, 0.95)
+        return _outlying_judges(tuple("abcdefg"[:n]), values, counts, errors, 50, 0.95)
 
     assert outsiders(1) == ()
     assert outsiders(6) == ("a",)

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from errata.core.errors import InputError
 from errata.data import Judgment
 from errata.human import RANKERS, Counts, Ranker, compare, parse_ranker, rank
-from errata.human.bradley_terry import BradleyTerry, _davidson, _rao_kupper, _step, _value
+from errata.human.bradley_terry import (
+    BradleyTerry,
+    _davidson,
+    _newton_step,
+    _objective,
+    _rao_kupper,
+)
 from errata.human.ranking import ExpectedWins, NetWins
 from errata.human.trueskill import TrueSkill
 from human_data import grundkiewicz_comparisons
@@ -248,9 +254,9 @@ def test_a_step_is_newton_s(terms: Callable[..., object], prior: float) -> None:
         moved = x.copy()
         for place, by in moves:
             moved[:, place] += by
-        return _value(moved, data, terms, prior, i, j)  # type: ignore[arg-type]
+        return _objective(moved, data, terms, prior, i, j)  # type: ignore[arg-type]
 
-    step, here = _step(x, data, terms, prior, np.ones(3, bool), i, j)  # type: ignore[arg-type]
+    step, here = _newton_step(x, data, terms, prior, np.ones(3, bool), i, j)  # type: ignore[arg-type]
     np.testing.assert_allclose(here, value(), rtol=1e-12)
     gradient = np.array([value((a, tiny)) - value((a, -tiny)) for a in range(n + 1)]) / (2 * tiny)
     bend = [

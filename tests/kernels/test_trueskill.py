@@ -91,7 +91,7 @@ def small_counts(seed: int, n: int = 5) -> Counts:
 @pytest.mark.parametrize("tau", [0.0, 0.02])
 def test_compiled_and_plain_python_agree_exactly(tau: float) -> None:
     for seed in range(3):
-        shares = TrueSkill(tau=tau)._shares(small_counts(seed))
+        shares = TrueSkill(tau=tau)._win_shares(small_counts(seed))
         seeds = np.array([seed, 2**63 + 11, 2**64 - 1], np.uint64)
         results = []
         for module in (kernel, pure):
@@ -131,7 +131,7 @@ def test_compiled_and_plain_python_agree_exactly(tau: float) -> None:
 def test_a_run_is_the_procedure_of_the_wmt() -> None:
     """Against a transcript of the procedure with the trueskill package, in distribution."""
     counts = small_counts(1, 3)
-    shares = TrueSkill()._shares(counts)
+    shares = TrueSkill()._win_shares(counts)
     games, beta = int(shares.games[0]), float(shares.beta[0])
     env = trueskill.TrueSkill(
         mu=0, sigma=0.5, beta=beta, tau=0, draw_probability=0.25, backend="scipy"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from errata.data import Edit, Hypotheses, Reference, ReferenceTable
 from errata.io.m2 import scan_m2_text
 from errata.metrics.m2 import M2
-from errata.metrics.m2.matching import _corrections
+from errata.metrics.m2.matching import _reachable_corrections
 from m2_texts import line
 
 ODD = ["a", "a b", "a  b", " a", "a ", "", "\ta", "a\tb", "a\u00a0b", "é b", "é  b", "\u3000"]
@@ -37,7 +37,7 @@ def test_corrections_are_those_without_irregular_space(
                 if len(parts) < 2 or " ".join(parts) == text.strip():
                     wanted.append(text)
             ends.append(len(wanted))
-    found, at = _corrections(table, np.array([stays for *_, stays in drawn], np.bool_))
+    found, at = _reachable_corrections(table, np.array([stays for *_, stays in drawn], np.bool_))
     assert list(found) == wanted
     assert at.tolist() == ends
 

@@ -326,7 +326,7 @@ def test_a_finished_head_of_another_training_is_not_taken(
     def left(self: TrainingFolder, card: Any) -> list[Path]:
         return []  # as where it is broken off before the end
 
-    monkeypatch.setattr(sub_metrics, "_train", marked)
+    monkeypatch.setattr(sub_metrics, "_train_heads", marked)
     monkeypatch.setattr(TrainingFolder, "put_card", left)
     plan = trained[0]
     both = [("grammer",), ("meaning",)]

@@ -139,18 +139,18 @@ def assign(
     if judge.tutorial == "todo":  # (c)
         example = reader.tutorial(judge.id)
         if example is not None:
-            return _giving(example, "tutorial", rng)
+            return _assign_candidate(example, "tutorial", rng)
         return NoTask("leases")  # the last one is being answered
     if judge.quota is not None and judge.given >= judge.quota:
         return NoTask("finished")
     left = reader.judgments_left()
     if left is not None and left <= 0:
         return NoTask("budget")
-    check = _check(reader, design, judge, rng)
-    return check or _main(reader, design, judge, rng, standing)
+    check = _scheduled_check(reader, design, judge, rng)
+    return check or _main_task(reader, design, judge, rng, standing)
 
 
-def _check(
+def _scheduled_check(
     reader: Reader, design: Design, judge: JudgeView, rng: np.random.Generator
 ) -> Decision | None:
     """What the schedule says for this task; a check that cannot be had is a main task."""
@@ -165,14 +165,14 @@ def _check(
     )
     if purpose == "control":
         found = reader.control(judge.id)
-        return None if found is None else _giving(found, "control", rng)
+        return None if found is None else _assign_candidate(found, "control", rng)
     if purpose == "repeat":
         found = reader.repeatable(judge.id, design.distance)
-        return None if found is None else _giving(found, "repeat", rng)
+        return None if found is None else _assign_candidate(found, "repeat", rng)
     return None
 
 
-def _main(
+def _main_task(
     reader: Reader,
     design: Design,
     judge: JudgeView,
@@ -182,7 +182,7 @@ def _main(
     """(d): given back or expired; for the overlap share what others have begun; a new one."""
     freed = reader.candidates(judge.id, "freed", 1)
     if freed:
-        return _giving(freed[0], "main", rng, standing)
+        return _assign_candidate(freed[0], "main", rng, standing)
     more = design.overlap * (judges_of_overlap(design) - 1)
     sources: tuple[CandidateSource, CandidateSource] = ("fresh", "begun")
     if rng.random() < more / (1 + more):  # as many second judgments as the design has
@@ -191,7 +191,7 @@ def _main(
         found = reader.candidates(judge.id, source, LOOKED_AT if source == "begun" else 1)
         if found:
             best = found[0] if source == "fresh" else _least_shared(reader, judge, found)
-            return _giving(best, "main", rng, standing)
+            return _assign_candidate(best, "main", rng, standing)
     return NoTask("nothing")
 
 
@@ -201,7 +201,7 @@ def _least_shared(reader: Reader, judge: JudgeView, found: Sequence[Candidate]) 
     return min(found, key=lambda each: sum(shared.get(other, 0) for other in each.judges))
 
 
-def _giving(
+def _assign_candidate(
     found: Candidate,
     purpose: Literal["main", "repeat", "control", "tutorial"],
     rng: np.random.Generator,

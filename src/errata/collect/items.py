@@ -92,13 +92,13 @@ def choose_sentences(
     if sampling == "strata":
         expected = _stratified(strata, wanted, caps, allotment)
     else:
-        expected = _expected(weights if sampling == "wmt" else caps, wanted, caps)
+        expected = _expected_numbers(weights if sampling == "wmt" else caps, wanted, caps)
     same = [""] * many
     items = _systematic(expected, strata if sampling == "strata" else same, rng)
     return ItemCounts(items, np.minimum(expected, 1.0))
 
 
-def _expected(weights: Floats, wanted: float, most: Floats) -> Floats:
+def _expected_numbers(weights: Floats, wanted: float, most: Floats) -> Floats:
     """Expected numbers of items in proportion to weights, none above its ``most``."""
     expected = np.zeros(len(weights))
     free = np.ones(len(weights), bool)
@@ -115,15 +115,17 @@ def _expected(weights: Floats, wanted: float, most: Floats) -> Floats:
 
 def _stratified(strata: Sequence[str], wanted: int, most: Floats, allotment: Allotment) -> Floats:
     if allotment == "proportional":
-        return _expected(most, wanted, most)
+        return _expected_numbers(most, wanted, most)
     members: dict[str, list[int]] = defaultdict(list)
     for i, name in enumerate(strata):
         members[name].append(i)
     room = np.array([most[places].sum() for places in members.values()])
-    shares = _expected(np.ones(len(room)), wanted, room)  # what a small one cannot take, others do
+    shares = _expected_numbers(
+        np.ones(len(room)), wanted, room
+    )  # what a small one cannot take, others do
     expected = np.zeros(len(strata))
     for share, places in zip(shares.tolist(), members.values(), strict=True):
-        expected[places] = _expected(most[places], share, most[places])
+        expected[places] = _expected_numbers(most[places], share, most[places])
     return expected
 
 
@@ -291,7 +293,7 @@ def build_items(
     """
     rng = generator_for(design.seed, "items")
     groups = [different_outputs(material, i) for i in range(len(material.sources))]
-    usable = [i for i, several in enumerate(groups) if _usable(design, material, i, several)]
+    usable = [i for i, several in enumerate(groups) if _is_usable(design, material, i, several)]
     if not usable:
         raise InputError(
             "no sentence has two different outputs"
@@ -299,7 +301,7 @@ def build_items(
             else "no sentence has anything to judge",
             remedy="check that the outputs are of these sources, and not all the same",
         )
-    kept, reserved = _reserve(design, groups, usable, wanted, rng)
+    kept, reserved = _reserve_for_controls(design, groups, usable, wanted, rng)
     drawn = _sample_sentences(design, material, groups, kept, wanted, rng)
     numbers = {i: k for k, i in enumerate(sorted({*kept, *reserved}))}
     base = np.cumsum([0, *(len(groups[i]) for i in numbers)]).tolist()
@@ -320,8 +322,8 @@ def build_items(
     main = _main_items(
         design, groups, kept, drawn.items, first, sorted(material.systems), rng, progress
     )
-    controls = _controls(design, material, groups, reserved, first, damages, rng)
-    own = _own_tutorials(_by_attempt(design, examples), len(material.sources), len(outputs))
+    controls = _control_items(design, material, groups, reserved, first, damages, rng)
+    own = _own_tutorials(_repeat_tutorial(design, examples), len(material.sources), len(outputs))
     return BuiltCampaign(
         (*sentences, *own[0]),
         (*outputs, *own[1]),
@@ -331,7 +333,7 @@ def build_items(
     )
 
 
-def _usable(
+def _is_usable(
     design: Design, material: CampaignTexts, i: int, several: tuple[DistinctOutput, ...]
 ) -> bool:
     if design.kind in COMPARING:
@@ -345,7 +347,7 @@ def _stratum(material: CampaignTexts, groups: Sequence[Sequence[DistinctOutput]]
     return stratum_of(len(material.sources[i].split()), len(groups[i]))
 
 
-def _reserve(
+def _reserve_for_controls(
     design: Design,
     groups: Sequence[Sequence[DistinctOutput]],
     usable: list[int],
@@ -434,7 +436,7 @@ def _main_items(
         if design.policy == "adaptive":
             chosen: tuple[int, ...] = ()
         else:
-            chosen = _outputs(design, members, met, judged[first[i] :][: len(members)], rng)
+            chosen = _outputs_of_item(design, members, met, judged[first[i] :][: len(members)], rng)
         for k, a in enumerate(chosen):
             judged[first[i] + a] += wanted
             for b in chosen[k + 1 :]:
@@ -445,7 +447,7 @@ def _main_items(
     return found
 
 
-def _outputs(
+def _outputs_of_item(
     design: Design, members: list[list[int]], met: Floats, judged: Floats, rng: np.random.Generator
 ) -> tuple[int, ...]:
     """The outputs of an item: all for edits, one for single scores and reviews, else some."""
@@ -463,7 +465,7 @@ def _outputs(
     return tuple(least[:many].tolist())
 
 
-def _controls(
+def _control_items(
     design: Design,
     material: CampaignTexts,
     groups: Sequence[Sequence[DistinctOutput]],
@@ -485,7 +487,7 @@ def _controls(
         others = {normalise_space(groups[i][k].text) for k in chosen} | {
             normalise_space(material.sources[i])
         }
-        spoilt = _spoilt(material.sources[i], good, others, kinds, rng)
+        spoilt = _damaged_output(material.sources[i], good, others, kinds, rng)
         if spoilt is None:  # a sentence of one word: nothing visible can be done to it
             continue
         shown = tuple(
@@ -497,7 +499,7 @@ def _controls(
     return found
 
 
-def _spoilt(
+def _damaged_output(
     source: str,
     good: str,
     others: set[str],
@@ -511,7 +513,7 @@ def _spoilt(
     return None
 
 
-def _by_attempt(design: Design, examples: Sequence[Example]) -> list[Example]:
+def _repeat_tutorial(design: Design, examples: Sequence[Example]) -> list[Example]:
     """Controls, and the tutorial once for each attempt at it: a judge gets an item only once."""
     lessons = [each for each in examples if each.purpose == "tutorial"]
     return [

@@ -203,7 +203,7 @@ def example_for(design: Design, example: Example) -> Example:
     if design.one_output:
         if many != 1 or not expected.get("between"):
             raise wrong("does not say which scores", "give one output, and between.SCALE = [0, 40]")
-        ranges = _ranges(design.scales, expected["between"], wrong)
+        ranges = _ranges_of_scales(design.scales, expected["between"], wrong)
         return replace(example, expected=_explanation(expected) | {"between": ranges})
     most = 2 if design.kind == "pair" else MOST_OUTPUTS
     if not 2 <= many <= most:
@@ -222,7 +222,7 @@ def _explanation(expected: Mapping[str, Any]) -> dict[str, Any]:
     return {"why": expected["why"]} if expected.get("why") else {}
 
 
-def _ranges(scales: Sequence[Scale], given: Any, wrong: Any) -> dict[str, list[int]]:
+def _ranges_of_scales(scales: Sequence[Scale], given: Any, wrong: Any) -> dict[str, list[int]]:
     known = {scale.name: scale for scale in scales}
     if not isinstance(given, Mapping):
         raise wrong("does not say which scores", "give between.SCALE = [0, 40]")

@@ -143,7 +143,7 @@ def purposes(
             again = rng.permutation(late)[: checks_among(tasks, share)].tolist()
             left = np.setdiff1d(free, again)
             tests = rng.permutation(left)[: checks_among(tasks, controls)].tolist()
-            if not any(map(_even, (again, tests, [*again, *tests]))):
+            if not any(map(_evenly_spaced, (again, tests, [*again, *tests]))):
                 return frozenset(map(int, tests)), frozenset(map(int, again))
     return frozenset(), frozenset()  # better no check than one in step
 
@@ -154,7 +154,7 @@ def stretch_length(controls: float, repeats: float) -> int:
     return max([STRETCH, *(int(np.ceil(4 / share)) for share in shares)])
 
 
-def _even(positions: list[int]) -> bool:
+def _evenly_spaced(positions: list[int]) -> bool:
     """Whether three positions or more are evenly spaced."""
     gaps = np.diff(sorted(positions))
     return len(gaps) > 1 and bool((gaps == gaps[0]).all())

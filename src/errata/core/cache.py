@@ -61,8 +61,8 @@ class BlobCache:
         keys = {_digest(text): text for text in texts}
         listed = list(keys)
         found: dict[str, bytes] = {}
-        with self._spared("read"):
-            if not self._there():
+        with self._without_cache_on_error("read"):
+            if not self._has_file():
                 return {}
             with self._open() as connection:
                 for start in range(0, len(listed), LOOK_UP):
@@ -81,9 +81,9 @@ class BlobCache:
         if (self.path, "written") in _unusable:
             return
         rows = [(revision, _digest(text), value) for text, value in values.items()]
-        with self._spared("written"):
+        with self._without_cache_on_error("written"):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._there():
+            if not self._has_file():
                 os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
             if self.path.stat().st_mode & 0o077:  # made before, for everybody to read
                 self.path.chmod(0o600)
@@ -92,7 +92,7 @@ class BlobCache:
                 connection.executemany("INSERT OR REPLACE INTO blobs VALUES (?, ?, ?)", rows)
                 connection.execute("COMMIT")
 
-    def _there(self) -> bool:
+    def _has_file(self) -> bool:
         """Whether there is a file; a device, to which the name may be a link, is not touched."""
         if self.path.exists() and not self.path.is_file():
             raise OSError(errno.EINVAL, "it is not a file")
@@ -109,7 +109,7 @@ class BlobCache:
             connection.close()  # rolls back what was not committed
 
     @contextmanager
-    def _spared(self, what: str) -> Iterator[None]:
+    def _without_cache_on_error(self, what: str) -> Iterator[None]:
         """Go on without the cache where it cannot be used, and say so once."""
         try:
             yield

@@ -29,10 +29,12 @@ class ErrataError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what pickle needs to rebuild the error in another process."""
-        return _again, (type(self), self.args, dict(vars(self)))
+        return _rebuild_error, (type(self), self.args, dict(vars(self)))
 
 
-def _again(kind: type[ErrataError], arguments: tuple[Any, ...], known: dict[str, Any]) -> Any:
+def _rebuild_error(
+    kind: type[ErrataError], arguments: tuple[Any, ...], known: dict[str, Any]
+) -> Any:
     error = kind.__new__(kind)
     error.args = arguments
     vars(error).update(known)
@@ -104,10 +106,10 @@ def escape_controls(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return _CONTROL.sub(lambda found: _written_out(found[0]), text)
+    return _CONTROL.sub(lambda found: _escape_character(found[0]), text)
 
 
-def _written_out(character: str) -> str:
+def _escape_character(character: str) -> str:
     number = ord(character)
     if 0xDC80 <= number <= 0xDCFF:  # a byte that was not UTF-8, as Python keeps it
         number -= 0xDC00

@@ -74,7 +74,7 @@ def parallel_map(
         other.add_done_callback(lambda _: left.release())
     seen = copy_context()
     seen.run(_beside.set, None)  # a job shares with nobody
-    with _quick_turns(), ThreadPoolExecutor(workers) as pool:
+    with _short_gil_waits(), ThreadPoolExecutor(workers) as pool:
         return list(pool.map(lambda job: seen.copy().run(watched, job), jobs))
 
 
@@ -93,7 +93,7 @@ def leave_core_to(other: Future[Any]) -> Iterator[None]:
 
 
 @contextmanager
-def _quick_turns() -> Iterator[None]:
+def _short_gil_waits() -> Iterator[None]:
     """Let a thread that comes back from a kernel wait for the GIL a millisecond at most.
 
     By default Python keeps it waiting for five, at the end of every kernel; and where threads take

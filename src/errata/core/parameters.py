@@ -79,7 +79,7 @@ class Parameterised:
                 )
 
     def __repr__(self) -> str:
-        arguments = [f"{f.name}={getattr(self, f.name)!r}" for f in _signed(self)]
+        arguments = [f"{f.name}={getattr(self, f.name)!r}" for f in _signature_fields(self)]
         return f"{self.name}({', '.join(arguments)})"
 
     @property
@@ -87,13 +87,13 @@ class Parameterised:
         """A short name: only the parameters that differ from their defaults."""
         shown = [
             f"{f.name}={getattr(self, f.name)!r}"
-            for f in _signed(self)
+            for f in _signature_fields(self)
             if getattr(self, f.name) != f.default
         ]
         return self.name + (f"({', '.join(shown)})" if shown else "")
 
 
-def _signed(value: Any) -> list[Field[Any]]:
+def _signature_fields(value: Any) -> list[Field[Any]]:
     """The fields that decide numbers and so belong in the signature."""
     return [field for field in fields(value) if field.compare]
 

@@ -49,20 +49,20 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return all known names: built-in ones, then installed plug-ins."""
-        plugins = {plugin.name for plugin in _installed(self.group)}
+        plugins = {plugin.name for plugin in _installed_plugins(self.group)}
         return [*self.builtin, *sorted(plugins - set(self.builtin))]
 
     def package(self, name: str) -> str:
         """Return the installed package behind a name; empty for built-in names."""
         if name in self.builtin:
             return ""
-        return next((_package(p) for p in _installed(self.group) if p.name == name), "")
+        return next((_package(p) for p in _installed_plugins(self.group) if p.name == name), "")
 
     def find(self, name: str) -> T | None:
         """What stands behind a name; None where it is not known."""
         claims = {
             (_package(plugin), plugin.value): plugin
-            for plugin in _installed(self.group)
+            for plugin in _installed_plugins(self.group)
             if plugin.name.casefold() == name.casefold()
         }
         ours = next((own for own in self.builtin if own.casefold() == name.casefold()), None)
@@ -73,7 +73,7 @@ class Registry(Generic[T]):
                     DataWarning,
                     stacklevel=3,
                 )
-            found: T = _attribute(self.builtin[ours])
+            found: T = _load_attribute(self.builtin[ours])
             return found
         if len(claims) > 1:
             claimants = sorted({package for package, _ in claims})
@@ -82,7 +82,7 @@ class Registry(Generic[T]):
                 remedy="uninstall all of them but one",
             )
         for plugin in claims.values():
-            return self._load(plugin)
+            return self._load_plugin(plugin)
         return None
 
     def get(self, name: str) -> T:
@@ -125,7 +125,7 @@ class Registry(Generic[T]):
             self._refuse_name(own, name)
             return build(own, arguments)
         if self.adapter and callable(loaded) and not isinstance(loaded, type):
-            return _attribute(self.adapter)(name, arguments)
+            return _load_attribute(self.adapter)(name, arguments)
         raise InputError(f"{name} is not a {self.what}", remedy=self.must)
 
     def unparse(self, thing: Any, signature: str) -> str:
@@ -140,7 +140,7 @@ class Registry(Generic[T]):
         """No metric or ranker from elsewhere may sign, or head a table, as another one."""
         if _ours(type(thing)):
             return
-        self._refuse_name(type(thing), _home(type(thing)))
+        self._refuse_name(type(thing), _module_of(type(thing)))
         shown = [repr(thing)] + ([] if _ours_to_say(type(thing)) else [str(thing.label)])
         for text in shown:
             if text.partition("(")[0] != thing.name:
@@ -149,7 +149,7 @@ class Registry(Generic[T]):
                     remedy="leave __repr__ and label as they are; they start with its name",
                 )
 
-    def _load(self, plugin: EntryPoint) -> T:
+    def _load_plugin(self, plugin: EntryPoint) -> T:
         """The thing of a plug-in; whatever is wrong with it, the message names its package."""
         package = _package(plugin)
         try:
@@ -157,7 +157,7 @@ class Registry(Generic[T]):
         except (Exception, SystemExit) as error:
             raise InputError(
                 f"the {self.what} {plugin.name!r} of {package} cannot be loaded from "
-                f"{plugin.value}: {_reason(error)}",
+                f"{plugin.value}: {_short_reason(error)}",
                 remedy=f"mend or uninstall {package}",
             ) from error
         if not self.accepts(loaded):
@@ -182,17 +182,17 @@ class Registry(Generic[T]):
             )
 
 
-def _installed(group: str) -> tuple[EntryPoint, ...]:
+def _installed_plugins(group: str) -> tuple[EntryPoint, ...]:
     """The entry points of a group, which are looked for again only where a folder has changed.
 
     To go through all installed packages takes longer than to score a system, and every signature
     asks.
     """
-    folders = tuple((path, _changed(path)) for path in sys.path)
+    folders = tuple((path, _folder_changed(path)) for path in sys.path)
     return _entry_points(entry_points, group, folders)
 
 
-def _changed(path: str) -> int:
+def _folder_changed(path: str) -> int:
     """When something was last added to a folder; 0 where there is none."""
     try:
         return os.stat(path or ".").st_mtime_ns
@@ -211,13 +211,13 @@ def _package(plugin: EntryPoint) -> str:
     return plugin.dist.name if plugin.dist else "an installed package"
 
 
-def _attribute(place: str) -> Any:
+def _load_attribute(place: str) -> Any:
     """What stands at a place of our own."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 
 
-def _reason(error: BaseException) -> str:
+def _short_reason(error: BaseException) -> str:
     """An error in a few words; an exit is no message."""
     if isinstance(error, SystemExit):
         return f"it ends the program (sys.exit({error.code!r}))"
@@ -232,10 +232,10 @@ def load_place(place: str) -> Any:
     """
     where, _, attribute = place.rpartition(":")
     try:
-        module = _module(where)
+        module = _load_module(where)
     except (Exception, SystemExit) as error:
         raise InputError(
-            f"{where} cannot be imported: {_reason(error)}",
+            f"{where} cannot be imported: {_short_reason(error)}",
             remedy="name an importable module or a file, as in package.module:name or file.py:name",
         ) from error
     if not hasattr(module, attribute):
@@ -248,7 +248,7 @@ def load_place(place: str) -> Any:
 
 
 @cache
-def _module(where: str) -> ModuleType:
+def _load_module(where: str) -> ModuleType:
     if where.endswith(".py"):
         name = FROM_FILE + hashlib.sha256(os.path.abspath(where).encode()).hexdigest()[:12]
         spec = importlib.util.spec_from_file_location(name, where)
@@ -295,7 +295,7 @@ def origin(thing: Any) -> tuple[str, ...]:
         digest = "@" + hashlib.sha256(inspect.getsource(sys.modules[module]).encode()).hexdigest()
     except (KeyError, OSError, TypeError):  # typed in, or without its source
         digest = ""
-    return (f"from:{_home(thing)}:{thing.__qualname__}{digest[:13]}",)
+    return (f"from:{_module_of(thing)}:{thing.__qualname__}{digest[:13]}",)
 
 
 def _ours(thing: Any) -> bool:
@@ -307,7 +307,7 @@ def _ours_to_say(cls: Any) -> bool:
     return _ours(cls.label.fget) if isinstance(cls.label, property) else False
 
 
-def _home(thing: Any) -> str:
+def _module_of(thing: Any) -> str:
     """Return the module that defines a class or function, or the name of the user's file."""
     module = str(thing.__module__)
     if module.startswith(FROM_FILE):
@@ -318,7 +318,7 @@ def _home(thing: Any) -> str:
 def with_origin(thing: Any) -> str:
     """The name of a metric or ranker, and where it comes from if it is none of ours."""
     cls = type(thing)
-    return str(thing.name) if _ours(cls) else f"{thing.name}, which comes from {_home(cls)}"
+    return str(thing.name) if _ours(cls) else f"{thing.name}, which comes from {_module_of(cls)}"
 
 
 def contract_error(thing: Any, problem: str, remedy: str | None = None) -> ErrataError:
@@ -338,6 +338,6 @@ def plugin_errors(thing: Any) -> Iterator[None]:
         if _ours(type(thing)):
             raise
         raise PluginError(
-            f"{with_origin(thing)}, failed: {type(error).__name__}: {_reason(error)}",
+            f"{with_origin(thing)}, failed: {type(error).__name__}: {_short_reason(error)}",
             remedy="mend it, or report it to its authors; errata.testing.check_metric finds more",
         ) from error

@@ -189,7 +189,7 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
             bare,
             np.fromiter(map(attrgetter("implied"), every), np.bool_, len(every)),
             offsets(np.fromiter([len(each or ()) for each in edits], np.int64, len(edits))),
-            texts=_column("text", every, None),
+            texts=_attribute_column("text", every, None),
             **_edit_columns(flat),
         )
 
@@ -316,12 +316,12 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
             offsets(np.diff(self.edit_offsets)[references]),
             self.start[edits],
             self.end[edits],
-            _take(self.replacements, edits),
-            _take(self.kinds, edits),
-            _no_default(_take(self.texts, references), None),
-            _no_default(_take(self.alternatives, edits), ()),
-            _no_default(_take(self.required, edits), REQUIRED),
-            _no_default(_take(self.comments, edits), NO_COMMENT),
+            _take_items(self.replacements, edits),
+            _take_items(self.kinds, edits),
+            _no_default(_take_items(self.texts, references), None),
+            _no_default(_take_items(self.alternatives, edits), ()),
+            _no_default(_take_items(self.required, edits), REQUIRED),
+            _no_default(_take_items(self.comments, edits), NO_COMMENT),
         )
 
     def in_order(self) -> ReferenceTable:
@@ -329,7 +329,9 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         order = np.lexsort((self.end, self.start, self.reference_of_edit))
         if (np.diff(order) == 1).all():
             return self
-        lists: dict[str, Any] = {name: _take(getattr(self, name), order) for name in EDIT_COLUMNS}
+        lists: dict[str, Any] = {
+            name: _take_items(getattr(self, name), order) for name in EDIT_COLUMNS
+        }
         return replace(self, start=self.start[order], end=self.end[order], **lists)
 
     def join(self, *others: ReferenceTable) -> ReferenceTable:
@@ -454,7 +456,7 @@ def members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:
     return numbers
 
 
-def _take(column: Sequence[T], which: NDArray[np.int64]) -> Sequence[T]:
+def _take_items(column: Sequence[T], which: NDArray[np.int64]) -> Sequence[T]:
     return [column[i] for i in which.tolist()] if column else ()
 
 
@@ -463,15 +465,15 @@ def _edit_columns(edits: Sequence[Edit]) -> dict[str, Any]:
     return {
         "start": _integers("start", edits),
         "end": _integers("end", edits),
-        "replacements": _column("replacement", edits),
-        "kinds": _column("kind", edits),
-        "alternatives": _column("alternatives", edits, ()),
-        "required": _column("required", edits, REQUIRED),
-        "comments": _column("comment", edits, NO_COMMENT),
+        "replacements": _attribute_column("replacement", edits),
+        "kinds": _attribute_column("kind", edits),
+        "alternatives": _attribute_column("alternatives", edits, ()),
+        "required": _attribute_column("required", edits, REQUIRED),
+        "comments": _attribute_column("comment", edits, NO_COMMENT),
     }
 
 
-def _column(name: str, things: Sequence[object], *default: object) -> Any:
+def _attribute_column(name: str, things: Sequence[object], *default: object) -> Any:
     """Return one attribute of every thing; nothing if all have the default."""
     return _no_default(list(map(attrgetter(name), things)), *default)
 

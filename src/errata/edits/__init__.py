@@ -149,7 +149,7 @@ def _with_edits(
         corpus,
         references=tuple(
             tuple(
-                replace(r, edits=_merged(next(found), next(detected)))
+                replace(r, edits=_merge_edits(next(found), next(detected)))
                 if gold == "reextracted" or r.edits is None
                 else r
                 for r in refs
@@ -213,7 +213,7 @@ def corrected_sentence(source: str, reference: Reference) -> str:
     return " ".join(apply_edits(source.split(), others, overlapping=True))
 
 
-def _merged(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, ...]:
+def _merge_edits(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return tuple(sorted((*found, *detected), key=lambda e: (e.start, e.end))) if detected else found
 
 
@@ -428,14 +428,14 @@ def has_comparable_types(
         return True
     if proposed is None:
         errant = split_extractor(extractor)[0] == "errant"
-        return _within(gold, ERRANT_KINDS if errant else ALIGNED_KINDS)
+        return _in_inventory(gold, ERRANT_KINDS if errant else ALIGNED_KINDS)
     known = (ALIGNED_KINDS, ERRANT_KINDS)
-    if any(_within(gold | proposed, inventory) for inventory in known):
+    if any(_in_inventory(gold | proposed, inventory) for inventory in known):
         return True
-    return not any(_within(gold, i) or _within(proposed, i) for i in known)
+    return not any(_in_inventory(gold, i) or _in_inventory(proposed, i) for i in known)
 
 
-def _within(kinds: AbstractSet[str], inventory: frozenset[str]) -> bool:
+def _in_inventory(kinds: AbstractSet[str], inventory: frozenset[str]) -> bool:
     return all(kind[:2] in OPERATIONS and kind[2:] in inventory for kind in kinds)
 
 

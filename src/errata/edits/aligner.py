@@ -78,7 +78,9 @@ def _extract(
 ) -> list[tuple[Edit, ...]]:
     return [
         tuple(_edits(steps, source, target)) if steps else ()
-        for steps, source, target in zip(_steps(sources, targets), sources, targets, strict=True)
+        for steps, source, target in zip(
+            _changing_steps(sources, targets), sources, targets, strict=True
+        )
     ]
 
 
@@ -91,7 +93,7 @@ def check_length(source: Sequence[str], target: Sequence[str], what: str) -> Non
         )
 
 
-def _steps(
+def _changing_steps(
     sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
 ) -> list[Sequence[Step]]:
     """The changing steps of each pair of sentences."""
@@ -102,7 +104,7 @@ def _steps(
     vocabulary = Vocabulary()
     a = vocabulary.intern_tokens(sources[i] for i in changed)
     b = vocabulary.intern_tokens(targets[i] for i in changed)
-    steps = alignment.align(a.ids, a.offsets, b.ids, b.offsets, *_features(vocabulary.words()))
+    steps = alignment.align(a.ids, a.offsets, b.ids, b.offsets, *_word_features(vocabulary.words()))
     bounds = np.searchsorted(steps[:, 0], np.arange(len(changed) + 1)).tolist()
     rows = list(map(Step._make, steps[:, 1:].tolist()))
     for k, i in enumerate(changed):
@@ -117,12 +119,12 @@ def aligned_kinds(old: Sequence[Sequence[str]], new: Sequence[Sequence[str]]) ->
     ['R:INFL', 'R:SPACE', 'M:PUNCT']
     """
     return [
-        _with_operation(_kind(steps, a, b) if steps else "OTHER", a, b)
-        for steps, a, b in zip(_steps(old, new), old, new, strict=True)
+        _with_operation(_kind_of_run(steps, a, b) if steps else "OTHER", a, b)
+        for steps, a, b in zip(_changing_steps(old, new), old, new, strict=True)
     ]
 
 
-def _features(
+def _word_features(
     words: Sequence[str],
 ) -> tuple[NDArray[np.intc], NDArray[np.intc], NDArray[np.intc], NDArray[np.intc], int]:
     """What the kernel compares of each word: folded number, class, characters."""
@@ -135,7 +137,7 @@ def _features(
     np.cumsum([len(word) for word in folded_words], out=starts[1:], dtype=np.intc)
     return (
         np.array(folded, np.intc),
-        np.array([_class(word) for word in words], np.intc),
+        np.array([_word_class(word) for word in words], np.intc),
         np.array(chars, np.intc),
         starts,
         len(letters),
@@ -143,7 +145,7 @@ def _features(
 
 
 @lru_cache(maxsize=1 << 16)
-def _class(word: str) -> int:
+def _word_class(word: str) -> int:
     """0 for words, 1 for punctuation and symbols, 2 for anything with a digit."""
     if any(c.isdigit() for c in word):
         return 2
@@ -151,15 +153,15 @@ def _class(word: str) -> int:
 
 
 def _punctuation(words: Sequence[str]) -> bool:
-    return all(_class(word) == 1 for word in words)
+    return all(_word_class(word) == 1 for word in words)
 
 
-def _joined(words: Sequence[str]) -> str:
+def _letters_of(words: Sequence[str]) -> str:
     text = "".join(words).casefold()
     return text.translate(JOINERS) or text
 
 
-def _attached(old: str, new: str) -> str:
+def _kind_of_attached_punctuation(old: str, new: str) -> str:
     """The kind of a change of punctuation inside or at the edge of a word, else nothing."""
     old, new = old.casefold(), new.casefold()
     if old == new:
@@ -173,19 +175,19 @@ def _attached(old: str, new: str) -> str:
 def _edits(steps: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Iterator[Edit]:
     first = 0
     for k in range(1, len(steps) + 1):
-        if k < len(steps) and _touch(steps[k - 1], steps[k]):
+        if k < len(steps) and _are_adjacent(steps[k - 1], steps[k]):
             continue
         for run in _merge(steps[first:k], source, target):
-            yield _edit(run, source, target)
+            yield _edit_of_run(run, source, target)
         first = k
 
 
-def _touch(a: Step, b: Step) -> bool:
+def _are_adjacent(a: Step, b: Step) -> bool:
     """Whether two steps follow each other without an unchanged token between them."""
     return a.end == b.start and a.target_end == b.target_start
 
 
-def _sides(
+def _words_of_run(
     run: Sequence[Step], source: Sequence[str], target: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
     return (source[run[0].start : run[-1].end], target[run[0].target_start : run[-1].target_end])
@@ -206,7 +208,9 @@ def _merge(
     for width in range(min(len(run), WIDEST), 1, -1):
         for k in range(len(run) - width + 1):
             part = run[k : k + width]
-            if _spacing(*_sides(part, source, target)) or _new_sentence(part, source, target):
+            if _spacing(*_words_of_run(part, source, target)) or _new_sentence(
+                part, source, target
+            ):
                 return [
                     *(_merge(run[:k], source, target) if k else []),
                     part,
@@ -215,7 +219,7 @@ def _merge(
     pieces: list[Sequence[Step]] = []
     first = 0
     for k, step in enumerate(run):
-        if _alone(step, source, target):
+        if _stands_alone(step, source, target):
             pieces += _join(run[first:k])
             pieces.append([step])
             first = k + 1
@@ -230,13 +234,13 @@ def _join(run: Sequence[Step]) -> list[Sequence[Step]]:
     return [run]
 
 
-def _alone(step: Step, source: Sequence[str], target: Sequence[str]) -> bool:
+def _stands_alone(step: Step, source: Sequence[str], target: Sequence[str]) -> bool:
     old, new = source[step.start : step.end], target[step.target_start : step.target_end]
     return step.operation == TRANSPOSE or step.relation != UNRELATED or _punctuation([*old, *new])
 
 
 def _spacing(old: Sequence[str], new: Sequence[str]) -> bool:
-    return bool(old and new) and len(old) != len(new) and _joined(old) == _joined(new)
+    return bool(old and new) and len(old) != len(new) and _letters_of(old) == _letters_of(new)
 
 
 def _new_sentence(part: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> bool:
@@ -253,10 +257,13 @@ def _new_sentence(part: Sequence[Step], source: Sequence[str], target: Sequence[
     )
 
 
-def _edit(run: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Edit:
-    old, new = _sides(run, source, target)
+def _edit_of_run(run: Sequence[Step], source: Sequence[str], target: Sequence[str]) -> Edit:
+    old, new = _words_of_run(run, source, target)
     return Edit(
-        run[0].start, run[-1].end, " ".join(new), _with_operation(_kind(run, old, new), old, new)
+        run[0].start,
+        run[-1].end,
+        " ".join(new),
+        _with_operation(_kind_of_run(run, old, new), old, new),
     )
 
 
@@ -264,13 +271,15 @@ def _with_operation(kind: str, old: Sequence[str], new: Sequence[str]) -> str:
     return f"{'M' if not old else 'U' if not new else 'R'}:{kind}"
 
 
-def _kind(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
+def _kind_of_run(run: Sequence[Step], old: Sequence[str], new: Sequence[str]) -> str:
     if _punctuation([*old, *new]):
         return "PUNCT"
     if _spacing(old, new):
         return "SPACE"
     if len(run) == 1:
-        if run[0].operation == SUBSTITUTE and (attached := _attached(old[0], new[0])):
+        if run[0].operation == SUBSTITUTE and (
+            attached := _kind_of_attached_punctuation(old[0], new[0])
+        ):
             return attached
         return "WO" if run[0].operation == TRANSPOSE else RELATIONS.get(run[0].relation, "OTHER")
     if all(step.relation == CASE for step in run):

@@ -42,10 +42,10 @@ def check_installed(pipeline: str) -> None:
         installed("errant")
         installed("spacy")
     except PackageNotFoundError:
-        raise MissingExtraError("ERRANT", _remedy(pipeline)) from None
+        raise MissingExtraError("ERRANT", _install_remedy(pipeline)) from None
 
 
-def _remedy(pipeline: str) -> str:
+def _install_remedy(pipeline: str) -> str:
     return f"{install_extra('errant')} && python -m spacy download {pipeline or DEFAULT_PIPELINE}"
 
 
@@ -61,7 +61,9 @@ def annotator(pipeline: str) -> Any:
         return errant.load("en", spacy.load(name, disable=["ner"]))
     except Exception as error:  # whatever a folder or module that is no pipeline makes of it
         if isinstance(error, OSError) and os.sep not in name:
-            raise MissingExtraError(f"the spaCy pipeline {name}", _remedy(pipeline)) from None
+            raise MissingExtraError(
+                f"the spaCy pipeline {name}", _install_remedy(pipeline)
+            ) from None
         said = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
             f"{name} cannot be loaded as a spaCy pipeline for English: {said}",
@@ -175,7 +177,7 @@ def annotate(
     batch: int = BATCH,
 ) -> list[tuple[Edit, ...]]:
     """ERRANT's edits (default alignment and merging) for (source, correction) pairs."""
-    jobs = [[_spaced(text) for text in pair] for pair in pairs]
+    jobs = [[_single_spaces(text) for text in pair] for pair in pairs]
     answers = _answers("errant edit spans", jobs, _edits, pipeline, progress, processes, batch)
     return [_edits(answer, job) or () for answer, job in zip(answers, jobs, strict=True)]
 
@@ -185,7 +187,7 @@ def classify(
 ) -> list[str]:
     """ERRANT's type for each edit as it stands (not minimised), sentence by sentence."""
     jobs: Batch = []
-    for source, several in zip(map(_spaced, sources), edits, strict=True):
+    for source, several in zip(map(_single_spaces, sources), edits, strict=True):
         target, spans, shift = " ".join(apply_edits(source.split(), several)), [], 0
         for edit in several:
             start, width = edit.start + shift, len(edit.replacement.split())
@@ -278,8 +280,8 @@ def version(pipeline: str = "") -> str:
     'errant:3.0.2,spacy:3.8.7,core_web_sm:3.8.0@5f1d0e2a'
     """
     check_installed(pipeline)
-    folder = _folder(pipeline or DEFAULT_PIPELINE)
-    meta = _meta(folder) if folder is not None else {}
+    folder = _pipeline_folder(pipeline or DEFAULT_PIPELINE)
+    meta = _pipeline_meta(folder) if folder is not None else {}
     if not meta:
         nlp = annotator(pipeline).nlp
         folder, meta = Path(nlp.path), nlp.meta
@@ -292,7 +294,7 @@ def version(pipeline: str = "") -> str:
     )
 
 
-def _folder(pipeline: str) -> Path | None:
+def _pipeline_folder(pipeline: str) -> Path | None:
     """Where the files of a pipeline are, unless only spaCy knows."""
     if os.sep in pipeline:
         return Path(pipeline)
@@ -300,7 +302,7 @@ def _folder(pipeline: str) -> Path | None:
     return Path(found.origin).parent if found is not None and found.origin else None
 
 
-def _meta(folder: Path) -> dict[str, Any]:
+def _pipeline_meta(folder: Path) -> dict[str, Any]:
     """What a pipeline says of itself, read from its file: loading spaCy takes seconds.
 
     Empty where there is no such file; then the pipeline must be loaded to know.
@@ -312,7 +314,7 @@ def _meta(folder: Path) -> dict[str, Any]:
     return meta if isinstance(meta, dict) and {"name", "version"} <= meta.keys() else {}
 
 
-def _spaced(text: str) -> str:
+def _single_spaces(text: str) -> str:
     return " ".join(text.split())
 
 

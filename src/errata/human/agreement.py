@@ -112,12 +112,12 @@ def krippendorff(pairs: OutputPairs, *, level: AlphaLevel = "nominal") -> float:
     met = tallies.T @ shares - np.diag(shares.sum(0))
     totals = met.sum(0)
     chance = (np.outer(totals, totals) - np.diag(totals)) / (totals.sum() - 1)
-    distance = _level(level, totals)
+    distance = _distances_of_outcomes(level, totals)
     expected = float((chance * distance).sum())
     return 1 - float((met * distance).sum()) / expected if expected else float("nan")
 
 
-def _level(level: AlphaLevel, totals: Floats) -> Floats:
+def _distances_of_outcomes(level: AlphaLevel, totals: Floats) -> Floats:
     if level == "nominal":
         return 1 - np.eye(3)
     place = np.arange(3.0) if level == "interval" else np.cumsum(totals) - totals / 2
@@ -178,18 +178,18 @@ def judge_agreement(
     order = np.array(sorted(range(len(pairs.judges)), key=pairs.judges.__getitem__), np.int64)
     judges = tuple(pairs.judges[j] for j in order)
     n = len(judges)
-    (values, counts, errors), fair = _matrices(pairs, order, (chance, "symmetric"), weights)
-    rankings, seconds = _times(given, order)
+    (values, counts, errors), fair = _kappa_matrices(pairs, order, (chance, "symmetric"), weights)
+    rankings, seconds = _ranking_times(given, order)
     level = LEVELS[weights]
     return Agreement(
         judges,
         values,
         counts,
         errors,
-        _mean(values, counts, minimum, ~np.eye(n, dtype=bool)),
-        _mean(values, counts, minimum, np.eye(n, dtype=bool)),
+        _mean_agreement(values, counts, minimum, ~np.eye(n, dtype=bool)),
+        _mean_agreement(values, counts, minimum, np.eye(n, dtype=bool)),
         krippendorff(pairs, level=level),
-        _outsiders(judges, *fair, minimum, confidence),
+        _outlying_judges(judges, *fair, minimum, confidence),
         rankings,
         seconds,
         (f"chance:{chance}", f"weights:{weights}", f"minimum:{minimum}", f"alpha:{level}"),
@@ -200,7 +200,7 @@ def judge_agreement(
 Tallies = tuple[NDArray[np.int64], Floats]
 
 
-def _matrices(
+def _kappa_matrices(
     pairs: OutputPairs,
     order: NDArray[np.int64],
     chances: Sequence[ChanceModel],
@@ -213,7 +213,7 @@ def _matrices(
     """
     n = len(order)
     made = [(np.empty((n, n)), np.empty((n, n)), np.empty((n, n))) for _ in chances]
-    for rows, tables, pooled in _tables(pairs, order):
+    for rows, tables, pooled in _judge_tables(pairs, order):
         for chance, (values, counts, errors) in zip(chances, made, strict=True):
             shares = (pooled + pooled[..., ::-1]) / 2 if chance == "symmetric" else pooled
             found = _kappas(tables, weights, None if chance == "cohen" else shares)
@@ -224,7 +224,9 @@ def _matrices(
     return made
 
 
-def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slice, Floats, Floats]]:
+def _judge_tables(
+    pairs: OutputPairs, order: NDArray[np.int64]
+) -> Iterator[tuple[slice, Floats, Floats]]:
     """For some judges at a time, and all others: tables ``[a, b, 3, 3]``, outcomes ``[a, b, 3]``.
 
     The table has the pairs of decisions on the same outputs, one of a and one of b, the outcomes
@@ -240,11 +242,11 @@ def _tables(pairs: OutputPairs, order: NDArray[np.int64]) -> Iterator[tuple[slic
             key, judge, outcome, often, new, several = _key_outcomes(pairs, number, first)
             own = (judge >= start) & (judge < start + some)
             left, right = (judge - start) * 9 * n + outcome * 3, judge * 9 + outcome
-            for a, b in _later(key, np.flatnonzero(own)):
+            for a, b in _later_rows(key, np.flatnonzero(own)):
                 met += np.bincount(left[a] + right[b], often[a] * often[b], len(met))
             # A decision counts once on shared outputs, however often the other judge decided.
             more = new - often
-            for a, b in _later(key, np.flatnonzero(own & np.isin(key, key[more != 0]))):
+            for a, b in _later_rows(key, np.flatnonzero(own & np.isin(key, key[more != 0]))):
                 cell = ((judge[a] - start) * n + judge[b]) * 3
                 besides += np.bincount(cell + outcome[a], often[a] * more[b], len(besides))
                 besides += np.bincount(cell + outcome[b], often[b] * more[a], len(besides))
@@ -279,12 +281,13 @@ def _key_outcomes(
     return *np.divmod(decided, n), outcome, often, new.astype(np.int64), several.astype(np.int64)
 
 
-def _later(
+def _later_rows(
     key: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """These rows with each later one of the same key, about `PAIRS` of them at a time.
 
-    >>> [(a.tolist(), b.tolist()) for a, b in _later(np.array([0, 0, 0, 2]), np.array([0, 1, 3]))]
+    >>> pairs = _later_rows(np.array([0, 0, 0, 2]), np.array([0, 1, 3]))
+    >>> [(rows.tolist(), later.tolist()) for rows, later in pairs]
     [([0, 0, 1], [1, 2, 2])]
     """
     many = np.searchsorted(key, key[rows], "right") - rows - 1
@@ -322,13 +325,15 @@ def kappa_between(
     return kappa(table, weights=weights, pooled=None if chance == "cohen" else pooled)
 
 
-def _mean(values: Floats, counts: Floats, minimum: int, which: NDArray[np.bool_]) -> float:
+def _mean_agreement(
+    values: Floats, counts: Floats, minimum: int, which: NDArray[np.bool_]
+) -> float:
     enough = which & (counts >= max(1, minimum)) & np.isfinite(values)
     total = counts[enough].sum()
     return float((values[enough] * counts[enough]).sum() / total) if total else float("nan")
 
 
-def _outsiders(
+def _outlying_judges(
     judges: tuple[str, ...],
     values: Floats,
     counts: Floats,
@@ -348,7 +353,9 @@ def _outsiders(
     return tuple(found)
 
 
-def _times(given: RankingColumns, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+def _ranking_times(
+    given: RankingColumns, order: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Floats]:
     """How many rankings each judge gave, and the median of their seconds; NaN without any."""
     many = np.bincount(given.judge, minlength=len(order))
     timed = ~np.isnan(given.seconds)
@@ -550,14 +557,14 @@ def group_agreement(
             if a == b:
                 found = _within_group(each[first], chance, weights)
             else:
-                one, other = _together(each[first]), _together(each[second])
+                one, other = _add_tallies(each[first]), _add_tallies(each[second])
                 found = kappa_between(one, other, False, chance, weights)
             for i, j in ((a, b), (b, a)):
                 values[i, j], counts[i, j], errors[i, j] = found.value, found.count, found.error
     by_group = dict.fromkeys(members, 0)
     for judgment in kept:
         by_group[owner[judgment.judge]] += 1
-    facts = (*origin, *(_fact(group, judges) for group, judges in members.items()))
+    facts = (*origin, *(_group_fact(group, judges) for group, judges in members.items()))
     left_out = sorted({judgment.judge for judgment in judgments} - owner.keys())
     return GroupAgreement(
         members,
@@ -583,7 +590,7 @@ def group_scores(found: GroupAgreement) -> dict[str, Scores]:
     }
 
 
-def _together(several: Sequence[Tallies]) -> Tallies:
+def _add_tallies(several: Sequence[Tallies]) -> Tallies:
     """Return the decisions of several judges as if one judge had made them."""
     if not several:
         return np.zeros(0, np.int64), np.zeros((0, 3))
@@ -595,7 +602,7 @@ def _together(several: Sequence[Tallies]) -> Tallies:
 
 def _within_group(several: Sequence[Tallies], chance: ChanceModel, weights: KappaWeights) -> Kappa:
     """κ of decisions by two different judges of a group."""
-    keys, together = _together(several)
+    keys, together = _add_tallies(several)
     table = within_table(together)
     judged = np.zeros(len(keys))
     for own_keys, own in several:
@@ -629,7 +636,7 @@ def _rankings(
     )
 
 
-def _fact(group: str, judges: Sequence[str]) -> str:
+def _group_fact(group: str, judges: Sequence[str]) -> str:
     """What a signature says of a group."""
     text = ",".join(judges)
     if len(judges) > NAMED:

@@ -82,7 +82,7 @@ def counts_in_blocks(
     """`bootstrap_counts` in parts of about ``block`` numbers: n systems have 3 n² counts each."""
     require("unit", unit, Unit)
     generator = np.random.default_rng(rng)
-    cell, cells = _cells(comparisons)
+    cell, cells = _pair_outcome_cells(comparisons)
     # Pairs are drawn by their cells, which need no table of what they say.
     table = None if unit == "pairs" else _unit_table(comparisons, unit, cell, cells)
     if table is None:
@@ -97,7 +97,7 @@ def counts_in_blocks(
         size = round(comparisons.total * times)
         draws = (
             generator.multinomial(size, weight / weight.sum(), part).astype(np.float64)
-            for part in _portions(resamples, step)
+            for part in _block_sizes(resamples, step)
         )
     else:
         size = max(1, round(len(weight) * times))
@@ -107,15 +107,15 @@ def counts_in_blocks(
     for some in draws:
         # Laid out cell by cell, full or not: sums of what lies otherwise differ in the last digit.
         drawn = some if table is None else (table.T @ some.T).T
-        yield _unfold(drawn, len(comparisons.systems))
+        yield _counts_from_cells(drawn, len(comparisons.systems))
 
 
-def _portions(resamples: int, step: int) -> Iterator[int]:
+def _block_sizes(resamples: int, step: int) -> Iterator[int]:
     """How many resamples each block has."""
     return (min(step, resamples - start) for start in range(0, resamples, step))
 
 
-def _cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
+def _pair_outcome_cells(comparisons: Comparisons) -> tuple[NDArray[np.int64], int]:
     """The number of each row's cell: pair of systems (either way round) and outcome."""
     n = len(comparisons.systems)
     rows = comparisons.order_pairs()
@@ -186,7 +186,7 @@ def _unit_table(
     return csr_array((weight, (number, cell)), shape=(units, cells))
 
 
-def _unfold(drawn: Floats, n: int) -> Counts:
+def _counts_from_cells(drawn: Floats, n: int) -> Counts:
     tensor = drawn.reshape(len(drawn), n, n, 3)
     lost, tied, won = tensor[..., 0], tensor[..., 1], tensor[..., 2]
     return Counts(won + lost.swapaxes(1, 2), tied + tied.swapaxes(1, 2))

@@ -167,8 +167,8 @@ def _newton(
     todo = np.arange(batch)
     for _ in range(STEPS):
         part = tuple(column[todo] for column in data)
-        step, value = _step(x[todo], part, terms, prior, free[todo], i, j)
-        x[todo] += _halved(x[todo], step, value, part, terms, prior, i, j)
+        step, value = _newton_step(x[todo], part, terms, prior, free[todo], i, j)
+        x[todo] += _halve_step(x[todo], step, value, part, terms, prior, i, j)
         todo = todo[np.abs(step).max(axis=1) > TOLERANCE]
         if not len(todo):
             break
@@ -178,7 +178,7 @@ def _newton(
     return x[:, :n], x[:, n]
 
 
-def _value(
+def _objective(
     x: Floats,
     data: tuple[Floats, ...],
     terms: Callable[..., Terms],
@@ -191,7 +191,7 @@ def _value(
     return result
 
 
-def _step(
+def _newton_step(
     x: Floats,
     data: tuple[Floats, ...],
     terms: Callable[..., Terms],
@@ -231,7 +231,7 @@ def _step(
     return step * np.minimum(1, 2 / np.maximum(largest, 1e-300)), value.sum(axis=1) - penalty
 
 
-def _halved(
+def _halve_step(
     x: Floats,
     step: Floats,
     value: Floats,
@@ -245,7 +245,7 @@ def _halved(
     step = step.copy()
     for _ in range(40):
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            new = _value(x + step, data, terms, prior, i, j)
+            new = _objective(x + step, data, terms, prior, i, j)
         worse = ~(new >= value - 1e-9 * np.abs(value) - 1e-12)
         if not worse.any():
             break

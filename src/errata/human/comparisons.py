@@ -44,7 +44,7 @@ def stable_ids(unit: Ints, cell: Ints, weight: Floats, *then: Ints) -> Ints:
     """
     if not len(unit):
         return unit
-    said = _mixed(cell.astype(np.uint64)) * np.rint(weight * WEIGHED).astype(np.uint64)
+    said = _splitmix(cell.astype(np.uint64)) * np.rint(weight * WEIGHED).astype(np.uint64)
     total = np.zeros(int(unit.max()) + 1, np.uint64)
     np.add.at(total, unit, said)  # a sum, which wraps: the order of the rows is nothing to it
     first = np.unique(unit, return_index=True)[1]
@@ -55,7 +55,7 @@ def stable_ids(unit: Ints, cell: Ints, weight: Floats, *then: Ints) -> Ints:
     return place[unit]
 
 
-def _mixed(numbers: Mixed) -> Mixed:
+def _splitmix(numbers: Mixed) -> Mixed:
     """Numbers as well mixed as if drawn (splitmix64; Steele, Lea & Flood 2014)."""
     mixed: Mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -216,7 +216,7 @@ class Comparisons(Rows):
 
     def per_judge(self) -> Counts:
         """Wins and ties per judge and pair: ``[judge, a, b]``."""
-        return self._count(self._column("judges").astype(np.int64), len(self.judges))
+        return self._count(self._unit_column("judges").astype(np.int64), len(self.judges))
 
     def _count(self, group: NDArray[np.int64], groups: int) -> Counts:
         n = len(self.systems)
@@ -235,7 +235,7 @@ class Comparisons(Rows):
             add((forth, Outcome.TIE), (back, Outcome.TIE)),
         )
 
-    def _column(self, unit: Unit) -> Column:
+    def _unit_column(self, unit: Unit) -> Column:
         column: Column | None = getattr(self, COLUMNS[unit])
         if column is None:
             raise InputError(
@@ -253,7 +253,7 @@ class Comparisons(Rows):
         require("unit", unit, Unit)
         if unit == "pairs":
             return np.arange(len(self)), len(self)
-        column = self._column(unit).astype(np.int64)
+        column = self._unit_column(unit).astype(np.int64)
         low = int(column.min(initial=0))
         kinds, number = group_ids(column - low)
         if unit == "judges":
@@ -332,14 +332,14 @@ def compare(
         parts.append(expansion.rows(some))
         waiting += len(parts[-1])
         if keep != "everything" and waiting > WAITING:
-            parts, waiting = [_merged(_joined(parts), keep)], 0
-    rows = _joined(parts or [expansion.rows([])])
+            parts, waiting = [_merge_rows(_join_rows(parts), keep)], 0
+    rows = _join_rows(parts or [expansion.rows([])])
     if members != "all" and len(rows) and not expansion.shared:
         raise InputError(
             f"no output is shared by systems, so members={members!r} cannot do anything",
             remedy="leave it out; files that list pairs name one system for each output",
         )
-    found = expansion.finish(rows if keep == "everything" else _merged(rows, keep))
+    found = expansion.finish(rows if keep == "everything" else _merge_rows(rows, keep))
     return replace(found, context=(*found.context, *origin))
 
 
@@ -366,10 +366,10 @@ def compare_columns(rankings: RankingColumns) -> Comparisons:
         system = member[place + np.arange(len(place))]
         kept = {"sentences": np.array(some.sentences, np.int32)[some.sentence]}
         size, rank = np.diff(spoken, prepend=0), np.repeat(some.rank, each)
-        rows = _rows(size, system, rank, np.ones(len(system)), kept)
-        parts.append(_merged(rows, "sentences"))
+        rows = _pairs_in_rankings(size, system, rank, np.ones(len(system)), kept)
+        parts.append(_merge_rows(rows, "sentences"))
     return Comparisons(
-        **vars(_joined(parts)),
+        **vars(_join_rows(parts)),
         systems=systems,
         judges=rankings.judges,
         rankings=len(rankings),
@@ -413,7 +413,7 @@ class _Expansion:
             sizes.append(len(number))
             judge.append(judges.setdefault(judgment.judge, len(judges)))
             sentence.append(judgment.sentence)
-            ranking.append(self._number(judgment))
+            ranking.append(self._ranking_number(judgment))
         try:
             number_, rank_, weight_, sentence_ = (
                 np.array(systems, np.int32),
@@ -433,7 +433,7 @@ class _Expansion:
         # The members of one output never meet where their means are taken.
         apart = np.array(groups, np.int32) if self.members == "expected" else None
         kept = {u: column for u, column in columns.items() if self.keep in ("everything", u)}
-        return _rows(np.array(sizes, np.int64), number_, rank_, weight_, kept, apart)
+        return _pairs_in_rankings(np.array(sizes, np.int64), number_, rank_, weight_, kept, apart)
 
     def finish(self, rows: Rows) -> Comparisons:
         """All rows, with systems numbered in the order of their names."""
@@ -478,7 +478,7 @@ class _Expansion:
             [weight for *_, weight in entries],
         )
 
-    def _number(self, judgment: Judgment) -> int:
+    def _ranking_number(self, judgment: Judgment) -> int:
         key = (judgment.judge, judgment.sentence, judgment.item)
         part = bool(judgment.item) and sum(map(len, judgment.groups)) == 2
         if judgment.item and key == self._last:
@@ -493,7 +493,7 @@ class _Expansion:
         return number
 
 
-def _rows(
+def _pairs_in_rankings(
     sizes: NDArray[np.int64],
     system: Column,
     rank: NDArray[np.signedinteger],
@@ -515,7 +515,7 @@ def _rows(
     )
 
 
-def _joined(parts: list[Rows]) -> Rows:
+def _join_rows(parts: list[Rows]) -> Rows:
     """Rows of consecutive batches; all of them keep the same columns."""
     if len(parts) == 1:
         return parts[0]
@@ -523,7 +523,7 @@ def _joined(parts: list[Rows]) -> Rows:
     return Rows(**{name: np.concatenate([getattr(p, name) for p in parts]) for name in kept})
 
 
-def _merged(rows: Rows, unit: str) -> Rows:
+def _merge_rows(rows: Rows, unit: str) -> Rows:
     """Add up the weights of rows that agree in unit, pair and outcome."""
     if not len(rows):
         return rows

@@ -78,7 +78,7 @@ def ranking_columns(judgments: Iterable[Judgment]) -> RankingColumns:
     judge, sentence, sizes = list[int](), list[int](), list[int]()
     seconds = list[float | None]()
     shown, ranks = list[int](), list[int]()
-    for judgment in _by_time(judgments):
+    for judgment in _in_order_of_time(judgments):
         judge.append(judges.setdefault(judgment.judge, len(judges)))
         sentence.append(sentences.setdefault(judgment.sentence, len(sentences)))
         seconds.append(judgment.seconds)
@@ -110,7 +110,7 @@ def _integer_ranks(ranks: Sequence[int]) -> NDArray[np.int64]:
         return np.array([order[rank] for rank in ranks], np.int64)
 
 
-def _by_time(judgments: Iterable[Judgment]) -> Sequence[Judgment]:
+def _in_order_of_time(judgments: Iterable[Judgment]) -> Sequence[Judgment]:
     given = list(judgments)
     times = [judgment.time or "" for judgment in given]
     # Told by what they look like: written alike, they sort as texts do.
@@ -217,7 +217,7 @@ def output_pairs(
         for k, kind in enumerate((np.int32, np.int64, np.int8))
     )
     del parts
-    said, key = _as_they_came(said)
+    said, key = _in_order_of_appearance(said)
     rest, b = np.divmod(said, many)
     codes = np.stack([*np.divmod(rest, many), b], axis=1).astype(np.int32)
     return OutputPairs(given.judges, given.sentences, names, codes, judge, key, outcome)
@@ -245,7 +245,9 @@ def pairs_in_blocks(sizes: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     return row, left, right
 
 
-def _as_they_came(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _in_order_of_appearance(
+    codes: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The distinct codes in the order of their first appearance, and the number of each row."""
     by_code = stable_order(codes)
     new = np.diff(codes[by_code], prepend=-1) > 0  # codes are no less than 0

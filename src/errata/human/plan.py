@@ -123,7 +123,7 @@ def plan(
         f"a pilot of {many} {unit} is small: simulated campaigns repeat what it has, and know "
         "too little of chance",
     )
-    answer = _answer(
+    answer = _plan_for_pair(
         comparisons,
         (a, b),
         difference,
@@ -144,7 +144,7 @@ def plan(
     return replace(answer, notes=few if many < FEW else ())
 
 
-def _answer(
+def _plan_for_pair(
     comparisons: Comparisons,
     systems: tuple[int, int],
     difference: float,

@@ -252,7 +252,7 @@ def rank(
     require("value", value, Reported)
     require("unit", unit, Unit)
     counts = comparisons.counts()
-    _check(comparisons, counts)
+    _check_comparisons(comparisons, counts)
     draw = Draw(
         rng=np.random.default_rng(rng),
         unit=unit,
@@ -330,7 +330,7 @@ def _estimate(
     return values, stand_in.resampled(comparisons, draw), who
 
 
-def _check(comparisons: Comparisons, counts: Counts) -> None:
+def _check_comparisons(comparisons: Comparisons, counts: Counts) -> None:
     if not comparisons.total:
         raise InputError(
             "there is nothing to rank: no judgment compares two systems",

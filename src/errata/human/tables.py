@@ -129,8 +129,8 @@ def agreement_tables(
     With more judges than ``matrix_of`` the matrix is empty.
     """
     summary: list[tuple[Cell, ...]] = [
-        ("κ between judges", found.between, _pairs(found, same=False)),
-        ("κ within judges", found.within, _pairs(found, same=True)),
+        ("κ between judges", found.between, _pair_count_cell(found, same=False)),
+        ("κ within judges", found.within, _pair_count_cell(found, same=True)),
         ("Krippendorff's α", found.alpha, None),
     ]
     matrix: list[tuple[Cell, ...]] = []
@@ -194,7 +194,7 @@ def agreement_tables(
     ]
 
 
-def _pairs(found: Agreement, *, same: bool) -> Cell:
+def _pair_count_cell(found: Agreement, *, same: bool) -> Cell:
     counts = np.where(found.counts >= max(1, found.minimum), found.counts, 0)
     number: Cell = as_integers_if_whole(
         np.trace(counts) if same else np.triu(counts, 1).sum()
@@ -307,7 +307,7 @@ def plan_tables(found: Plan) -> list[Table]:
         ("systems", f"{found.better} > {found.worse}"),
         ("difference in the pilot", found.difference),
         ("rankings in the pilot", found.pilot),
-        ("rankings needed", _needed(found)),
+        ("rankings needed", _needed_cell(found)),
         ("more rankings", found.more),
         ("annotator hours", found.hours),
         ("median seconds a ranking", found.seconds),
@@ -343,7 +343,7 @@ def plan_tables(found: Plan) -> list[Table]:
     ]
 
 
-def _needed(found: Plan) -> Cell:
+def _needed_cell(found: Plan) -> Cell:
     if found.rankings is None:
         return Interval(int(found.sizes[-1]), math.inf)
     if found.rankings <= found.sizes[0]:  # nothing smaller was tried

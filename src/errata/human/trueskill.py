@@ -81,7 +81,7 @@ class _WMT(Ranker):
     def headline(self) -> str:
         return "TrueSkill"
 
-    def _shares(self, counts: Counts) -> Shares:
+    def _win_shares(self, counts: Counts) -> Shares:
         from scipy.special import ndtri
 
         n = counts.wins.shape[-1]
@@ -148,7 +148,7 @@ class TrueSkillMeanField(_WMT):
 
     def score(self, counts: Counts) -> Floats:
         shape = counts.wins.shape[:-1]
-        return self.solve(self._shares(counts), 1).reshape(shape)
+        return self.solve(self._win_shares(counts), 1).reshape(shape)
 
     def resampled(self, comparisons: Comparisons, draw: Draw) -> Floats:
         found: list[Floats] = []
@@ -159,7 +159,7 @@ class TrueSkillMeanField(_WMT):
                 if draw.progress is not None:
                     draw.progress(before + done, draw.resamples)
 
-            found.append(self.solve(self._shares(counts), draw.threads, progress))
+            found.append(self.solve(self._win_shares(counts), draw.threads, progress))
         return np.concatenate(found)
 
     def solve(
@@ -187,7 +187,7 @@ class TrueSkillMeanField(_WMT):
                 )
             return 2 * means[0] - means[1]
 
-        return np.concatenate(_in_portions(run, len(shares.games), threads, progress))
+        return np.concatenate(_map_chunks(run, len(shares.games), threads, progress))
 
 
 @parameterised
@@ -250,7 +250,7 @@ class TrueSkill(_WMT):
         """The means after each sampled run, ``[run, system]``, whatever the number of threads."""
         from errata.kernels import trueskill as kernel
 
-        shares = self._shares(counts)
+        shares = self._win_shares(counts)
         n = len(counts.wins)
         seeds = np.random.default_rng(rng).integers(0, 2**64, self.runs, np.uint64)
 
@@ -271,10 +271,10 @@ class TrueSkill(_WMT):
             )
             return means
 
-        return np.concatenate(_in_portions(run, self.runs, threads, progress))
+        return np.concatenate(_map_chunks(run, self.runs, threads, progress))
 
 
-def _in_portions(
+def _map_chunks(
     run: Callable[[slice], Floats], jobs: int, threads: int | None, progress: Progress | None
 ) -> list[Floats]:
     """Call ``run`` with consecutive chunks of ``range(jobs)``, several at a time, in order."""

@@ -79,29 +79,29 @@ def ensembles(paired: MatchedScores) -> Ensembles:
             "a system without a score cannot be combined", remedy="leave the system out (--without)"
         )
     mean_rank = np.stack([ranks(column) for column in table.T]).mean(axis=0)
-    alone = tuple(_agreement(people, column) for column in table.T)
-    both = _agreement(people, mean_rank)
+    alone = tuple(_agreement_with_people(people, column) for column in table.T)
+    both = _agreement_with_people(people, mean_rank)
     return Ensembles(
         paired,
         alone,
         (
             Ensemble("mean rank", *both, *both),
-            _learned("best metric", people, table, _best),
-            _learned("fitted weights", people, table, _fit),
+            _learn_weights("best metric", people, table, _best_single_metric),
+            _learn_weights("fitted weights", people, table, _nonnegative_fit),
         ),
         (*paired.notes, *notes_of_metrics(paired.metrics)),
         paired.signature("ensemble:leave-one-system-out"),
     )
 
 
-def _agreement(people: Floats, scores: Floats) -> tuple[float, float]:
+def _agreement_with_people(people: Floats, scores: Floats) -> tuple[float, float]:
     return (
         float(correlate("pearson", people, scores)),
         float(correlate("spearman", people, scores)),
     )
 
 
-def _learned(
+def _learn_weights(
     how: Combination, people: Floats, table: Floats, learn: Callable[[Floats, Floats], Floats]
 ) -> Ensemble:
     """Learn weights of standardised scores on all systems, and on all but each.
@@ -109,7 +109,7 @@ def _learned(
     A system that was left out is scored by the weights of the others on the same standardised
     scores: people's scores of the others, their mean least of all, must not tell where it stands.
     """
-    standard = _standard(table)
+    standard = _standardise(table)
     everything = learn(people, table)
     learned = []
     for system in range(len(people)):
@@ -119,29 +119,29 @@ def _learned(
     several = np.array(learned)
     return Ensemble(
         how,
-        *_agreement(people, predicted),
-        *_agreement(people, held),
+        *_agreement_with_people(people, predicted),
+        *_agreement_with_people(people, held),
         tuple(everything.tolist()),
         tuple(zip(several.min(axis=0).tolist(), several.max(axis=0).tolist(), strict=True)),
     )
 
 
-def _standard(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     spread = values.std(axis=0)
     return np.asarray((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def _best(people: Floats, table: Floats) -> Floats:
+def _best_single_metric(people: Floats, table: Floats) -> Floats:
     """All weight on the metric with the highest r; of equals the first."""
     r = np.array([float(correlate("pearson", people, column)) for column in table.T])
     return np.asarray(np.arange(len(r)) == np.nan_to_num(r, nan=-2.0).argmax(), np.float64)
 
 
-def _fit(people: Floats, table: Floats) -> Floats:
+def _nonnegative_fit(people: Floats, table: Floats) -> Floats:
     """Non-negative least squares, weights as shares of their sum."""
     from scipy.optimize import nnls
 
-    weights = np.asarray(nnls(_standard(table), _standard(people))[0], np.float64)
+    weights = np.asarray(nnls(_standardise(table), _standardise(people))[0], np.float64)
     total = float(weights.sum())
     # No metric agrees with people: each counts alike.
     return weights / total if total > 0 else np.full(table.shape[1], 1 / table.shape[1])

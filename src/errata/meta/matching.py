@@ -91,7 +91,7 @@ def match(
     sides = [s.select([name for name in s.systems if name in stay]) for s in (people, *metrics)]
     _check_scorers(sides[0], sides[1:])
     for metric in sides[1:]:
-        _check(sides[0], metric, common)
+        _check_same_systems(sides[0], metric, common)
     # In the order of their names, so that no draw depends on the order of a file.
     shared = sorted(name for name in sides[0].systems if all(name in s.systems for s in sides))
     if len(shared) < 2:
@@ -153,7 +153,7 @@ def match_comparisons(
     for scores in metrics if not common else ():
         alone = sorted(set(scores.systems) - named - set(hide))
         if alone:
-            raise _known_to_one("people", scores, alone)
+            raise _unmatched_error("people", scores, alone)
     out = [name for name in hide if name not in elsewhere]  # unknown names are reported
     if common:
         out += sorted({name for s in metrics for name in named - set(s.systems)} - set(out))
@@ -167,10 +167,10 @@ def match_systems(human: Scores, metric: Scores, *, common: bool = False) -> tup
     return paired.people.select(order), paired.metrics[0].select(order)
 
 
-def _check(people: Scores, metric: Scores, common: bool) -> None:
+def _check_same_systems(people: Scores, metric: Scores, common: bool) -> None:
     alone = sorted(set(people.systems) ^ set(metric.systems))
     if alone and not common:
-        raise _known_to_one(people.label, metric, alone)
+        raise _unmatched_error(people.label, metric, alone)
     shared = len(set(people.systems) & set(metric.systems))
     if shared < 2:
         raise InputError(
@@ -181,7 +181,7 @@ def _check(people: Scores, metric: Scores, common: bool) -> None:
         )
 
 
-def _known_to_one(people: str, metric: Scores, alone: Sequence[str]) -> InputError:
+def _unmatched_error(people: str, metric: Scores, alone: Sequence[str]) -> InputError:
     return InputError(
         f"{', '.join(alone)}: known to only one of {people} and {metric.label}",
         remedy="score the same systems, or ask for the common ones only (--common)",

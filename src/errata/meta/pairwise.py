@@ -65,12 +65,13 @@ class PairOutcomes:
             return float("nan"), float("nan")
         number, many = comparisons.units(unit)
         top, bottom = (
-            _sums(number, column, many) for column in (self.weight * self.right, self.weight)
+            _sums_by_number(number, column, many)
+            for column in (self.weight * self.right, self.weight)
         )
         return _interval(top, bottom, resamples, confidence, rng)
 
 
-def _sums(number: Ints, column: ArrayLike, many: int) -> Floats:
+def _sums_by_number(number: Ints, column: ArrayLike, many: int) -> Floats:
     """The sum of a column over the rows of each number."""
     return np.bincount(number, np.asarray(column, np.float64), minlength=many).astype(np.float64)
 
@@ -147,7 +148,7 @@ def swap_test(
         raise InputError("marks of different comparisons cannot be swapped")
     number, many = comparisons.units(unit)
     lead = first.weight * first.right - second.weight * second.right
-    apart = _sums(number, lead, many)
+    apart = _sums_by_number(number, lead, many)
     observed = float(apart.sum())
     apart = apart[apart != 0]  # a unit that both got alike is the same whichever way round
     drawn = len(apart) > EXACT
@@ -192,11 +193,11 @@ def tau_c_of_rankings(
 
     def classes(said: Floats) -> Floats:
         # Of k equal systems each has k - 1 ties: their shares of 1 / k add up to one class.
-        ties = _sums(place, np.concatenate([said == 0, said == 0]), len(entry))
-        return _sums(row, 1 / (1 + ties), many)
+        ties = _sums_by_number(place, np.concatenate([said == 0, said == 0]), len(entry))
+        return _sums_by_number(row, 1 / (1 + ties), many)
 
     least = np.rint(np.minimum(classes(outcome), classes(sign.astype(np.float64))))
-    net = _sums(number, outcome * sign, many)
+    net = _sums_by_number(number, outcome * sign, many)
     value = ratio(2 * net * least, size**2 * (least - 1))
     known = ~np.isnan(value)
     low, high = float("nan"), float("nan")
@@ -204,7 +205,7 @@ def tau_c_of_rankings(
         first = np.unique(number, return_index=True)[1]
         whose, units = comparisons.units(unit)
         top, bottom = (
-            _sums(whose[first], column, units)
+            _sums_by_number(whose[first], column, units)
             for column in (np.where(known, value, 0.0), known.astype(np.float64))
         )
         low, high = _interval(top, bottom, resamples, confidence, rng)
@@ -344,7 +345,7 @@ def differences(comparisons: Comparisons, scores: Scores) -> Floats:
     return difference
 
 
-def _cells(human: NDArray[np.int8], metric: NDArray[np.int8]) -> NDArray[np.int64]:
+def _confusion_cells(human: NDArray[np.int8], metric: NDArray[np.int8]) -> NDArray[np.int64]:
     return (human.astype(np.int64) + 1) * 3 + metric + 1
 
 
@@ -352,7 +353,7 @@ def tabulate(
     comparisons: Comparisons, metric: NDArray[np.int8], units: tuple[Ints, int] | None = None
 ) -> Floats:
     """The nine counts of people's outcomes against a metric's, ``[3, 3]``, or of every unit."""
-    cell = _cells(comparisons.outcome, metric)
+    cell = _confusion_cells(comparisons.outcome, metric)
     if units is None:
         flat = np.bincount(cell, comparisons.weight, minlength=9)
         return flat.astype(np.float64).reshape(3, 3)

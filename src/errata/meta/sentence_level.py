@@ -144,10 +144,10 @@ def seeda_accuracy(comparisons: Comparisons, scores: Scores) -> float:
     For comparison with published numbers only: the value depends on how systems are called.
     Human ties are left out; the script's Kendall (``seeda_tau``) is ``2 * accuracy - 1``.
     """
-    return _seeda(comparisons, differences(comparisons, scores))
+    return _seeda_accuracy_of_signs(comparisons, differences(comparisons, scores))
 
 
-def _seeda(comparisons: Comparisons, difference: Floats) -> float:
+def _seeda_accuracy_of_signs(comparisons: Comparisons, difference: Floats) -> float:
     sign = signs_of(difference)
     # Systems are numbered in the order of their names.
     later = np.where(comparisons.first > comparisons.second, 1, -1)
@@ -272,7 +272,7 @@ def sentence_levels(
     fold = _dealt_folds(comparisons, folds, rng) if "calibrated" in conventions else None
     task = _Task(comparisons, unit, drawn, confidence, rng, fold, folds)
     marks = {
-        (name, convention): _marks(task, found.difference, convention)
+        (name, convention): _pair_outcomes_of(task, found.difference, convention)
         for name, found in zip(names, tables, strict=True)
         for convention in conventions
         if convention in MARKED
@@ -281,7 +281,7 @@ def sentence_levels(
     settings += [f"folds:{folds}"] if fold is not None else []
     return SentenceLevels(
         tuple(
-            _level(task, name, found, convention, marks.get((name, convention)))
+            _sentence_level_of(task, name, found, convention, marks.get((name, convention)))
             for name, found in zip(names, tables, strict=True)
             for convention in conventions
         ),
@@ -292,7 +292,7 @@ def sentence_levels(
         confidence,
         joint_signature(settings, " | ".join(comparisons.facts), results),
         (*unmatched_notes(strangers), *notes_of_metrics(results)),
-        _contests(task, names, tables, conventions, marks),
+        _compare_accuracies(task, names, tables, conventions, marks),
     )
 
 
@@ -308,7 +308,7 @@ class _Task(NamedTuple):
     folds: int
 
 
-def _marks(task: _Task, difference: Floats, convention: ConventionName) -> PairOutcomes:
+def _pair_outcomes_of(task: _Task, difference: Floats, convention: ConventionName) -> PairOutcomes:
     if convention == "calibrated":
         assert task.fold is not None
         return _calibrated(task.comparisons, difference, task.fold, task.folds).marks
@@ -320,7 +320,7 @@ def _marks(task: _Task, difference: Floats, convention: ConventionName) -> PairO
     )
 
 
-def _level(
+def _sentence_level_of(
     task: _Task,
     metric: str,
     found: SignTables,
@@ -339,7 +339,7 @@ def _level(
         )
         floor, ceiling = 0.0, np.nan
     elif convention in SEEDA:
-        value, floor = _seeda(comparisons, found.difference), 0.5
+        value, floor = _seeda_accuracy_of_signs(comparisons, found.difference), 0.5
         if convention == "seeda_tau":
             value, floor, ceiling = (2 * share - 1 for share in (value, floor, ceiling))
     elif convention in CONVENTIONS:
@@ -358,7 +358,7 @@ def _level(
     return SentenceLevel(metric, convention, estimate, floor, ceiling, in_sample)
 
 
-def _contests(
+def _compare_accuracies(
     task: _Task,
     names: Sequence[str],
     tables: Sequence[SignTables],
@@ -375,7 +375,9 @@ def _contests(
         pairs = []
         for a, b in combinations(range(len(names)), 2):
             if swapped:
-                lead, *p = _swapped(task, marks[names[a], convention], marks[names[b], convention])
+                lead, *p = _swap_p_values(
+                    task, marks[names[a], convention], marks[names[b], convention]
+                )
             else:
                 lead, *p = _resampled_lead(CONVENTIONS[convention], tables[a], tables[b])
             if np.isnan(lead):
@@ -389,7 +391,9 @@ def _contests(
     return tuple(sorted(found, key=lambda pair: (conventions.index(pair.convention), -pair.lead)))
 
 
-def _swapped(task: _Task, first: PairOutcomes, second: PairOutcomes) -> tuple[float, float, float]:
+def _swap_p_values(
+    task: _Task, first: PairOutcomes, second: PairOutcomes
+) -> tuple[float, float, float]:
     """The lead of the first metric, and one-sided p-values of it and of its opposite."""
     p = swap_test(
         task.comparisons, first, second, unit=task.unit, resamples=task.resamples, rng=task.rng
@@ -453,7 +457,7 @@ def ratings_as_comparisons(people: Scores) -> Comparisons:
     >>> ratings_as_comparisons(rated).outcome.tolist()
     [1, 0]
     """
-    table = _sentences_of(people)
+    table = _sentence_scores(people)
     judgments = []
     for i, column in enumerate(table.T):
         rated = np.flatnonzero(~np.isnan(column))
@@ -485,7 +489,7 @@ def rating_levels(
     >>> found.pooled["spearman"].value, found.within["spearman"].value, found.accuracy.value
     (1.0, 1.0, 1.0)
     """
-    tables = [_sentences_of(scores) for scores in (paired.people, *paired.metrics)]
+    tables = [_sentence_scores(scores) for scores in (paired.people, *paired.metrics)]
     sizes = {table.shape[1] for table in tables}
     if len(sizes) > 1:
         raise InputError(
@@ -501,11 +505,11 @@ def rating_levels(
             remedy="rate and score the same sentences",
         )
     rated = tables[0][:, whole]
-    comparisons = ratings_as_comparisons(_only(paired.people, rated))
+    comparisons = ratings_as_comparisons(_with_sentences(paired.people, rated))
     figures = {
         (k, figure, kind): figure(kind, rated, table[:, whole])
         for k, table in enumerate(tables[1:])
-        for figure in (_pooled, _within)
+        for figure in (_pooled_correlation, _mean_correlation_within)
         for kind in KINDS
     }
     # The weights of many resamples would not fit: all figures are drawn as they come by.
@@ -514,7 +518,7 @@ def rating_levels(
         for block in bootstrap_weights(many, resamples, rng)
     ]
     estimates = {
-        key: _estimate(figure.value, [row[i] for row in drawn], confidence)
+        key: _with_interval(figure.value, [row[i] for row in drawn], confidence)
         for i, (key, figure) in enumerate(figures.items())
     }
     found = []
@@ -522,15 +526,17 @@ def rating_levels(
         own = tables[1 + k][:, whole]
         accuracy, threshold = Estimate(np.nan, np.nan, np.nan), np.nan
         if many >= folds:
-            chosen = calibrated_marks(comparisons, _only(scores, own), folds=folds, rng=rng)
+            chosen = calibrated_marks(
+                comparisons, _with_sentences(scores, own), folds=folds, rng=rng
+            )
             spread = chosen.marks.interval(comparisons, "sentences", resamples, confidence, rng)
             accuracy = Estimate(chosen.marks.value, *spread)
             threshold = float(np.mean(chosen.thresholds))
         found.append(
             RatingLevel(
                 name,
-                {kind: estimates[k, _pooled, kind] for kind in KINDS},
-                {kind: estimates[k, _within, kind] for kind in KINDS},
+                {kind: estimates[k, _pooled_correlation, kind] for kind in KINDS},
+                {kind: estimates[k, _mean_correlation_within, kind] for kind in KINDS},
                 accuracy,
                 threshold,
             )
@@ -556,7 +562,7 @@ def rating_levels(
     )
 
 
-def _sentences_of(scores: Scores) -> Floats:
+def _sentence_scores(scores: Scores) -> Floats:
     if scores.sentences is None:
         raise InputError(
             f"{scores.label} has no scores of single sentences",
@@ -565,7 +571,7 @@ def _sentences_of(scores: Scores) -> Floats:
     return scores.sentences
 
 
-def _only(scores: Scores, table: Floats) -> Scores:
+def _with_sentences(scores: Scores, table: Floats) -> Scores:
     """The scores with these sentences only."""
     return Scores(scores.scorer, scores.systems, scores.values, table, label=scores.label)
 
@@ -577,7 +583,7 @@ class _Figure(NamedTuple):
     of: Callable[[Floats], Floats]
 
 
-def _pooled(kind: str, human: Floats, metric: Floats) -> _Figure:
+def _pooled_correlation(kind: str, human: Floats, metric: Floats) -> _Figure:
     """The correlation over all outputs, in resamples of the sentences by weighted sums."""
     x, y = human, metric
     if kind == "spearman":
@@ -596,7 +602,7 @@ def _pooled(kind: str, human: Floats, metric: Floats) -> _Figure:
     return _Figure(value, of)
 
 
-def _within(kind: str, human: Floats, metric: Floats) -> _Figure:
+def _mean_correlation_within(kind: str, human: Floats, metric: Floats) -> _Figure:
     """The mean over sentences of their correlations; a sentence where a side ties all has none."""
     x, y = human.T, metric.T
     if kind == "spearman":
@@ -610,7 +616,7 @@ def _within(kind: str, human: Floats, metric: Floats) -> _Figure:
     )
 
 
-def _estimate(value: float, drawn: Sequence[Floats], confidence: float) -> Estimate:
+def _with_interval(value: float, drawn: Sequence[Floats], confidence: float) -> Estimate:
     if not drawn:
         return Estimate(value, np.nan, np.nan)
     low, high = percentiles(np.concatenate(drawn), confidence).tolist()

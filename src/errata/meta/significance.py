@@ -120,7 +120,7 @@ def permutation_tests(
     The same swaps serve both questions, with the sign of the difference turned round.
     """
     h, a, b = (np.asarray(v, np.float64) for v in (human, first, second))
-    a, b = _standard(a), _standard(b)
+    a, b = _standardise(a), _standardise(b)
     n = len(h)
     observed = float(correlate(kind, h, a) - correlate(kind, h, b))
     if n <= EXACT:
@@ -183,7 +183,7 @@ def flip_p_values(sentences: ArrayLike, *, resamples: int = 1000, rng: Seed = 0)
     return reached / resamples
 
 
-def _standard(values: Floats) -> Floats:
+def _standardise(values: Floats) -> Floats:
     near = rescale(values)
     spread = float(near.std())
     return np.asarray((near - near.mean()) / (spread or 1.0), np.float64)

@@ -100,7 +100,7 @@ def system_level(
         if len(paired.metrics) > 1
         else {}
     )
-    pairs = _pairs(paired, p_values)
+    pairs = _metric_pairs(paired, p_values)
     drawn = (f"over:{over}", f"resamples:{resamples}") if resamples else ()
     return SystemLevel(
         paired,
@@ -226,7 +226,7 @@ def p_value_matrix(
     return p
 
 
-def _pairs(paired: MatchedScores, p_values: Mapping[str, Floats]) -> tuple[MetricPair, ...]:
+def _metric_pairs(paired: MatchedScores, p_values: Mapping[str, Floats]) -> tuple[MetricPair, ...]:
     adjusted = {test: holm_pairs(p) for test, p in p_values.items()}
     human, metrics, names = paired.people, paired.metrics, paired.names
     pairs = []

@@ -800,7 +800,7 @@ class CLEME2(ChunkMetric):
         factors = self.sentence_factors if self.total == "mean" else self.factors
 
         if self.scope == "sentence":
-            keys = (self._weighed(counts, factors), _shares(counts)[3])
+            keys = (self._weighed(counts, factors), _shares_of_fates(counts)[3])
             return best_alone(counts, [_rounded(x, NOISE) for x in keys])
         shares = self._exact_shares()
 
@@ -838,19 +838,19 @@ class CLEME2(ChunkMetric):
 
     def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
         """The four shares, and the chunks behind them."""
-        shares = dict(zip(("hit", "wrong", "under", "over"), _shares(totals), strict=True))
+        shares = dict(zip(("hit", "wrong", "under", "over"), _shares_of_fates(totals), strict=True))
         counts: dict[str, Floats | Ints] = dict(by_name(KINDS, totals))
         if self.weights == "none":
             counts = {name: to_int(count) for name, count in by_name(KINDS, totals).items()}
         return {**shares, **counts}
 
     def _weighed(self, totals: Floats, factors: tuple[float, ...]) -> Floats:
-        hit, wrong, under, over = _shares(totals)
+        hit, wrong, under, over = _shares_of_fates(totals)
         a, b, c, d = factors
         return np.asarray(a * hit + b * (1 - wrong) + c * (1 - under) + d * (1 - over))
 
 
-def _shares(totals: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _shares_of_fates(totals: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Hit, wrong, under and over."""
     tp, fp, fn, due = (totals[..., k] for k in (TP, FP, FN, FPNE))
     needed = tp + due + fn

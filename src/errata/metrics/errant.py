@@ -399,7 +399,7 @@ class Edits(Metric):
         row, texts = table.reference_of_edit, table.joined_replacements
         starts, ends = table.start.tolist(), table.end.tolist()
         same = numbers.number(zip(starts, ends, texts, strict=True))
-        edit = np.flatnonzero(self._counted(table))
+        edit = np.flatnonzero(self._counting_edits(table))
         if not self.duplicates:
             alike = same
             if groups is not None:
@@ -433,7 +433,7 @@ class Edits(Metric):
             further = numbers.number(zip(further.tolist(), of_further, strict=True))
         return EditKeys(table, row[edit], edit, keys, further_of, further)
 
-    def _counted(self, table: ReferenceTable) -> Bools:
+    def _counting_edits(self, table: ReferenceTable) -> Bools:
         """Return which edits count."""
 
         def wanted(kind: str) -> bool:

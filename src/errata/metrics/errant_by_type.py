@@ -201,14 +201,14 @@ def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
     """
     return np.array(
         [
-            s != t and _bare(s) != _bare(t)
+            s != t and _untokenised(s) != _untokenised(t)
             for s, t in zip(corpus.sources, hypotheses.sentences, strict=True)
         ],
         np.bool_,
     )
 
 
-def _bare(text: str) -> str:
+def _untokenised(text: str) -> str:
     """A text without what tokenising changes."""
     return "".join(text.replace("``", '"').replace("''", '"').translate(_QUOTES).split())
 

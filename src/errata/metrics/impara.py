@@ -145,7 +145,7 @@ class IMPARA(ReferenceFreeMetric):
         rated = self.open_model().rows(outputs)[:, 0]
         if self.output == "probability":
             rated = logistic(rated)
-        alike = self._alike(sources, outputs)
+        alike = self._cosine_similarity(sources, outputs)
         gated = ~self._passes_gate(alike)
         return stack_counts(
             self.statistics,
@@ -158,7 +158,7 @@ class IMPARA(ReferenceFreeMetric):
             },
         )
 
-    def _alike(self, sources: Sequence[str], outputs: Sequence[str]) -> Floats:
+    def _cosine_similarity(self, sources: Sequence[str], outputs: Sequence[str]) -> Floats:
         alike = np.ones(len(outputs))
         changed = [
             i for i, pair in enumerate(zip(sources, outputs, strict=True)) if len({*pair}) > 1
@@ -194,7 +194,7 @@ class IMPARA(ReferenceFreeMetric):
         if not self._has_foreign_threshold:
             return found
         sources = lines_of(corpus.sources)
-        alike = [self._alike(sources, lines_of(each.sentences)) for each in systems]
+        alike = [self._cosine_similarity(sources, lines_of(each.sentences)) for each in systems]
         gated = sum(int((~self._passes_gate(each)).sum()) for each in alike)
         return {**found, "gated": gated, "outputs": sum(map(len, alike))}
 

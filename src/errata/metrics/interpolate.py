@@ -60,27 +60,27 @@ class Interpolate(Metric):
         if not 0 <= self.weight <= 1:
             raise InputError(f"interpolate: weight={self.weight} is not between 0 and 1")
         for text in (self.first, self.second):
-            if isinstance(self._parsed(text), Interpolate):
+            if isinstance(self._parse_part(text), Interpolate):
                 raise InputError("interpolate: one of the metrics is interpolated itself")
 
     def __repr__(self) -> str:
         """The two as signatures name them: without what decides no number, as an address."""
-        return super(Interpolate, self._signed).__repr__()
+        return super(Interpolate, self._without_addresses).__repr__()
 
     @property
     def label(self) -> str:
         """A short name, of the same parameters."""
-        return super(Interpolate, self._signed).label
+        return super(Interpolate, self._without_addresses).label
 
     @property
-    def _signed(self) -> Self:
+    def _without_addresses(self) -> Self:
         from errata.metrics import METRICS
 
         first, second = (METRICS.unparse(each, each.label) for each in self.metrics)
         return replace(self, first=first, second=second)
 
     @staticmethod
-    def _parsed(text: str) -> Metric:
+    def _parse_part(text: str) -> Metric:
         from errata.metrics import parse
 
         return parse(text)
@@ -88,7 +88,7 @@ class Interpolate(Metric):
     @cached_property
     def metrics(self) -> tuple[Metric, Metric]:
         """The two metrics."""
-        return self._parsed(self.first), self._parsed(self.second)
+        return self._parse_part(self.first), self._parse_part(self.second)
 
     @property
     def statistics(self) -> tuple[str, ...]:

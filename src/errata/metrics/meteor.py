@@ -186,7 +186,7 @@ class METEOR(Metric):
         align = load_extra("nltk.translate.meteor_score", "METEOR", INSTALL).align_words
         known = self._synonyms()
         rows = [
-            _matched(align, known, hypotheses.sentences[i], reference)
+            _match_words(align, known, hypotheses.sentences[i], reference)
             for i, reference in zip(outputs, corrections(corpus), strict=True)
         ]
         counts = per_reference(np.array(rows, np.float64).reshape(-1, len(COUNTS)), first)
@@ -232,7 +232,7 @@ class METEOR(Metric):
         return precision, recall, np.asarray((1 - penalty) * f)
 
 
-def _matched(align: Any, known: Synonyms, output: str, reference: str) -> tuple[int, ...]:
+def _match_words(align: Any, known: Synonyms, output: str, reference: str) -> tuple[int, ...]:
     words, wanted = output.lower().split(), reference.lower().split()
     matches = align(words, wanted, wordnet=known)[0]
     joined = sum(after == (a + 1, b + 1) for (a, b), after in pairwise(matches))

@@ -124,11 +124,11 @@ class WeightedEdits(Metric):
         for window, several in text_windows(gold, outputs):
 
             def matched(output: Hypotheses, window: Corpus = window) -> list[list[SideChanges]]:
-                return _changes(window, self.sides(window, output))
+                return _side_changes(window, self.sides(window, output))
 
             found = parallel_map(matched, several, threads=threads)
             weights = weigh(memo, _by_sentence(found))
-            counted.append([self._weighed(each, weights) for each in found])
+            counted.append([self._weighted_counts(each, weights) for each in found])
             cut, done = cut + weights.cut, done + len(window)
             if progress is not None:
                 progress(done, len(corpus))
@@ -139,12 +139,12 @@ class WeightedEdits(Metric):
         """The weights of the edits of each sentence, by annotator."""
         return self.count_all(corpus, [hypotheses])[0]
 
-    def _weighed(self, changes: list[list[SideChanges]], weights: Weights) -> Floats:
+    def _weighted_counts(self, changes: list[list[SideChanges]], weights: Weights) -> Floats:
         counts = np.full((len(changes), max([1, *map(len, changes)]), 3), np.nan)
         shared = self.zeros == "shared" and self.total == "mean"
         for i, several in enumerate(changes):
             for r, each in enumerate(several):
-                counts[i, r] = _summed(each, weights, shared=shared)
+                counts[i, r] = _sum_weights(each, weights, shared=shared)
         if self.total == "sum":
             return counts
         own = fixed_point(self.plain("sum").score(np.nan_to_num(counts)))
@@ -194,7 +194,7 @@ def of_fields(cls: type[M], given: Metric, **others: Any) -> M:
     return cls(**{**common, **others})
 
 
-def _changes(window: Corpus, sides: list[list[Sides]]) -> list[list[SideChanges]]:
+def _side_changes(window: Corpus, sides: list[list[Sides]]) -> list[list[SideChanges]]:
     """Edits as what they make of the sentence, beside the text of the reference."""
     texts = zip(window.sources, sides, reference_texts(window), strict=True)
     return [
@@ -225,7 +225,7 @@ def _by_sentence(found: list[list[list[SideChanges]]]) -> Iterable[WeightedChang
     )
 
 
-def _summed(sides: SideChanges, weights: Weights, *, shared: bool) -> list[float]:
+def _sum_weights(sides: SideChanges, weights: Weights, *, shared: bool) -> list[float]:
     """The weight of each side; ``shared`` gives edits that all weigh nothing 1 together."""
     every = {change: weights.of[change] for side in sides for change in side}
     if shared and every and not any(every.values()):

@@ -172,7 +172,7 @@ def best_references(
     if before is not None and not alone:
         totals = [*before.totals]
     at, done = 0, 0
-    sieve = None if bool((counts < 0).any()) else _sieve(counts, rule, alone)
+    sieve = None if bool((counts < 0).any()) else _undecided_from(counts, rule, alone)
     while True:
         if sieve is not None:
             at = sieve(totals, at, chosen)
@@ -181,14 +181,16 @@ def best_references(
         if not alone:
             taken = ExactSums.of(counts[done:at], chosen[None, done:at]).exactly()
             totals = [a + b for a, b in zip(totals, taken, strict=True)]
-        chosen[at] = _best(counts[at], totals, rule)
+        chosen[at] = _best_reference(counts[at], totals, rule)
         done, at = at, at + 1
         if sieve is not None and not alone:  # which goes on after it
             taken = ExactSums.of(counts[done:at], chosen[None, done:at]).exactly()
             totals, done = [a + b for a, b in zip(totals, taken, strict=True)], at
 
 
-def _sieve(counts: Floats, rule: RunningRule, alone: bool) -> Callable[[Exact, int, Ints], int]:
+def _undecided_from(
+    counts: Floats, rule: RunningRule, alone: bool
+) -> Callable[[Exact, int, Ints], int]:
     """The kernel: decides from a sentence on, and gives the first that it leaves."""
     rows = np.ascontiguousarray(counts)
     above = np.array([[float(w) for w in share.numerator] for share in rule.shares])
@@ -198,7 +200,7 @@ def _sieve(counts: Floats, rule: RunningRule, alone: bool) -> Callable[[Exact, i
     scale = 0.0 if rule.digits is None else 10.0**rule.digits
 
     def sieve(totals: Exact, start: int, chosen: Ints) -> int:
-        so_far, said = _in_doubles(totals), rule.all_is_said
+        so_far, said = _as_two_doubles(totals), rule.all_is_said
         at: int = running.decide(
             rows, above, below, empty, ties, so_far, scale, said, alone, start, chosen
         )
@@ -207,14 +209,14 @@ def _sieve(counts: Floats, rule: RunningRule, alone: bool) -> Callable[[Exact, i
     return sieve
 
 
-def _in_doubles(totals: Exact) -> Floats:
+def _as_two_doubles(totals: Exact) -> Floats:
     """Totals as two doubles each: the nearest one, and the rest."""
     nearest = [float(total) for total in totals]
     rests = [float(total - Fraction(near)) for total, near in zip(totals, nearest, strict=True)]
     return np.ascontiguousarray(np.array([nearest, rests]).T)
 
 
-def _best(options: Floats, totals: Exact, rule: RunningRule) -> int:
+def _best_reference(options: Floats, totals: Exact, rule: RunningRule) -> int:
     """The reference of one sentence, in exact fractions."""
     best, chosen = None, -1
     for r, own in enumerate(options.tolist()):

@@ -138,7 +138,7 @@ class Scribendi(Metric):
         """Every distinct sentence that changed goes to the model once, all systems together."""
         needed: dict[str, None] = {}
         for hypotheses in systems:
-            needed.update(dict.fromkeys(_changed(corpus, hypotheses)))
+            needed.update(dict.fromkeys(_scored_sentences(corpus, hypotheses)))
         model = self.open_model()
         rows = dict(zip(needed, model.rows(list(needed), progress), strict=True))
         sources = [s for source in corpus.sources if (s := source.rstrip()) in needed]
@@ -147,13 +147,13 @@ class Scribendi(Metric):
 
     def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
         """``[sentence, 1, k]``; see the class for the statistics."""
-        texts = _changed(corpus, hypotheses)
+        texts = _scored_sentences(corpus, hypotheses)
         rows = self.open_model().rows(texts)
         measured = perplexity(rows, PERPLEXITIES[self.perplexity]).tolist()
         values = dict(zip(texts, measured, strict=True))
         counts = np.zeros((len(corpus), 1, len(self.statistics)))
         column = by_name(self.statistics, counts[:, 0])
-        for i, (source, hypothesis) in enumerate(_pairs(corpus, hypotheses)):
+        for i, (source, hypothesis) in enumerate(_sentence_pairs(corpus, hypotheses)):
             tsr = token_sort_ratio(source, hypothesis, self.rounding)
             ldr = levenshtein_distance_ratio(source, hypothesis)
             column["TSR"][i], column["LDR"][i] = tsr, ldr
@@ -174,10 +174,10 @@ class Scribendi(Metric):
 
     def score(self, totals: Floats) -> Floats:
         """Improved minus worsened and strayed sentences, as a sum or per sentence."""
-        result, n = self._result(totals)
+        result, n = self._verdict_sums(totals)
         return result if self.total == "sum" else ratio(result, n, 0.0)
 
-    def _result(self, totals: Floats) -> tuple[Floats, Floats]:
+    def _verdict_sums(self, totals: Floats) -> tuple[Floats, Floats]:
         """The sum of all verdicts, and of how many sentences."""
         improved, unchanged, worsened, strayed = (
             by_name(self.statistics, totals)[fate] for fate in OUTCOMES
@@ -192,7 +192,7 @@ class Scribendi(Metric):
         """
         figures = by_name(self.statistics, totals)
         if self.level == "corpus":
-            result, n = self._result(totals)
+            result, n = self._verdict_sums(totals)
             other = {"mean": ratio(result, n, 0.0)} if self.total == "sum" else {"sum": result}
             return {**other, **{fate: to_int(figures[fate]) for fate in OUTCOMES}}
         scale: Any = np.exp if self.perplexity == "mean" else np.asarray
@@ -214,17 +214,20 @@ class Scribendi(Metric):
         return Description((f"model:{self.open_model().revision}",))
 
 
-def _pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:
+def _sentence_pairs(corpus: Corpus, hypotheses: Hypotheses) -> list[tuple[str, str]]:
     return [
         (source.rstrip(), hypothesis.rstrip())
         for source, hypothesis in zip(corpus.sources, hypotheses.sentences, strict=True)
     ]
 
 
-def _changed(corpus: Corpus, hypotheses: Hypotheses) -> list[str]:
+def _scored_sentences(corpus: Corpus, hypotheses: Hypotheses) -> list[str]:
     """The sentences whose perplexity decides, each once: of changed pairs, both sides."""
     return list(
         dict.fromkeys(
-            text for pair in _pairs(corpus, hypotheses) if pair[0] != pair[1] for text in pair
+            text
+            for pair in _sentence_pairs(corpus, hypotheses)
+            if pair[0] != pair[1]
+            for text in pair
         )
     )

@@ -110,15 +110,15 @@ class SOME(ReferenceFreeMetric):
         return (*self._weighted_figures, "characters", "sentences")
 
     @property
-    def _folder(self) -> Path:
+    def _models_folder(self) -> Path:
         return locate(self.models)
 
     def open_model(self, part: str) -> CachedModel:
         """The model of a figure (G, F or M), with its cache."""
-        folder = self._folder / HEADS[part]
+        folder = self._models_folder / HEADS[part]
         if not folder.is_dir():
             wanted = " and ".join(f"FOLDER/{HEADS[each]}" for each in self._weighted_figures)
-            there = {head for head in HEADS.values() if (self._folder / head).is_dir()}
+            there = {head for head in HEADS.values() if (self._models_folder / head).is_dir()}
             left = normalised_weights(there, self.weights)
             without = f", or leave out missing ones: weights={left}" if any(left) else ""
             raise InputError(
@@ -128,7 +128,7 @@ class SOME(ReferenceFreeMetric):
                 f"train some, or unpack the authors' gfm-models.zip{without}",
             )
         tokenizer = self.tokenizer
-        fluency = self._folder / HEADS["F"]
+        fluency = self._models_folder / HEADS["F"]
         if not tokenizer and not has_tokenizer(folder) and has_tokenizer(fluency):
             tokenizer = str(fluency)
         return open_regressor(
@@ -179,7 +179,7 @@ class SOME(ReferenceFreeMetric):
     def describe(self, facts: MetricFacts) -> Description:
         """What every encoder metric describes, and the card of the training where there is one."""
         context, notes = super().describe(facts)
-        path, card = self._folder / CARD_JSON, read_model_card(self._folder)
+        path, card = self._models_folder / CARD_JSON, read_model_card(self._models_folder)
         if path.is_file():
             digest = folder_digest(path, BlobCache(default_cache().path))
             context += (f"card:sha256-{digest[:16]}",)

@@ -88,7 +88,7 @@ class UserFunction(Metric):
                     f"{type(error).__name__}: {error}",
                     remedy="it is called as f(source, hypothesis, references)",
                 ) from error
-            values.append(_number(self.function, hypothesis, value))
+            values.append(_as_score(self.function, hypothesis, value))
         return stack_counts(self.statistics, {"value": values, "sentences": np.ones(len(values))})
 
     def count_all(
@@ -123,7 +123,7 @@ def metric_from_function(place: str, arguments: dict[str, Any]) -> UserFunction:
     return UserFunction(function=place, arguments=tuple(arguments.items()))
 
 
-def _number(function: str, hypothesis: str, value: object) -> float:
+def _as_score(function: str, hypothesis: str, value: object) -> float:
     with suppress(OverflowError):  # a whole number of four hundred digits
         if isinstance(value, bool | int | float | np.number | np.bool_) and math.isfinite(value):
             return float(value)

@@ -81,7 +81,7 @@ def open_model(
     chosen, where = options or Options(), cache or default_cache()
 
     def make() -> CachedModel:
-        model = _new(name, chosen, where)
+        model = _open_new_model(name, chosen, where)
         return CachedModel(
             model.log_probs,
             model.revision,
@@ -92,7 +92,7 @@ def open_model(
     return shared_model((name, chosen, where), make)
 
 
-def _new(name: str, options: Options, cache: Cache) -> LanguageModel:
+def _open_new_model(name: str, options: Options, cache: Cache) -> LanguageModel:
     factory = _registered.get(name) or MODELS.find(name)
     if factory is not None:
         return _call_factory(name, factory, options)

@@ -106,7 +106,7 @@ class ModelCard:
     def facts(self) -> tuple[str, ...]:
         """What a metric that uses the model says of it, one line for each head."""
         return tuple(
-            f"{name}: {_figure(head)} {head.value.value:.3f} on held-out sources "
+            f"{name}: {_head_figure(head)} {head.value.value:.3f} on held-out sources "
             f"[{head.value.low:.3f}, {head.value.high:.3f}], the length alone "
             f"{head.length.value:.3f} ({head.rows} rows of {self.data.name})"
             for name, head in self.heads.items()
@@ -123,7 +123,7 @@ class ModelCard:
         )
 
 
-def _figure(head: Head) -> str:
+def _head_figure(head: Head) -> str:
     return "r" if head.figure == "pearson" else "accuracy"
 
 
@@ -152,7 +152,8 @@ def head_data(head: Head) -> dict[str, Any]:
 def _markdown(card: ModelCard) -> str:
     """The card for people."""
     heads = [
-        f"| {name} | {_figure(h)} | {h.value.value:.3f} [{h.value.low:.3f}, {h.value.high:.3f}] | "
+        f"| {name} | {_head_figure(h)} | {h.value.value:.3f} "
+        f"[{h.value.low:.3f}, {h.value.high:.3f}] | "
         f"{h.length.value:.3f} [{h.length.low:.3f}, {h.length.high:.3f}] | {h.rows:,} | "
         f"{h.step} of {h.steps} |"
         for name, h in card.heads.items()
@@ -258,20 +259,20 @@ class TrainingFolder:
             raise file_error("write", error, str(path)) from None
         return folder
 
-    def _work(self, part: str) -> Path:
+    def _unfinished_folder(self, part: str) -> Path:
         return self.path / UNFINISHED / (part or "model")
 
     def finished(self, part: str, key: str) -> Head | None:
         """The record of a part that an earlier run finished in the same way, or None."""
         try:
-            data = decode_json(decode(read_bytes(self._work(part) / DONE), DONE))
+            data = decode_json(decode(read_bytes(self._unfinished_folder(part) / DONE), DONE))
             return RecordReader(DONE).decode(Head, data["head"]) if data["key"] == key else None
         except Exception:  # not there, or not whole: it is trained again
             return None
 
     def start(self, part: str) -> Path:
         """An empty folder for the files of a part."""
-        work = self._work(part)
+        work = self._unfinished_folder(part)
         try:
             shutil.rmtree(work, ignore_errors=True)
             work.mkdir(parents=True)
@@ -283,13 +284,13 @@ class TrainingFolder:
         """Say that the files of a part are whole."""
         text = json.dumps({"key": key, "head": head_data(head)})
         try:
-            (self._work(part) / DONE).write_text(text, encoding="utf-8")
+            (self._unfinished_folder(part) / DONE).write_text(text, encoding="utf-8")
         except OSError as error:
             raise file_error("write", error, str(self.path)) from None
 
     def put_card(self, card: ModelCard) -> list[Path]:
         """Put all parts in place together with their card; the names of what was written."""
-        beside = self._work(".card")
+        beside = self._unfinished_folder(".card")
         more = card_files(card)
         try:
             beside.mkdir(parents=True, exist_ok=True)
@@ -299,7 +300,7 @@ class TrainingFolder:
             raise file_error("write", error, str(self.path)) from None
         ready: dict[Path, Path] = {}
         for part in self.parts:
-            work = self._work(part)
+            work = self._unfinished_folder(part)
             for file in sorted(work.rglob("*")):
                 if file.is_file() and file.name != DONE:
                     ready[self.path / part / file.relative_to(work)] = file
@@ -374,10 +375,10 @@ def training_tables(
             signature=signature,
         ),
     ]
-    return [_heads(metric, heads, signature), *shown] if heads else shown
+    return [_head_table(metric, heads, signature), *shown] if heads else shown
 
 
-def _heads(metric: str, heads: Mapping[str, Head], signature: str) -> Table:
+def _head_table(metric: str, heads: Mapping[str, Head], signature: str) -> Table:
     figure = "r" if any(head.figure == "pearson" for head in heads.values()) else "accuracy"
     rows: list[tuple[Cell, ...]] = [
         (

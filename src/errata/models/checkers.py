@@ -59,7 +59,7 @@ def detokenize(sentence: str) -> str:
 
 
 @contextmanager
-def _quiet_library() -> Iterator[None]:
+def _silence_harper() -> Iterator[None]:
     """Keep what Harper itself prints (notes of its own on single words) out of our output.
 
     It writes past Python, into the file that standard output is, where it would spoil JSON.
@@ -102,7 +102,7 @@ def open_harper(
                 harper = load_extra("harper", "the grammar checker Harper", INSTALL)
                 linter.append(harper.Linter(harper.Dialect[dialect.upper()]))
             texts = map(detokenize, sentences) if tokenized else sentences
-            with _quiet_library():
+            with _silence_harper():
                 found = [[len(linter[0].lint(text, language="plaintext"))] for text in texts]
             return np.array(found, np.float64)
 
@@ -134,7 +134,7 @@ def open_languagetool(
     where = cache or default_cache()
 
     def make() -> CachedModel:
-        ask = _asker(address, language, disabled)
+        ask = _languagetool_client(address, language, disabled)
         software = ask("").get("software")
         known = software if isinstance(software, dict) else {}
         version = address_for_signature(
@@ -157,7 +157,9 @@ def open_languagetool(
     )
 
 
-def _asker(address: str, language: str, disabled: Sequence[str]) -> Callable[[str], dict[str, Any]]:
+def _languagetool_client(
+    address: str, language: str, disabled: Sequence[str]
+) -> Callable[[str], dict[str, Any]]:
     """What the server says of a text (``POST /v2/check``)."""
     opener = opener_for(is_local(address))
     asked = {"language": language}
@@ -177,7 +179,7 @@ def _asker(address: str, language: str, disabled: Sequence[str]) -> Callable[[st
             raise InputError(
                 f"the LanguageTool server at {address} answers {outcome.status}"
                 + (f": {why}" if why else ""),
-                remedy=_remedy(outcome.status),
+                remedy=_remedy_for_status(outcome.status),
             )
         try:
             said = json.loads(outcome.data)
@@ -190,7 +192,7 @@ def _asker(address: str, language: str, disabled: Sequence[str]) -> Callable[[st
     return ask
 
 
-def _remedy(status: int) -> str:
+def _remedy_for_status(status: int) -> str:
     if status < 400:
         return "give its own address: no redirect is followed"
     return AGAIN if status == 429 or status >= 500 else "check url, language and disabled"

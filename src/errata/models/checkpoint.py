@@ -166,17 +166,17 @@ class Checkpoint:
     def config(self) -> Any:
         """The configuration, read now."""
         transformers = load_extra("transformers", self.label, INSTALL)
-        with self._explained():
+        with self._explain_load_errors():
             return transformers.AutoConfig.from_pretrained(
-                self._folder, trust_remote_code=False, **self._where
+                self._folder, trust_remote_code=False, **self._load_arguments
             )
 
     def tokenizer(self) -> Any:
         """The tokenizer, loaded now."""
         transformers = load_extra("transformers", self.label, INSTALL)
-        with self._explained():
+        with self._explain_load_errors():
             return transformers.AutoTokenizer.from_pretrained(
-                self._folder, trust_remote_code=False, **self._where
+                self._folder, trust_remote_code=False, **self._load_arguments
             )
 
     def model(
@@ -190,14 +190,14 @@ class Checkpoint:
         """
         torch = load_extra("torch", self.label, INSTALL)
         transformers = load_extra("transformers", self.label, INSTALL)
-        with self._explained():
+        with self._explain_load_errors():
             model, said = getattr(transformers, auto).from_pretrained(
                 self._folder,
                 dtype=getattr(torch, self.options.dtype),
                 trust_remote_code=False,
                 weights_only=True,
                 output_loading_info=True,
-                **self._where,
+                **self._load_arguments,
                 **({} if labels is None else {"num_labels": labels}),
             )
         lacking = sorted(said["missing_keys"]) if without is not None else []
@@ -218,7 +218,7 @@ class Checkpoint:
             ) from error
 
     @property
-    def _where(self) -> dict[str, Any]:
+    def _load_arguments(self) -> dict[str, Any]:
         more: dict[str, Any] = {"gguf_file": self.gguf} if self.gguf else {}
         if self.folder is None:
             more |= {"revision": self._commit, "local_files_only": not self._hub_answers}
@@ -228,7 +228,7 @@ class Checkpoint:
     def _commit(self) -> str:
         # Branches move; cached results must belong to one commit.
         hub = load_extra("transformers.utils.hub", self.label, INSTALL)
-        with self._explained():
+        with self._explain_load_errors():
             config = Path(
                 hub.cached_file(
                     self.name,
@@ -256,7 +256,7 @@ class Checkpoint:
         return True
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_load_errors(self) -> Iterator[None]:
         try:
             with quiet():
                 yield

@@ -468,7 +468,7 @@ def open_minilm(cache: Cache | None = None) -> CachedModel:
     revision = f"{_checkpoint(where).weights} transformers:{version('transformers')}"
     return shared_model(
         ("minilm", where),
-        lambda: CachedModel(_embed, revision, where, columns=DIMENSIONS, batch_size=64),
+        lambda: CachedModel(_embed_sentences, revision, where, columns=DIMENSIONS, batch_size=64),
     )
 
 
@@ -483,9 +483,9 @@ def _checkpoint(cache: Cache) -> Checkpoint:
     )
 
 
-def _embed(sentences: Sequence[str]) -> Floats:
+def _embed_sentences(sentences: Sequence[str]) -> Floats:
     torch = load_extra("torch", "sentence embeddings", INSTALL)
-    tokenizer, model = _load()
+    tokenizer, model = _load_minilm()
     inputs = tokenizer(list(sentences), padding=True, return_tensors="pt")
     if inputs["input_ids"].shape[1] > LONGEST:
         raise InputError(
@@ -502,6 +502,6 @@ def _embed(sentences: Sequence[str]) -> Floats:
 
 
 @once
-def _load() -> tuple[Any, Any]:
+def _load_minilm() -> tuple[Any, Any]:
     checkpoint = _checkpoint(default_cache())
     return checkpoint.tokenizer(), checkpoint.model("AutoModel")

@@ -239,7 +239,7 @@ class ChatServer:
         try:
             first = said["choices"][0]
             text = first["message"].get("content") or ""
-            tokens = _choices(first.get("logprobs"))
+            tokens = _answer_tokens(first.get("logprobs"))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError):
             text, tokens = None, ()
         if not isinstance(text, str):
@@ -265,7 +265,7 @@ class ChatServer:
         for attempt in range(attempts):
             if before is not None:
                 before()
-            outcome = self._once(path, body)
+            outcome = self._try_once(path, body)
             if isinstance(outcome, dict):
                 return outcome
             trouble = outcome
@@ -288,16 +288,16 @@ class ChatServer:
             remedy=AGAIN,
         )
 
-    def _once(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any] | Trouble:
+    def _try_once(self, path: str, body: Mapping[str, Any] | None) -> dict[str, Any] | Trouble:
         """One attempt: what the server says, or what stood in the way and may be over soon."""
         # The exception of the library, whose frames hold the headers, has gone when ours is raised.
         outcome = exchange(self._opener, self._request(path, body), self.timeout)
         if isinstance(outcome, Trouble):
             return outcome._replace(problem=_without_key(outcome.problem))
-        status, failed = _status(outcome)
+        status, failed = _http_status(outcome)
         if status in LATER and not _is_spent(outcome.data):
-            said = _message(outcome.data)
-            wait = _seconds(outcome.retry_after)
+            said = _error_message(outcome.data)
+            wait = _retry_seconds(outcome.retry_after)
             return Trouble(f"it answers {status}" + (f": {said}" if said else ""), wait)
         if 300 <= status < 400:
             raise InputError(
@@ -305,13 +305,13 @@ class ChatServer:
                 remedy="give its own address: no redirect is followed, so that no key goes astray",
             )
         if status in (401, 403):
-            wrong = f"refuses the key in {KEY}" if _key() else "wants a key"
+            wrong = f"refuses the key in {KEY}" if _api_key() else "wants a key"
             raise InputError(
                 f"the server at {self.host} {wrong} ({status})",
                 remedy=f"set {KEY} to one that it knows",
             )
         if failed:
-            said = _message(outcome.data)
+            said = _error_message(outcome.data)
             raise ServerRefusal(
                 status,
                 f"the server at {self.host} answers {status}" + (f": {said}" if said else ""),
@@ -336,13 +336,13 @@ class ChatServer:
         if body is not None:
             data = json.dumps(body).encode()
             headers["Content-Type"] = "application/json"
-        if _key():
+        if _api_key():
             if not (urlsplit(self.base).scheme == "https" or self._is_here or self.insecure):
                 raise InputError(
                     f"the key in {KEY} would go to {self.host} over plain HTTP, for all to read",
                     remedy=f"use https://, unset {KEY} if it needs none, or say insecure=True",
                 )
-            headers["Authorization"] = f"Bearer {_key()}"
+            headers["Authorization"] = f"Bearer {_api_key()}"
         return Request(f"{self.base}/{path}", data, headers)
 
     @cached_property
@@ -366,7 +366,7 @@ def model_name(reported: str) -> str:
     return address_for_signature(name)
 
 
-def _key() -> str:
+def _api_key() -> str:
     """Return the key, if any; refuse one that a header cannot carry, without showing it."""
     key = os.environ.get(KEY, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
@@ -376,7 +376,7 @@ def _key() -> str:
 
 def _without_key(text: str) -> str:
     """A text of the server, which may repeat what it was sent."""
-    key = _key()
+    key = _api_key()
     return text.replace(key, "[key]") if len(key) >= SHORTEST_SECRET else text
 
 
@@ -395,10 +395,11 @@ def _jitter() -> float:
     return 0.5 + random.random()  # decides when something is asked, not what comes out
 
 
-def _seconds(retry_after: str) -> float:
+def _retry_seconds(retry_after: str) -> float:
     """What the header Retry-After says: seconds, or a date.
 
-    >>> [_seconds(text) for text in ("2", "soon", "-1", "NaN", "Wed, 21 Oct 2015 07:28:00 GMT")]
+    >>> past = "Wed, 21 Oct 2015 07:28:00 GMT"
+    >>> [_retry_seconds(text) for text in ("2", "soon", "-1", "NaN", past)]
     [2.0, 0.0, 0.0, 0.0, 0.0]
     """
     try:
@@ -419,7 +420,7 @@ def _error_of(data: bytes) -> Any:
     return said.get("error", said) if isinstance(said, dict) else None
 
 
-def _status(outcome: Received) -> tuple[int, bool]:
+def _http_status(outcome: Received) -> tuple[int, bool]:
     """What HTTP says, and whether it is a failure; some servers say 200, and the truth inside."""
     status = outcome.status
     if not 200 <= status < 300:
@@ -440,7 +441,7 @@ def _is_spent(data: bytes) -> bool:
     return isinstance(said, dict) and "insufficient_quota" in (said.get("code"), said.get("type"))
 
 
-def _message(data: bytes) -> str:
+def _error_message(data: bytes) -> str:
     """What the server says of an error, in one line and without the key."""
     said = _error_of(data)
     if isinstance(said, dict):
@@ -455,7 +456,7 @@ def _count_or_zero(value: object) -> int:
     return value if type(value) is int and 0 <= value < 2**53 else 0
 
 
-def _choices(logprobs: Any) -> tuple[Choice, ...]:
+def _answer_tokens(logprobs: Any) -> tuple[Choice, ...]:
     """The tokens of an answer with their log-probabilities, where the server gives them."""
     if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
         return ()

@@ -183,18 +183,18 @@ class Manifest:
             yield f"{json.dumps(key)}: {canonical_json(plain[key])},"
         yield f'"digest": {json.dumps(self.digest)},'
         yield '"sets": ['
-        for last, each in _with_last(plain["sets"]):
+        for last, each in _mark_last(plain["sets"]):
             yield f'{{"name": {canonical_json(each["name"])},'
             yield f'"inputs": {canonical_json(each["inputs"])},'
             yield f'"systems": {canonical_json(each["systems"])},'
             yield '"shards": ['
-            for final, shard in _with_last(each["shards"]):
+            for final, shard in _mark_last(each["shards"]):
                 yield canonical_json(shard) + ("" if final else ",")
             yield "]}" + ("" if last else ",")
         yield "]}"
 
 
-def _with_last(items: list[Any]) -> Iterator[tuple[bool, Any]]:
+def _mark_last(items: list[Any]) -> Iterator[tuple[bool, Any]]:
     for k, item in enumerate(items, 1):
         yield k == len(items), item
 
@@ -232,7 +232,7 @@ def _manifest(text: str, name: str) -> Manifest:
             remedy="finish it with the version it was planned by, or plan it again",
         )
     try:
-        made = Manifest(_read_metric_plan(data["wanted"]), tuple(map(_planned, data["sets"])))
+        made = Manifest(_read_metric_plan(data["wanted"]), tuple(map(_planned_set, data["sets"])))
         if data["digest"] != made.digest:
             raise ValueError("its digest is another: it was changed by hand or damaged")
     except InputError as error:
@@ -254,7 +254,7 @@ def _read_metric_plan(data: Mapping[str, Any]) -> MetricPlan:
     return MetricPlan(**{**known, **texts, **files})
 
 
-def _planned(data: Mapping[str, Any]) -> PlannedSet:
+def _planned_set(data: Mapping[str, Any]) -> PlannedSet:
     return PlannedSet(
         str(data["name"]),
         CorpusFiles.from_json(data["inputs"]),

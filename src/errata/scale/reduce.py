@@ -205,14 +205,14 @@ def reduce_run(
             metric = parse(text)
             with plugin_errors(metric):
                 standing = _accumulate(counts, metric, m, one_more)
-                scores.append(_scores(counts, metric, m, facts, standing, signed))
+                scores.append(_scores_of_metric(counts, metric, m, facts, standing, signed))
         sets.append(RunScores(each.name, tuple(scores)))
     lines = run_result_lines(sets, manifest.digest)
     folder.write("".join(f"{line}\n" for line in lines).encode("utf-8"), RESULT)
     return tuple(sets)
 
 
-def _scores(
+def _scores_of_metric(
     counts: SetCounts,
     metric: Metric,
     m: int,
@@ -296,7 +296,7 @@ def _write_tables(
     with plugin_errors(metric):
         for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
-            rows = _scored(metric, parts, annotators, gone)
+            rows = _scored_batches(metric, parts, annotators, gone)
             with folder.waiting() as place:
                 file, system = place / "table", tested.systems[s]
                 sentences = write_sentence_table(file, system, metric.headline, signature, rows)
@@ -304,7 +304,7 @@ def _write_tables(
             yield name, sentences
 
 
-def _scored(
+def _scored_batches(
     metric: Metric, parts: CountParts, annotators: CountParts | None, gone: set[int]
 ) -> Iterator[ScoredSentences]:
     """The scores of sentences batch by batch, numbered as in the text with those left out."""

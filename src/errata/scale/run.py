@@ -100,7 +100,7 @@ def plan_run(
         write_manifest(folder, made)
     elif there.digest != made.digest:
         raise InputError(
-            f"the folder holds another run: {_difference(there, made)}",
+            f"the folder holds another run: {_plan_difference(there, made)}",
             path=f"{folder.place}/{MANIFEST}",
             remedy="name another folder, or remove this run (errata scale clean --all)",
         )
@@ -130,7 +130,7 @@ def _systems(inputs: CorpusFiles, shards: Sequence[Shard]) -> tuple[str, ...]:
     return ()
 
 
-def _difference(one: Manifest, other: Manifest) -> str:
+def _plan_difference(one: Manifest, other: Manifest) -> str:
     """In what two plans differ, in a few words."""
     for name, a, b in (
         ("metrics", one.wanted.metrics, other.wanted.metrics),

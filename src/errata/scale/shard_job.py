@@ -122,17 +122,17 @@ def folder_of(manifest: Manifest, tested: PlannedSet, metric: int, system: int) 
         (metric, manifest.wanted.metrics[metric].partition("(")[0]),
         (system, tested.systems[system]),
     )
-    return "/".join(f"{number:04d}-{_plain_letters(name)}" for number, name in called)
+    return "/".join(f"{number:04d}-{_ascii_name(name)}" for number, name in called)
 
 
 def fact_file(task: Task, what: SentenceFacts, manifest: Manifest) -> str:
     """Where the documents (as blocks) or the annotators of a shard's sentences are kept."""
     number = manifest.sets.index(task.set)
-    name = f"{number:04d}-{_plain_letters(task.set.name)}"
+    name = f"{number:04d}-{_ascii_name(task.set.name)}"
     return f"{COUNTS}/{name}/{what}/{task.shard.index:08d}.cnt"
 
 
-def _plain_letters(name: str) -> str:
+def _ascii_name(name: str) -> str:
     return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)[:60]
 
 
@@ -153,13 +153,13 @@ def count_range(
     inputs = replace(task.set.inputs, storage=dict(storage or {}))
     gone, at = {*left_out}, 0
     place = {name: k for k, name in enumerate(task.set.systems)}
-    for corpus, read in read_shard(task.shard, inputs, batch=_batch(manifest, task)):
+    for corpus, read in read_shard(task.shard, inputs, batch=_batch_size(manifest, task)):
         # Tables may have their columns in another order.
         systems = sorted(read, key=lambda each: place[each.system])
         first, at = at, at + len(corpus)
         a, b = max(start, first), at if stop is None else min(stop, at)
-        for low, high in _stretches(a, b, gone):
-            part, outputs = _between(corpus, systems, low - first, high - first)
+        for low, high in _stretches_between(a, b, gone):
+            part, outputs = _slice_batch(corpus, systems, low - first, high - first)
             counts, facts = count_part(metrics, part, outputs, guard=inputs.guard, threads=1)
             beside: dict[SentenceFacts, Floats] = {
                 "annotators": part.edits.annotators_by_sentence()[:, :, None]
@@ -169,12 +169,12 @@ def count_range(
             yield CountedPart(counts, facts, beside)
 
 
-def _batch(manifest: Manifest, task: Task) -> int:
+def _batch_size(manifest: Manifest, task: Task) -> int:
     """Sentences of a batch: fewer where many systems stand beside each other."""
     return max(64, manifest.wanted.batch // max(1, len(task.set.systems) // 16))
 
 
-def _stretches(start: int, stop: int, gone: set[int]) -> Iterator[tuple[int, int]]:
+def _stretches_between(start: int, stop: int, gone: set[int]) -> Iterator[tuple[int, int]]:
     """Return the stretches of ``start:stop`` between sentences left out; none is empty."""
     for place in (*sorted(k for k in gone if start <= k < stop), stop):
         if start < place:
@@ -182,7 +182,7 @@ def _stretches(start: int, stop: int, gone: set[int]) -> Iterator[tuple[int, int
         start = place + 1
 
 
-def _between(
+def _slice_batch(
     corpus: Corpus, systems: Sequence[Hypotheses], start: int, stop: int
 ) -> tuple[Corpus, Sequence[Hypotheses]]:
     if (start, stop) == (0, len(corpus)):
@@ -242,7 +242,7 @@ def run_job(
         left_out=tuple(task.shard.first + k for k in sorted(left_out)),
         seconds=round(time.monotonic() - began, 3),
         processor=round(time.process_time() - used, 3),
-        peak_bytes=_peak(),
+        peak_bytes=_peak_memory(),
     )
     folder.write(seal(record.to_json()), record_name(number), lasting=False)
     return record
@@ -278,7 +278,7 @@ class _CountWriter:
         return CountFile(self._bytes, self._digest.hexdigest())
 
 
-def _peak() -> int:
+def _peak_memory() -> int:
     """The most memory that this process has held."""
     try:
         import resource

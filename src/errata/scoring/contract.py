@@ -213,7 +213,7 @@ def _check_counts(
             )
 
 
-def _misfit(metric: Metric, problem: str, remedy: str | None = None) -> ErrataError:
+def _misfit_error(metric: Metric, problem: str, remedy: str | None = None) -> ErrataError:
     """The error for counts that were made elsewhere, which are input."""
     return InputError(f"{with_origin(metric)}: {problem}", remedy=remedy)
 
@@ -222,7 +222,7 @@ def check_given(
     metric: Metric, corpus: Corpus, systems: Sequence[Hypotheses], counts: Sequence[Floats]
 ) -> None:
     """Refuse counts that were made elsewhere and are not what the contract says."""
-    _check_counts(metric, corpus, systems, counts, _misfit)
+    _check_counts(metric, corpus, systems, counts, _misfit_error)
 
 
 def validate_choice(metric: Metric, counts: Floats, choice: Ints) -> Ints:

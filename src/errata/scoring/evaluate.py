@@ -290,7 +290,7 @@ class _Held:
 def _hold_parts(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _Held:
     totals, picked = [], []
     for system, each in zip(facts.systems, parts, strict=True):
-        counts = _joined(each)
+        counts = _join_parts(each)
         _check_sentences(system, len(counts), facts)
         choice = validate_choice(metric, counts, metric.choose(counts))
         totals.append(different_draws(ExactSums.of(counts, choice).floats))
@@ -298,7 +298,7 @@ def _hold_parts(metric: Metric, facts: Facts, parts: Sequence[CountParts]) -> _H
     return _Held(totals, np.concatenate(picked, axis=1))
 
 
-def _joined(parts: CountParts) -> Floats:
+def _join_parts(parts: CountParts) -> Floats:
     return join_counts([*(each for each in parts if len(each))])
 
 
@@ -398,7 +398,7 @@ def evaluate_batches(
 
     with CountSpool() as spool:
         rows = _Rows(metrics, spool, limits)
-        for corpus, systems in _swept(batches):
+        for corpus, systems in _sweep_batches(batches):
             counted, found = count_part(metrics, corpus, systems, guard=guard, threads=threads)
             facts = found if facts is None else facts + found
             rows.add(counted, facts.sentences)
@@ -425,7 +425,7 @@ def evaluate_batches(
         ]
 
 
-def _swept(
+def _sweep_batches(
     batches: Iterable[tuple[Corpus, Sequence[Hypotheses]]],
 ) -> Iterator[tuple[Corpus, Sequence[Hypotheses]]]:
     """The batches, with what earlier ones left behind cleared away once in a while."""

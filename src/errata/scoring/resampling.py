@@ -76,13 +76,13 @@ class Histogram:
     @classmethod
     def of(cls, rows: Floats) -> Histogram:
         """The histogram of rows."""
-        return _merged(rows + 0.0, np.ones(len(rows), np.int64))  # 0 for -0
+        return _merge_equal_rows(rows + 0.0, np.ones(len(rows), np.int64))  # 0 for -0
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __add__(self, other: Histogram) -> Histogram:
-        return _merged(
+        return _merge_equal_rows(
             np.concatenate([self.rows, other.rows]), np.concatenate([self.times, other.times])
         )
 
@@ -92,7 +92,7 @@ class Histogram:
         return Histogram(self.rows[order], self.times[order])
 
 
-def _merged(rows: Floats, times: Ints) -> Histogram:
+def _merge_equal_rows(rows: Floats, times: Ints) -> Histogram:
     """Equal rows as one: found by a hash, which is checked."""
     raw = np.ascontiguousarray(rows).view(np.uint64).reshape(rows.shape)
     odd = np.random.Philox(key=7).random_raw(max(1, rows.shape[1]))[: rows.shape[1]] | np.uint64(1)
@@ -194,14 +194,14 @@ def resample(
     if kind == "histogram":
         assert histogram is not None
         drawn = _multinomial(histogram.times, resamples, rng)
-        return _scored(score, drawn, histogram.rows, systems)
+        return _score_resamples(score, drawn, histogram.rows, systems)
     if kind == "sentences":
         rows = np.concatenate([*parts])
         known = weights() if weights else bootstrap_weights(sentences, resamples, rng)
-        return _scored(score, known, rows, systems)
+        return _score_resamples(score, known, rows, systems)
     if kind == "blocks":
         sums = _block_sums(parts, blocks)
-        return _scored(score, bootstrap_weights(len(sums), resamples, rng), sums, systems)
+        return _score_resamples(score, bootstrap_weights(len(sums), resamples, rng), sums, systems)
     return _poisson(score, parts, systems, sentences, resamples, rng)
 
 
@@ -211,10 +211,12 @@ def bootstrap(score: ScoreOfTotals, picked: Sequence[Floats], weights: Iterable[
     The choice of reference stays; sums over resampled sentences are one matrix product
     of multinomial ``weights`` (in blocks of resamples) and counts.
     """
-    return _scored(score, weights, np.concatenate(picked, axis=1), len(picked))
+    return _score_resamples(score, weights, np.concatenate(picked, axis=1), len(picked))
 
 
-def _scored(score: ScoreOfTotals, weights: Iterable[Floats], rows: Floats, systems: int) -> Floats:
+def _score_resamples(
+    score: ScoreOfTotals, weights: Iterable[Floats], rows: Floats, systems: int
+) -> Floats:
     step = max(1, BLOCK // max(1, rows.shape[1]))  # a small corpus has many resamples a block
     totals = (
         (block[i : i + step] @ rows).reshape(-1, systems, rows.shape[1] // systems)
@@ -317,7 +319,7 @@ def _block_sums(parts: Iterable[Floats], blocks: Iterable[Floats] | None) -> Flo
     documents = None if blocks is None else align_blocks(blocks)
     for number, rows in enumerate(align_blocks(parts)):
         runs = np.arange(number * KEYED, number * KEYED + len(rows)) // RUN
-        place = _mixed(runs.astype(np.uint64)) % np.uint64(BLOCKS)
+        place = _splitmix(runs.astype(np.uint64)) % np.uint64(BLOCKS)
         if documents is not None:
             place = next(documents)[:, 0].astype(np.uint64)
         for block, several in itertools.groupby(
@@ -328,7 +330,7 @@ def _block_sums(parts: Iterable[Floats], blocks: Iterable[Floats] | None) -> Flo
     return np.array([sums[block] for block in sorted(sums)])
 
 
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _splitmix(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Numbers spread over 64 bits, each its own (the finaliser of SplitMix64)."""
     mixed = numbers * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -295,7 +295,7 @@ def fit(
     per_epoch = -(-len(lengths) // recipe.batch_size)
     steps = per_epoch * recipe.epochs
     looks = {round(per_epoch * (k + 1) / LOOKS) for k in range(LOOKS)}
-    optimiser = torch.optim.AdamW(_groups(network.model), lr=recipe.learning_rate)
+    optimiser = torch.optim.AdamW(_parameter_groups(network.model), lr=recipe.learning_rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate_share(step, steps))
     best = [FitResult(0, steps, -np.inf, network.state())] * network.model.config.num_labels
     worse, step = 0, 0
@@ -335,7 +335,7 @@ def fit(
     return best
 
 
-def _groups(model: Any) -> list[dict[str, Any]]:
+def _parameter_groups(model: Any) -> list[dict[str, Any]]:
     """Matrices, which decay, and the rest (biases, norms), which does not."""
     parameters = list(model.parameters())
     return [
@@ -429,7 +429,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 TENTHS: tuple[Part, ...] = (*("train",) * 8, "validation", "test")
 
 
-def _number(source: str) -> int:
+def _number_of_source(source: str) -> int:
     """A number of a source that does not depend on case or spaces."""
     plain = " ".join(source.split()).casefold()
     digest = hashlib.sha256(plain.encode("utf-8", "surrogatepass")).digest()
@@ -442,7 +442,7 @@ def part_of(source: str, fold: int = 0) -> Part:
     >>> part_of("He go home ."), part_of("he  go home .")
     ('train', 'train')
     """
-    return TENTHS[(_number(source) + fold) % 10]
+    return TENTHS[(_number_of_source(source) + fold) % 10]
 
 
 def split_rows(sources: Sequence[str], fold: int = 0) -> dict[Part, Ints]:
@@ -475,7 +475,7 @@ def limit_by_source(sources: Sequence[str], most: int | None) -> list[int]:
     counts: dict[str, int] = {}
     for source in sources:
         counts[source] = counts.get(source, 0) + 1
-    order = sorted(counts, key=lambda source: (_number(source), source))
+    order = sorted(counts, key=lambda source: (_number_of_source(source), source))
     taken: set[str] = set()
     left = most
     for source in order:

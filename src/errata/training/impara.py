@@ -136,11 +136,13 @@ def draw_pairs(
     found: list[ImpactPair] = []
     for each in sources:
         weights = impacts(vectors[[place[text] for text in impact_texts(each)]])
-        found += _pairs(each, weights, rng)
+        found += _pairs_of_source(each, weights, rng)
     return found
 
 
-def _pairs(each: CorrectedSource, weights: Floats, rng: np.random.Generator) -> list[ImpactPair]:
+def _pairs_of_source(
+    each: CorrectedSource, weights: Floats, rng: np.random.Generator
+) -> list[ImpactPair]:
     n = len(each.edits)
     seen: dict[tuple[str, str], ImpactPair] = {}
     for _ in range(min(TRIES, max(1, n * (n - 1) // 2))):
@@ -215,7 +217,7 @@ def plan_impara(
                 path=name,
                 remedy="give more corrected sentences, some hundreds at least",
             )
-    digest = sha256 or _digest(found)
+    digest = sha256 or _digest_of_sources(found)
     notes = (
         (
             f"{overlapping} {plural('correction', overlapping)} left out: edits of one annotator "
@@ -228,7 +230,7 @@ def plan_impara(
     return ImparaPlan(found, recipe, data, PAIRS if rows is None else rows)
 
 
-def _digest(sources: tuple[CorrectedSource, ...]) -> str:
+def _digest_of_sources(sources: tuple[CorrectedSource, ...]) -> str:
     texts = (repr((each.source, each.edits)) for each in sources)
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -246,11 +248,11 @@ def train_impara(
     )
     with reproducible(recipe.seed, recipe.workers):
         embed = _embedding(recipe)
-        pairs, gate = _sample_pairs(plan, embed), _gate(plan, embed)
+        pairs, gate = _sample_pairs(plan, embed), _gate_before_training(plan, embed)
         head = folder.finished("", key)
         if head is None:
             work = folder.start("")
-            head = _train(network, pairs, recipe, progress)
+            head = _train_pairs(network, pairs, recipe, progress)
             network.save(work)
             folder.finish("", key, head)
     card = plan.card(network.revision, head, pairs, gate)
@@ -269,7 +271,7 @@ def gate_threshold(alike: Floats, kept: float = KEPT) -> GateThreshold:
     return GateThreshold(threshold, float((alike > threshold).mean()), len(alike))
 
 
-def _gate(plan: ImparaPlan, embed: Embedding) -> GateThreshold:
+def _gate_before_training(plan: ImparaPlan, embed: Embedding) -> GateThreshold:
     """Of the encoder as it was: the gate of the metric does not use what was trained."""
     chosen = [
         each for each in plan.sources if part_of(each.source, plan.recipe.fold) == "validation"
@@ -306,7 +308,7 @@ def _sample_pairs(plan: ImparaPlan, embed: Embedding) -> dict[Part, list[ImpactP
     return pairs
 
 
-def _train(
+def _train_pairs(
     network: TrainableEncoder,
     pairs: dict[Part, list[ImpactPair]],
     recipe: Recipe,
@@ -328,7 +330,7 @@ def _train(
     def margins(part: Part) -> Floats:
         better, worse = (
             predictions(network, [(text,) for text in texts], recipe.batch_size)[:, 0]
-            for texts in _sides(pairs[part])
+            for texts in _better_and_worse(pairs[part])
         )
         return better - worse
 
@@ -340,12 +342,12 @@ def _train(
 
     (fitted,) = fit(network, lengths, loss, judge, recipe, progress)
     network.load(fitted.weights)
-    read = [text for found in pairs.values() for side in _sides(found) for text in side]
+    read = [text for found in pairs.values() for side in _better_and_worse(found) for text in side]
     return Head(
         "accuracy",
         len(pairs["test"]),
-        _tested(margins("test"), pairs["test"]),
-        _tested(_length_margins(pairs["test"]), pairs["test"]),
+        _held_out_estimate(margins("test"), pairs["test"]),
+        _held_out_estimate(_length_margins(pairs["test"]), pairs["test"]),
         None,
         fitted.validation,
         fitted.step,
@@ -354,14 +356,14 @@ def _train(
     )
 
 
-def _sides(pairs: list[ImpactPair]) -> tuple[list[str], list[str]]:
+def _better_and_worse(pairs: list[ImpactPair]) -> tuple[list[str], list[str]]:
     return [pair.better for pair in pairs], [pair.worse for pair in pairs]
 
 
 def _length_margins(pairs: list[ImpactPair]) -> Floats:
-    better, worse = map(negative_length, _sides(pairs))
+    better, worse = map(negative_length, _better_and_worse(pairs))
     return better - worse
 
 
-def _tested(margins: Floats, pairs: list[ImpactPair]) -> Estimate:
+def _held_out_estimate(margins: Floats, pairs: list[ImpactPair]) -> Estimate:
     return held_out_accuracy(margins, [pair.source for pair in pairs])

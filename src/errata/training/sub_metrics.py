@@ -232,7 +232,7 @@ def train_some(
         found = {name: folder.finished(name, key) for name in group}
         if None in found.values():
             with reproducible(recipe.seed, recipe.workers):
-                _train(
+                _train_heads(
                     network,
                     _Task.of(plan.rows, group, recipe.fold),
                     group,
@@ -248,7 +248,7 @@ def train_some(
     return card
 
 
-def _train(
+def _train_heads(
     network: TrainableEncoder,
     task: _Task,
     heads: Sequence[Criterion],

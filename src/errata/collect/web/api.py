@@ -229,7 +229,7 @@ class Served:
         except (OperationalError, InterfaceError, InternalError, PoolTimeout) as error:
             LOG.warning("the database: %s", error_text(error))
             self.health = (time.monotonic(), False)
-            raise ApiError(503, "unavailable", *_trouble(error)) from None
+            raise ApiError(503, "unavailable", *_database_problem(error)) from None
 
     def claims(self, request: Request, role: TokenRole) -> Claims:
         """Return the claims of the caller's token; failures are counted by address.
@@ -335,7 +335,7 @@ async def localised_error(served: Served, request: Request, error: ApiError) -> 
     return {"error": error_in(language, error.error, served.strings), **error.more}
 
 
-def _trouble(error: Exception) -> tuple[str, str]:
+def _database_problem(error: Exception) -> tuple[str, str]:
     """What ails the database, and what to do."""
     said = error_text(error).lower()
     if "full" in said or "no space" in said:

@@ -99,7 +99,7 @@ API = "/api/v1"
 
 
 @cache
-def _environment() -> Any:
+def _template_environment() -> Any:
     try:
         import jinja2
     except ImportError:
@@ -112,12 +112,12 @@ def _environment() -> Any:
     )
 
 
-def _page(name: str) -> Callable[[ApiCall], Response]:
+def _page_handler(name: str) -> Callable[[ApiCall], Response]:
     def page(call: ApiCall) -> Response:
         campaign = call.store.campaign()
         language = str(campaign.texts.get("language", "en"))
         text = (
-            _environment()
+            _template_environment()
             .get_template(f"{name}.html.j2")
             .render(
                 title=campaign.name,
@@ -154,7 +154,7 @@ async def health(request: Request) -> Response:
     return reply({"status": "ok" if well else "unavailable"}, 200 if well else 503)
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
+async def _error_response(request: Request, error: Exception) -> Response:
     """The answer to what a handler refused, or could not do."""
     if not isinstance(error, ApiError):
         status, code = (422, "refused") if isinstance(error, InputError) else (500, "error")
@@ -180,14 +180,14 @@ def application(served: Served) -> ASGIApp:
     mimetypes.add_type("text/javascript", ".js")  # whatever this machine calls it
     app = Starlette(
         routes=[
-            route("/judge", "GET", _page("judge"), ""),
-            route("/admin", "GET", _page("admin"), ""),
-            route("/join/{key}", "GET", _page("join"), ""),
+            route("/judge", "GET", _page_handler("judge"), ""),
+            route("/admin", "GET", _page_handler("admin"), ""),
+            route("/join/{key}", "GET", _page_handler("join"), ""),
             Mount("/static", StaticFiles(packages=[("errata.collect.web", "static")])),
             Route(f"{API}/health", health),
             *(route(f"{API}/{path}", how, what, who) for path, how, what, who in API_CALLS),
         ],
-        exception_handlers={ApiError: _refuse, ErrataError: _refuse},
+        exception_handlers={ApiError: _error_response, ErrataError: _error_response},
     )
     app.state.served = served
     return HeadersMiddleware(app, answer_headers(served.frame, served.secure))
@@ -231,14 +231,14 @@ class BackgroundUpdates:
         design = self.store.campaign().design
         with self.store.database.reading() as connection:
             done, wanted = main_answers(connection), planned_judgments(connection)
-            made = _looks_made(connection)
+            made = _count_interim_looks(connection)
         due = sum(done >= at for at in interim_points(design, wanted))
         if made >= due:
             return False
         said, met = self._evaluated(compare_columns(self.gathered.read()))
         with self.store.database.writing() as connection:
             connection.execute(select(campaigns.c.id).with_for_update())  # one process looks
-            if _looks_made(connection) != made:
+            if _count_interim_looks(connection) != made:
                 return False
             for _ in range(due - made):  # looks that fell together are one, and count as all
                 record(connection, "rule", "look", judgments=done, met=met, said=said)
@@ -255,7 +255,7 @@ class BackgroundUpdates:
         return [look.found for look in found], all(look.met for look in found)
 
 
-def _looks_made(connection: Connection) -> int:
+def _count_interim_looks(connection: Connection) -> int:
     made = select(func.count()).where(events.c.kind == "look")
     return int(connection.execute(made).scalar_one())
 

@@ -150,7 +150,7 @@ def not_written_by(name: Any) -> ColumnElement[bool]:
 
 
 @cache
-def _waiting(source: str, other_outputs: bool, review: bool) -> Select[Any]:
+def _select_waiting_items(source: str, other_outputs: bool, review: bool) -> Select[Any]:
     """Items that wait and that a judge has not met: ``:judge``, ``:name``, ``:limit``."""
     query = select(items.c.id, items.c.sentence, _MANY).where(_WAITING[source])
     if review:  # nobody reviews a text of his own
@@ -212,17 +212,17 @@ class SqlReader:
         return [row.id for row in sorted(rows, key=lambda row: row.state != "open")]
 
     def tutorial(self, judge: int) -> Candidate | None:
-        return self._first(self._rows(judge, "tutorial", 1))
+        return self._first_candidate(self._candidate_rows(judge, "tutorial", 1))
 
     def control(self, judge: int) -> Candidate | None:
-        return self._first(self._rows(judge, "control", 1))
+        return self._first_candidate(self._candidate_rows(judge, "control", 1))
 
     def repeatable(self, judge: int, distance: int) -> Candidate | None:
         given = {"judge": judge, "before": distance - 1}
-        return self._first(self.connection.execute(_repeatable(), given).all())
+        return self._first_candidate(self.connection.execute(_repeatable(), given).all())
 
     def candidates(self, judge: int, source: CandidateSource, limit: int) -> Sequence[Candidate]:
-        rows = self._rows(judge, source, limit)
+        rows = self._candidate_rows(judge, source, limit)
         if source != "begun" or not rows:
             return [self._with_outputs(row) for row in rows]
         judges: dict[int, list[int]] = {}
@@ -234,15 +234,15 @@ class SqlReader:
         rows = self.connection.execute(_shared_items(), {"judge": judge})
         return {row.judge: row.many for row in rows}
 
-    def _rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
+    def _candidate_rows(self, judge: int, source: str, limit: int) -> Sequence[Any]:
         review = self.design.kind == "review"
         given: dict[str, Any] = {"judge": judge, "limit": limit}
         if review:
             given["name"] = self._name
-        query = _waiting(source, bool(self.design.other_outputs), review)
+        query = _select_waiting_items(source, bool(self.design.other_outputs), review)
         return self.connection.execute(query, given).all()
 
-    def _first(self, rows: Sequence[Any]) -> Candidate | None:
+    def _first_candidate(self, rows: Sequence[Any]) -> Candidate | None:
         return self._with_outputs(rows[0]) if rows else None
 
     def _with_outputs(self, row: Any) -> Candidate:

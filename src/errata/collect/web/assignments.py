@@ -117,7 +117,7 @@ def shown_check(connection: Connection, design: Design, row: Row[Any]) -> ShownC
     return ShownCheck(design, row.expected, row.shown, shown.source, shown.outputs)
 
 
-def _right(connection: Connection, design: Design, row: Row[Any]) -> bool | None:
+def _first_answer_right(connection: Connection, design: Design, row: Row[Any]) -> bool | None:
     """Whether the first answer was right; an example given back was not."""
     if row.judgment is None:
         return False if row.state == "returned" else None
@@ -126,7 +126,7 @@ def _right(connection: Connection, design: Design, row: Row[Any]) -> bool | None
 
 def learning_of(connection: Connection, design: Design, had: Sequence[Row[Any]]) -> TutorialState:
     """How the tutorial of a judge stands."""
-    results = [_right(connection, design, row) for row in had]
+    results = [_first_answer_right(connection, design, row) for row in had]
     return tutorial_state(design, lessons_in(connection, design), results)
 
 
@@ -142,13 +142,13 @@ def feedback_on(
     if found is None or found.judgment is None:
         return None
     feedback = shown_check(connection, design, found).feedback()
-    blocks = [_paragraph(format_text(strings[key], values)) for key, values in feedback]
+    blocks = [_plain_paragraph(format_text(strings[key], values)) for key, values in feedback]
     blocks += parse_markdown(found.expected.get("why", ""))
-    after = _after(connection, design, had, found, strings)
-    return {"passed": _right(connection, design, found), "blocks": [*blocks, *after]}
+    after = _note_after_attempt(connection, design, had, found, strings)
+    return {"passed": _first_answer_right(connection, design, found), "blocks": [*blocks, *after]}
 
 
-def _after(
+def _note_after_attempt(
     connection: Connection,
     design: Design,
     had: Sequence[Row[Any]],
@@ -159,7 +159,7 @@ def _after(
     lessons = lessons_in(connection, design)
     if [row.id for row in had].index(found.id) % lessons != lessons - 1:
         return []
-    results = [_right(connection, design, row) for row in had]
+    results = [_first_answer_right(connection, design, row) for row in had]
     learning = tutorial_state(design, lessons, results)
     if learning.state != "todo" or learning.done:
         return []
@@ -168,10 +168,10 @@ def _after(
         "needed": lessons_needed(design, lessons),
         "lessons": lessons,
     }
-    return [_paragraph(format_text(strings["feedback.again"], values))]
+    return [_plain_paragraph(format_text(strings["feedback.again"], values))]
 
 
-def _paragraph(words: str) -> Block:
+def _plain_paragraph(words: str) -> Block:
     """Words as they are: what a text contains is no markup."""
     return {"kind": "p", "inline": [["text", words]]}
 
@@ -256,7 +256,7 @@ def give_item(connection: Connection, judge: int, giving: Assign, now: int, desi
     if giving.purpose == "repeat":
         item = repeat_item(connection, item)
     if giving.chosen:
-        _choose(connection, item, giving.chosen)
+        _store_chosen_outputs(connection, item, giving.chosen)
     if connection.execute(_TAKE, {"of_item": item}).rowcount != 1:
         raise IntegrityError("the item was given to somebody else", None, ErrataError("race"))
     made = connection.execute(
@@ -293,7 +293,7 @@ def repeat_item(connection: Connection, origin: int) -> int:
     return item
 
 
-def _choose(connection: Connection, item: int, chosen: Sequence[int]) -> None:
+def _store_chosen_outputs(connection: Connection, item: int, chosen: Sequence[int]) -> None:
     """The outputs of an item, chosen as it is given."""
     sentence = select(items.c.sentence).where(items.c.id == item).scalar_subquery()
     known = list(

@@ -288,10 +288,10 @@ class PlannedCampaign:
         parts["the writers"] = tuple(map(repr, sorted(self.texts.writers.items())))
         if self.earlier is not None:
             parts["the pilot"] = tuple(repr(each.tolist()) for each in self.earlier)
-        return {name: _digest(texts) for name, texts in parts.items() if texts}
+        return {name: _digest_of_texts(texts) for name, texts in parts.items() if texts}
 
 
-def _digest(texts: Sequence[str]) -> str:
+def _digest_of_texts(texts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -323,19 +323,23 @@ def design_campaign(
     built = build_items(design, planned.texts, wanted, planned.examples, progress=progress)
     check_capacity(design, built)
     expected = outlook(design, built)
-    notes = (*expected.notes, *_own_texts(planned, built), *_long_texts(planned.texts))
+    notes = (
+        *expected.notes,
+        *_note_on_own_texts(planned, built),
+        *_note_on_long_texts(planned.texts),
+    )
     return built, replace(expected, notes=notes)
 
 
-def _names_of_judges(planned: PlannedCampaign) -> list[str]:
+def _invited_names(planned: PlannedCampaign) -> list[str]:
     """Who is invited from the start; of a panel those who join are the judges."""
     many = 0 if planned.panel is not None else planned.design.judges
     return [f"judge{k + 1}" for k in range(many)]
 
 
-def _own_texts(planned: PlannedCampaign, built: BuiltCampaign) -> list[str]:
+def _note_on_own_texts(planned: PlannedCampaign, built: BuiltCampaign) -> list[str]:
     """A note on reviews that nobody who is invited can give, having written the texts."""
-    names = _names_of_judges(planned)
+    names = _invited_names(planned)
     if planned.design.kind != "review" or not names:
         return []
     lacking = reviews_without_judge(built, names)
@@ -366,7 +370,7 @@ def _refuse_unstorable(planned: PlannedCampaign) -> None:
                 )
 
 
-def _long_texts(texts: CampaignTexts) -> list[str]:
+def _note_on_long_texts(texts: CampaignTexts) -> list[str]:
     """A note on texts that nobody likes to judge: often two sentences, or a whole document."""
     several = {"the sources": texts.sources, **texts.systems}
     found = [
@@ -406,7 +410,7 @@ def create_campaign(place: str, planned: PlannedCampaign, built: BuiltCampaign) 
         if planned.earlier is not None:
             store_earlier(database, planned.earlier)
         if panel is None:  # else those who join are the judges
-            add_judges(database, _names_of_judges(planned))
+            add_judges(database, _invited_names(planned))
 
     return create_database(place, fill=fill)
 

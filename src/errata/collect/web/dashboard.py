@@ -85,7 +85,7 @@ class GatheredJudgments:
                     ranks = self._ranks.setdefault(found.ranks, found.ranks)
                     lean = replace(found, item="", time=None, ranks=ranks)
                     self._answers[row.assignment] = row.server_time, row.judge, lean
-            self._known = _revisions(connection)
+            self._known = _count_revisions(connection)
         blocked = {row.id for row in people if row.state == "blocked"}
         order = sorted(self._answers, key=lambda number: (self._answers[number][0], number))
         some = (self._answers[number] for number in order)
@@ -97,7 +97,7 @@ class GatheredJudgments:
         Two transactions of PostgreSQL may end in another order than they took their numbers in.
         """
         renamed = any(names.get(judge) != name for judge, name in self._names.items())
-        return renamed or _revisions(connection, self._known[1])[0] != self._known[0]
+        return renamed or _count_revisions(connection, self._known[1])[0] != self._known[0]
 
     def work(self) -> dict[int, Work]:
         """What every judge has done, of those who have done anything."""
@@ -115,7 +115,7 @@ class GatheredJudgments:
         return {judge: Work(*two, seconds.get(judge)) for judge, two in last.items()}
 
 
-def _revisions(connection: Connection, last: int | None = None) -> tuple[int, int]:
+def _count_revisions(connection: Connection, last: int | None = None) -> tuple[int, int]:
     """How many revisions there are (up to ``last``), and the number of the last."""
     query = select(func.count(), func.coalesce(func.max(judgments.c.id), 0))
     query = query.select_from(judgments)
@@ -335,13 +335,13 @@ class Dashboard:
             self.asked.set()
         self._looked = now
         if found is None:
-            return _tagged(self._not_yet(name))
+            return _body_with_tag(self._pending_part(name))
         return found
 
-    def _not_yet(self, name: str) -> dict[str, Any]:
+    def _pending_part(self, name: str) -> dict[str, Any]:
         if name != "status":
             return {"notes": ["The figures are being worked out."], "tables": []}
-        return _overview(self.store.campaign(), [])
+        return _campaign_overview(self.store.campaign(), [])
 
     def refresh(self) -> bool:
         """Work out what has changed since the last time; says whether anything has.
@@ -352,24 +352,24 @@ class Dashboard:
         self._begun = monotonic()
         state = self._fingerprint()
         if state == self._state:
-            self._parts["status"] = _tagged(self.status())
+            self._parts["status"] = _body_with_tag(self.status())
             return False
         with circles_left():  # hundreds of thousands of rankings and tables, none in a circle
-            self._work_out()
+            self._compute_parts()
         self._state = state
         return True
 
-    def _work_out(self) -> None:
+    def _compute_parts(self) -> None:
         campaign = self.store.campaign()
         found = self.gathered.read()
         parts = {"status": self._status(campaign), "ranking": self._ranking(campaign, found)}
         pairs = output_pairs(found)  # only now: it is large
         parts |= {"judges": self._judges(campaign, found, pairs), "items": self._items(pairs)}
         if campaign.design.kind == "edits":
-            left_out = _laid_out(_left_out_table(self.store.database))
+            left_out = _table_for_page(_left_out_table(self.store.database))
             parts["items"]["tables"].append(left_out)
         for name, body in parts.items():
-            self._parts[name] = _tagged(body)
+            self._parts[name] = _body_with_tag(body)
 
     def status(self) -> dict[str, Any]:
         """The overview alone, as it is now."""
@@ -416,7 +416,7 @@ class Dashboard:
             figures.append(
                 ["Cost so far", f"{done * pace / 3600 * rate:.2f}", f"at {rate:g} an hour"]
             )
-        return _overview(campaign, figures + people)
+        return _campaign_overview(campaign, figures + people)
 
     def _ranking(self, campaign: Campaign, found: RankingColumns) -> dict[str, Any]:
         if campaign.design.blind and campaign.state != "closed":
@@ -440,8 +440,8 @@ class Dashboard:
         )
         return {
             "notes": [LOOKED],
-            "tables": [_laid_out(each) for each in tables],
-            "values": _values(tables[:2]),
+            "tables": [_table_for_page(each) for each in tables],
+            "values": _table_values(tables[:2]),
         }
 
     def _judges(
@@ -471,13 +471,13 @@ class Dashboard:
             formats={"seconds": ".1f"} | dict.fromkeys(SHARES, ".2f"),
             caption=PASTED if campaign.design.kind in WRITING else HABITS,
         )
-        tables = [_laid_out(without_empty_columns(table), keys)]
+        tables = [_table_for_page(without_empty_columns(table), keys)]
         if len(found):
             agreement = judge_agreement(found, pairs=pairs)
             *several, each_one = agreement_tables(agreement, matrix_of=MOST_COLUMNS - 1)
             several.append(replace(each_one, title="Agreement of each judge"))
-            tables += [_laid_out(_narrow(each)) for each in several]
-            return {"tables": tables, "values": _values(several)}
+            tables += [_table_for_page(_fit_to_page(each)) for each in several]
+            return {"tables": tables, "values": _table_values(several)}
         return {"tables": tables}
 
     def _items(self, pairs: OutputPairs) -> dict[str, Any]:
@@ -510,10 +510,10 @@ class Dashboard:
             tuple((r.number, r.text) for r in parked),
             title="Parked after three skips",
         )
-        tables = (disagreement_table(pairs, self._texts), said, put_by)
-        return {"tables": [_laid_out(each) for each in tables]}
+        tables = (disagreement_table(pairs, self._sentence_texts), said, put_by)
+        return {"tables": [_table_for_page(each) for each in tables]}
 
-    def _texts(self, some: Sequence[int]) -> dict[int, str]:
+    def _sentence_texts(self, some: Sequence[int]) -> dict[int, str]:
         """The sentences with these numbers."""
         query = select(sentences.c.number, sentences.c.text).where(sentences.c.number.in_(some))
         with self.store.database.reading() as connection:
@@ -538,7 +538,7 @@ def _people_figures(connection: Connection, campaign: Campaign, now: int) -> lis
     return figures
 
 
-def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
+def _campaign_overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
     kind = campaign.design.kind
     return {
         "title": campaign.name,
@@ -551,13 +551,13 @@ def _overview(campaign: Campaign, figures: list[list[str]]) -> dict[str, Any]:
     }
 
 
-def _tagged(body: dict[str, Any]) -> tuple[str, bytes]:
+def _body_with_tag(body: dict[str, Any]) -> tuple[str, bytes]:
     """A part as it is sent, with the tag by which a page knows that nothing has changed."""
     text = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
     return f'"{hashlib.sha256(text).hexdigest()[:24]}"', text
 
 
-def _narrow(table: Table) -> Table:
+def _fit_to_page(table: Table) -> Table:
     """The table, or where it is to be had if it is too wide for a page."""
     if len(table.columns) <= MOST_COLUMNS:
         return table
@@ -578,14 +578,14 @@ def _left_out_table(database: Database) -> Table:
     )
 
 
-def _values(tables: Sequence[Table]) -> list[dict[str, Any]]:
+def _table_values(tables: Sequence[Table]) -> list[dict[str, Any]]:
     """The numbers that the tables show, unrounded, as ``--json`` of the commands has them."""
     narrow = [each for each in tables if len(each.columns) <= MOST_COLUMNS]
     found: list[dict[str, Any]] = json.loads(render(narrow, "json"))["tables"]
     return found
 
 
-def _laid_out(table: Table, keys: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def _table_for_page(table: Table, keys: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """A table as the page builds it: texts as people read them, numbers marked as such."""
     numeric = [
         bool(table.rows) and all(is_number(row[c]) or row[c] is None for row in table.rows)

@@ -149,7 +149,7 @@ def create_database(
     ``fill`` puts in what belongs there from the start, in the same transaction: an
     interruption leaves an empty database, and never half a campaign.
     """
-    database = _connected(place)
+    database = _open_engine(place)
     with _open_errors(database), database.at_once() as whole, whole.writing() as connection:
         found = set(inspect(connection).get_table_names())
         if found:
@@ -173,7 +173,7 @@ def open_database(place: str, *, steps: Steps = schema.MIGRATIONS) -> Database:
         raise InputError(
             "there is no such campaign", path=place, remedy="make one: errata collect new"
         )
-    database = _connected(place)
+    database = _open_engine(place)
     with _open_errors(database):
         with database.reading() as connection:
             version = _version(connection, database)
@@ -193,7 +193,7 @@ def holds_campaign(place: str) -> bool:
     """Whether there is anything at a place; what is there may still be refused on opening."""
     if not _is_url(place) and not (Path(place).exists() and Path(place).stat().st_size):
         return False
-    database = _connected(place)
+    database = _open_engine(place)
     try:
         with _open_errors(database), database.reading() as connection:
             return bool(inspect(connection).get_table_names())
@@ -261,7 +261,7 @@ def _is_url(place: str) -> bool:
     return "://" in place
 
 
-def _connected(place: str) -> Database:
+def _open_engine(place: str) -> Database:
     if not _is_url(place):
         return _sqlite(Path(place))
     try:
@@ -419,7 +419,7 @@ def serving(database: Database) -> Iterator[None]:
     descriptor = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
-            _lock(descriptor)
+            _lock_file(descriptor)
         except OSError:
             raise InputError(
                 "another process serves this campaign",
@@ -431,7 +431,7 @@ def serving(database: Database) -> Iterator[None]:
         os.close(descriptor)  # which ends the lock; the file stays, so that nobody races for it
 
 
-def _lock(descriptor: int) -> None:
+def _lock_file(descriptor: int) -> None:
     if os.name == "nt":
         import msvcrt
 

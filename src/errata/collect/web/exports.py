@@ -343,7 +343,7 @@ def _revision(row: Any) -> dict[str, Any]:
     }
 
 
-def _scored(export: Export) -> Iterator[dict[str, Any]]:
+def _scored_outputs(export: Export) -> Iterator[dict[str, Any]]:
     """One output at a time, with the values of every scale in the order they were given."""
     shown = answers.join(item_outputs, item_outputs.c.item == items.c.id).join(
         outputs, outputs.c.id == item_outputs.c.output
@@ -390,7 +390,7 @@ def _mean(values: list[int]) -> float:
 
 def score_lines(export: Export) -> Iterator[str]:
     """JSON lines: an output, its systems, and for each scale the values and their mean."""
-    for each in _scored(export):
+    for each in _scored_outputs(export):
         values = each.pop("values")
         scales = {name: {"values": some, "mean": _mean(some)} for name, some in values.items()}
         yield json.dumps(each | {"scales": scales}, ensure_ascii=False)
@@ -400,15 +400,15 @@ def score_csv(export: Export) -> Iterator[str]:
     """CSV that `errata.io.judgments.sheets` reads; commas separate the values of a cell."""
     names = [scale.name for scale in export.design.scales]
     titles = ["sentence", "source", "output", "systems", *names, *(f"mean {n}" for n in names)]
-    yield _csv(titles)
-    for each in _scored(export):
+    yield _csv_row(titles)
+    for each in _scored_outputs(export):
         values = [each["values"][name] for name in names]
         cells = [each["sentence"], each["source"], each["output"], ",".join(each["systems"])]
         cells += [",".join(map(str, some)) for some in values]
-        yield _csv([*cells, *(f"{_mean(some):.6g}" for some in values)], safe=export.safe_cells)
+        yield _csv_row([*cells, *(f"{_mean(some):.6g}" for some in values)], safe=export.safe_cells)
 
 
-def _csv(cells: Iterable[object], *, safe: bool = False) -> str:
+def _csv_row(cells: Iterable[object], *, safe: bool = False) -> str:
     """A row; with ``safe`` an apostrophe stands before what could be a formula."""
     row = [
         f"'{cell}" if safe and isinstance(cell, str) and cell.startswith(FORMULAS) else cell
@@ -435,7 +435,9 @@ def people_lines(export: Export) -> Iterator[str]:
         .where(judges.c.state != "forgotten")
         .order_by(judges.c.id)
     )
-    yield _csv(["judge", "provider", "external id", "state", "done", "quota", "finished", "code"])
+    yield _csv_row(
+        ["judge", "provider", "external id", "state", "done", "quota", "finished", "code"]
+    )
     design = export.design
     with export.database.reading() as connection:
         panel = panel_in(connection.execute(select(campaigns.c.texts)).scalar_one())
@@ -451,22 +453,22 @@ def people_lines(export: Export) -> Iterator[str]:
             cells = [row.name, row.provider or "", row.external_id or "", state, many]
             cells += ["" if quota is None else quota, "yes" if finished else "no"]
             cells.append(code if finished and row.external_id else "")
-            yield _csv(cells, safe=export.safe_cells)
+            yield _csv_row(cells, safe=export.safe_cells)
 
 
 # ---- The forms, and which kinds of answers fit each.
 
 
-def _rendered(
+def _judgments_as(
     render: Callable[[Iterable[Judgment]], Iterator[str]],
 ) -> Callable[[Export], Iterator[str]]:
     return lambda export: render(judgments_in(export.database, blocked=export.blocked))
 
 
 _FORMS: dict[str, tuple[tuple[Kind, ...], Callable[[Export], Iterator[str]]]] = {
-    "jsonl": (COMPARING, _rendered(render_jsonl)),
-    "appraise": (COMPARING, _rendered(render_appraise)),
-    "pairwise": (COMPARING, _rendered(render_pairwise)),
+    "jsonl": (COMPARING, _judgments_as(render_jsonl)),
+    "appraise": (COMPARING, _judgments_as(render_appraise)),
+    "pairwise": (COMPARING, _judgments_as(render_pairwise)),
     "details": (get_args(Kind), details_lines),
     "scores": (("score",), score_lines),
     "scores-csv": (("score",), score_csv),
@@ -534,7 +536,7 @@ class TextFile(NamedTuple):
     name: str
 
 
-def _text_files(connection: Connection) -> list[TextFile]:
+def _plan_text_files(connection: Connection) -> list[TextFile]:
     campaign = connection.execute(select(campaigns.c.design, campaigns.c.systems)).one()
     design = campaign.design
     if design.kind == "correct":
@@ -553,7 +555,9 @@ def _text_files(connection: Connection) -> list[TextFile]:
     ]
 
 
-def _written(connection: Connection, instruction: str, *, blocked: bool) -> dict[int, list[Any]]:
+def _written_texts(
+    connection: Connection, instruction: str, *, blocked: bool
+) -> dict[int, list[Any]]:
     """By sentence the texts of an instruction (of reviews a system), slot by slot."""
     found: dict[int, list[Any]] = defaultdict(list)
     query = _WRITTEN.where(*_with_blocked(blocked))
@@ -582,14 +586,14 @@ def text_files(
 
     def lines(file: TextFile) -> Iterator[str]:
         with database.reading() as connection:
-            written = _written(connection, file.instruction, blocked=blocked)
+            written = _written_texts(connection, file.instruction, blocked=blocked)
             for number in connection.execute(_NUMBERS).scalars():
                 several = written.get(number, [])
                 yield _text_of(several[file.slot]) if file.slot < len(several) else mark
 
     with database.reading() as connection:
         kind = connection.execute(select(campaigns.c.kind)).scalar_one()
-        files = _text_files(connection)
+        files = _plan_text_files(connection)
     if kind not in WRITING:
         raise InputError(
             f"a campaign of the kind {kind!r} has no texts",
@@ -611,22 +615,22 @@ def writer_lines(
     query = select(writers.c.output, writers.c.name).order_by(writers.c.id)
     with database.reading() as connection:
         files: dict[str, list[TextFile]] = defaultdict(list)
-        for file in _text_files(connection):
+        for file in _plan_text_files(connection):
             files[file.instruction].append(file)
         people = set(connection.execute(select(judges.c.name)).scalars())
         known: dict[int, list[str]] = defaultdict(list)
         for output, name in connection.execute(query):
             known[output].append(name)
-        texts = {name: _written(connection, name, blocked=blocked) for name in files}
+        texts = {name: _written_texts(connection, name, blocked=blocked) for name in files}
         for number in connection.execute(_NUMBERS).scalars():
             for instruction, slots in files.items():
                 for slot, row in enumerate(texts[instruction].get(number, [])):
                     file_name = begin + slots[slot].name if slot < len(slots) else ""
-                    for name in _names(row, known[row.id], people):
+                    for name in _writer_names(row, known[row.id], people):
                         yield WrittenLine(number, name, _text_of(row), file_name)
 
 
-def _names(row: Any, wrote: Iterable[str], people: set[str]) -> list[str]:
+def _writer_names(row: Any, wrote: Iterable[str], people: set[str]) -> list[str]:
     """The writers of a text; a system is one only if a judge is called like it."""
     if "accept" in row.answer:
         return [name for name in wrote if name in people or name not in row.systems]
@@ -649,7 +653,7 @@ def write_texts(
 def texts_without_room(database: Database, *, blocked: bool = False) -> int:
     """How many texts are in none of the `text_files`: late ones, of sentences with full slots."""
     with database.reading() as connection:
-        slots = 1 + max((file.slot for file in _text_files(connection)), default=0)
+        slots = 1 + max((file.slot for file in _plan_text_files(connection)), default=0)
         given = (
             select((func.count() - slots).label("beyond"))
             .select_from(assignments.join(items).join(judges))
@@ -674,8 +678,8 @@ def zip_texts(database: Database) -> IO[bytes]:
     try:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, lines in text_files(database):
-                _add(archive, name, lines)
-            _add(archive, WRITERS, lambda: render_writers(writer_lines(database)))
+                _add_to_archive(archive, name, lines)
+            _add_to_archive(archive, WRITERS, lambda: render_writers(writer_lines(database)))
         file.seek(0)
     except BaseException:
         file.close()
@@ -683,7 +687,9 @@ def zip_texts(database: Database) -> IO[bytes]:
     return file
 
 
-def _add(archive: zipfile.ZipFile, name: str, lines: Callable[[], Iterator[str]]) -> None:
+def _add_to_archive(
+    archive: zipfile.ZipFile, name: str, lines: Callable[[], Iterator[str]]
+) -> None:
     if name in archive.namelist():
         raise InputError(
             f"two files would be called {name}", remedy="take details: two systems are alike but /"

@@ -81,12 +81,12 @@ def fill_campaign(
             )
         )
         place = {sentence.number: k for k, sentence in enumerate(built.sentences, 1)}
-        _many(
+        _insert_rows(
             connection,
             sentences,
             [{"id": place[s.number], "campaign": 1, **s._asdict()} for s in built.sentences],
         )
-        _many(
+        _insert_rows(
             connection,
             outputs,
             [
@@ -101,7 +101,7 @@ def fill_campaign(
             ],
         )
         if design.kind == "review":
-            _many(
+            _insert_rows(
                 connection,
                 writers,
                 [
@@ -116,7 +116,7 @@ def fill_campaign(
 
 
 def _fill_items(connection: Connection, built: BuiltCampaign, place: Mapping[int, int]) -> None:
-    _many(
+    _insert_rows(
         connection,
         items,
         [
@@ -131,7 +131,7 @@ def _fill_items(connection: Connection, built: BuiltCampaign, place: Mapping[int
             for k, item in enumerate(built.items, 1)
         ],
     )
-    _many(
+    _insert_rows(
         connection,
         item_outputs,
         [
@@ -147,7 +147,7 @@ def _fill_items(connection: Connection, built: BuiltCampaign, place: Mapping[int
     )
 
 
-def _many(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
+def _insert_rows(connection: Connection, table: Any, rows: list[dict[str, Any]]) -> None:
     for start in range(0, len(rows), ROWS):
         connection.execute(insert(table), rows[start : start + ROWS])
 

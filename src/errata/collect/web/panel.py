@@ -54,8 +54,8 @@ def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJ
             raise ApiError(403, code, f"the study is {code}", "come back later")
         # One at a time: of two who come for the last place, one hears that it is full.
         connection.execute(select(campaigns.c.id).with_for_update())
-        participant = _parameter(parameters, panel.participant)
-        session = _parameter(parameters, panel.session) if panel.session else ""
+        participant = _read_parameter(parameters, panel.participant)
+        session = _read_parameter(parameters, panel.session) if panel.session else ""
         known = connection.execute(
             select(judges, identities.c.session_digest)
             .join(identities, identities.c.judge == judges.c.id)
@@ -63,16 +63,16 @@ def join_panel(store: AssignmentStore, parameters: Mapping[str, Any]) -> JoinedJ
         ).first()
         digest = hashlib.sha256(session.encode()).hexdigest()[:32]
         if known is None:
-            return _new(connection, store, campaign, panel, participant, digest)
+            return _join_first_time(connection, store, campaign, panel, participant, digest)
         ended[:] = [Link("judge", known.id, known.salt)]
-        return _again(connection, store, campaign, panel, known, digest)
+        return _join_again(connection, store, campaign, panel, known, digest)
 
     joined = store.retried(join)
     write_ended(store.database.path, [link for link in ended if link.salt != joined.salt])
     return joined
 
 
-def _parameter(parameters: Mapping[str, Any], name: str) -> str:
+def _read_parameter(parameters: Mapping[str, Any], name: str) -> str:
     value = parameters.get(name)
     good = isinstance(value, str) and 0 < len(value) <= LONGEST_PARAMETER and value.isprintable()
     if not good:
@@ -83,7 +83,7 @@ def _parameter(parameters: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def _new(
+def _join_first_time(
     connection: Connection,
     store: AssignmentStore,
     campaign: Campaign,
@@ -92,8 +92,8 @@ def _new(
     digest: str,
 ) -> JoinedJudge:
     now = store.steady()
-    if _holders(connection, campaign.design, panel, now) >= panel.places:
-        raise _full()
+    if _count_places_taken(connection, campaign.design, panel, now) >= panel.places:
+        raise _no_place_left()
     many = connection.execute(select(func.count()).select_from(judges)).scalar_one()
     taken = set(connection.execute(select(judges.c.name)).scalars())
     name = next(n for k in range(many + 1) if (n := f"panel{many + 1 + k}") not in taken)
@@ -116,7 +116,7 @@ def _new(
     return JoinedJudge(judge, salt)
 
 
-def _again(
+def _join_again(
     connection: Connection,
     store: AssignmentStore,
     campaign: Campaign,
@@ -127,7 +127,7 @@ def _again(
     now, salt = store.steady(), str(known.salt)
     design = campaign.design
     if lost_place(connection, campaign, known, now):
-        raise _full()
+        raise _no_place_left()
     if known.session_digest != digest:
         if known.seen is not None and now - known.seen < design.lease * 1000:
             raise ApiError(
@@ -145,7 +145,7 @@ def _again(
     return JoinedJudge(int(known.id), salt)
 
 
-def _full() -> ApiError:
+def _no_place_left() -> ApiError:
     return ApiError(409, "full", "all places are taken", "look again later")
 
 
@@ -154,10 +154,10 @@ def places_taken(connection: Connection, campaign: Campaign, now: int) -> tuple[
     panel = panel_in(campaign.texts)
     if panel is None:
         return None
-    return _holders(connection, campaign.design, panel, now), panel.places
+    return _count_places_taken(connection, campaign.design, panel, now), panel.places
 
 
-def _holders(connection: Connection, design: Design, panel: Panel, now: int) -> int:
+def _count_places_taken(connection: Connection, design: Design, panel: Panel, now: int) -> int:
     """How many places are taken."""
     rows = connection.execute(
         select(judges)
@@ -171,13 +171,13 @@ def _holders(connection: Connection, design: Design, panel: Panel, now: int) -> 
     held = 0
     for row in rows:
         if row.seen < now - panel.idle * 60_000:
-            held += _finished(connection, design, row)
+            held += _has_finished(connection, design, row)
         elif held < panel.places:
             held += design.pass_mark == 0 or view_of(connection, design, row).tutorial != "failed"
     return held
 
 
-def _finished(connection: Connection, design: Design, row: Any) -> bool:
+def _has_finished(connection: Connection, design: Design, row: Any) -> bool:
     quota = design.quota if row.quota is None else row.quota
     counts = tasks_of(connection, row.id).items()
     done = sum(
@@ -198,9 +198,9 @@ def lost_place(connection: Connection, campaign: Campaign, row: Any, now: int) -
     if row.seen is not None and row.seen >= now - panel.idle * 60_000:
         return False
     mine = select(identities.c.id).where(identities.c.judge == row.id)
-    if connection.execute(mine).first() is None or _finished(connection, campaign.design, row):
+    if connection.execute(mine).first() is None or _has_finished(connection, campaign.design, row):
         return False
-    return _holders(connection, campaign.design, panel, now) >= panel.places
+    return _count_places_taken(connection, campaign.design, panel, now) >= panel.places
 
 
 def finish_of(connection: Connection, campaign: Campaign, judge: int) -> dict[str, str]:

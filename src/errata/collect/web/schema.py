@@ -88,16 +88,18 @@ class DesignJson(Json):
         return _parse_design(str(value))
 
 
-def _words(column: str, *words: str) -> CheckConstraint:
+def _one_of_words(column: str, *words: str) -> CheckConstraint:
     several = ", ".join(f"'{word}'" for word in words)
     return CheckConstraint(f"{column} IN ({several})")
 
 
-def _number() -> Column[int]:
+def _id_column() -> Column[int]:
     return Column("id", Id, primary_key=True)
 
 
-def _of(name: str, table: str, *, index: bool = False, unique: bool = False) -> Column[int]:
+def _foreign_key(
+    name: str, table: str, *, index: bool = False, unique: bool = False
+) -> Column[int]:
     key = ForeignKey(f"{table}.id")
     return Column(name, Id, key, nullable=False, index=index or None, unique=unique or None)
 
@@ -117,10 +119,12 @@ schemas = Table(
 campaigns = Table(
     "campaign",
     metadata,
-    _number(),
+    _id_column(),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
-    Column("state", Text, _words("state", "draft", "open", "paused", "closed"), nullable=False),
+    Column(
+        "state", Text, _one_of_words("state", "draft", "open", "paused", "closed"), nullable=False
+    ),
     Column("languages", JsonTuple, nullable=False),
     Column("design", DesignJson, nullable=False),
     Column("texts", Json, nullable=False),
@@ -132,8 +136,8 @@ campaigns = Table(
 sentences = Table(
     "sentence",
     metadata,
-    _number(),
-    _of("campaign", "campaign"),
+    _id_column(),
+    _foreign_key("campaign", "campaign"),
     Column("number", Integer, CheckConstraint("number >= 0"), nullable=False),
     Column("text", Text, nullable=False),
     Column("document", Text, nullable=False),
@@ -145,8 +149,8 @@ sentences = Table(
 outputs = Table(
     "output",
     metadata,
-    _number(),
-    _of("sentence", "sentence"),
+    _id_column(),
+    _foreign_key("sentence", "sentence"),
     Column("text", Text, nullable=False),
     Column("systems", JsonTuple, nullable=False),
     Column("digest", Text, nullable=False),
@@ -157,18 +161,21 @@ outputs = Table(
 writers = Table(
     "writer",
     metadata,
-    _number(),
-    _of("output", "output"),
+    _id_column(),
+    _foreign_key("output", "output"),
     Column("name", Text, nullable=False),
     UniqueConstraint("output", "name"),
 )
 items = Table(
     "item",
     metadata,
-    _number(),
-    _of("sentence", "sentence", index=True),
+    _id_column(),
+    _foreign_key("sentence", "sentence", index=True),
     Column(
-        "purpose", Text, _words("purpose", "main", "repeat", "control", "tutorial"), nullable=False
+        "purpose",
+        Text,
+        _one_of_words("purpose", "main", "repeat", "control", "tutorial"),
+        nullable=False,
     ),
     Column("policy", Text, nullable=False),
     Column("wanted", Integer),  # none: as many as there are judges
@@ -199,10 +206,10 @@ Index("item_origin", items.c.origin)
 item_outputs = Table(
     "item_output",
     metadata,
-    _number(),
-    _of("item", "item"),
+    _id_column(),
+    _foreign_key("item", "item"),
     Column("position", Integer, nullable=False),
-    _of("output", "output", index=True),
+    _foreign_key("output", "output", index=True),
     Column("replacement", Text, nullable=False, server_default=""),
     UniqueConstraint("item", "position"),
     UniqueConstraint("item", "output", "replacement"),
@@ -210,15 +217,15 @@ item_outputs = Table(
 judges = Table(
     "judge",
     metadata,
-    _number(),
-    _of("campaign", "campaign"),
+    _id_column(),
+    _foreign_key("campaign", "campaign"),
     Column("name", Text, nullable=False),
     Column("generation", Integer, nullable=False, server_default="1"),  # before schema 3
     Column("salt", Text, nullable=False, default=new_salt),  # a new one ends the judge's link
     Column(
         "state",
         Text,
-        _words("state", "active", "blocked", "withdrawn", "forgotten"),
+        _one_of_words("state", "active", "blocked", "withdrawn", "forgotten"),
         nullable=False,
         server_default="active",
     ),
@@ -233,15 +240,15 @@ judges = Table(
 links = Table(
     "link",
     metadata,
-    Column("role", Text, _words("role", "campaign", "admin", "join"), primary_key=True),
+    Column("role", Text, _one_of_words("role", "campaign", "admin", "join"), primary_key=True),
     Column("salt", Text, nullable=False),
 )
 identities = Table(
     "identity",
     metadata,
-    _number(),
-    _of("judge", "judge", unique=True),
-    _of("campaign", "campaign"),
+    _id_column(),
+    _foreign_key("judge", "judge", unique=True),
+    _foreign_key("campaign", "campaign"),
     Column("provider", Text, nullable=False),
     Column("external_id", Text, nullable=False),
     Column("session_digest", Text, nullable=False),
@@ -250,15 +257,15 @@ identities = Table(
 assignments = Table(
     "assignment",
     metadata,
-    _number(),
-    _of("item", "item"),
-    _of("judge", "judge"),
+    _id_column(),
+    _foreign_key("item", "item"),
+    _foreign_key("judge", "judge"),
     Column("shown", JsonTuple, nullable=False),  # positions of the item, in the order shown
     Column("letters", Text, nullable=False),
     Column(
         "state",
         Text,
-        _words("state", "open", "done", "skipped", "returned", "expired"),
+        _one_of_words("state", "open", "done", "skipped", "returned", "expired"),
         nullable=False,
         server_default="open",
     ),
@@ -279,8 +286,8 @@ Index("assignment_open", assignments.c.expires, sqlite_where=_OPEN, postgresql_w
 judgments = Table(
     "judgment",
     metadata,
-    _number(),
-    _of("assignment", "assignment"),
+    _id_column(),
+    _foreign_key("assignment", "assignment"),
     Column("revision", Integer, CheckConstraint("revision >= 1"), nullable=False),
     Column("answer", Json),
     Column("skip", Text),
@@ -300,7 +307,7 @@ answers = judgments.join(assignments).join(items).join(sentences).join(judges)
 events = Table(
     "event",
     metadata,
-    _number(),
+    _id_column(),
     Column("time", BigInteger, nullable=False),
     Column("actor", Text, nullable=False),
     Column("kind", Text, nullable=False),

@@ -238,12 +238,14 @@ def serve(
         open_database(place).close()  # refused here, and once, where it cannot be served
         listening = uvicorn.Config(None, host=address.host, port=address.port).bind_socket()  # type: ignore[arg-type]
         with listening:
-            keep_workers(workers, _work, (place, key, address), listening, ready)
+            keep_workers(workers, _worker_process, (place, key, address), listening, ready)
         return
     _serve(place, key, address, None, ready, adjust)
 
 
-def _work(place: str, key: bytes, address: Address, listening: socket.socket, told: Any) -> None:
+def _worker_process(
+    place: str, key: bytes, address: Address, listening: socket.socket, told: Any
+) -> None:
     """One process of several."""
     leave_with_parent()
     _serve(place, key, address, [listening], told.set)
@@ -268,7 +270,9 @@ def _serve(
             served = Served(store, signer, frame, address.secure, address.links)
             adjust(served)
             with background(store, served.dashboard):
-                _announced(_config(application(served), address), ready).run(sockets=sockets)
+                _announcing_server(_config(application(served), address), ready).run(
+                    sockets=sockets
+                )
     finally:
         database.close()
 
@@ -303,7 +307,7 @@ def _protocol() -> Any:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            self._watch()
+            self._watch_connection()
             others: list[Any] = [
                 each
                 for each in self.connections
@@ -315,17 +319,17 @@ def _protocol() -> Any:
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            self._watch()
+            self._watch_connection()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            self._watch()
+            self._watch_connection()
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
             self._end_deadline()
 
-        def _watch(self) -> None:
+        def _watch_connection(self) -> None:
             """Note since when no request is being answered, and when headers must be there."""
             rests = self.cycle is None or self.cycle.response_complete
             self.rests_since = (self.rests_since or self.loop.time()) if rests else 0.0
@@ -362,7 +366,7 @@ def _config(app: Any, address: Address) -> Any:
     )
 
 
-def _announced(config: Any, ready: Callable[[], None]) -> Any:
+def _announcing_server(config: Any, ready: Callable[[], None]) -> Any:
     """A server that says when it listens."""
     import uvicorn
 

@@ -93,7 +93,7 @@ def stored_answer(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("revision", "answer", "skip", "comment")}
 
 
-def _values(
+def _revision_values(
     row: Row[Any], sent: SubmittedAnswer, reply: CheckedReply, digest: str, now: int, wall: int
 ) -> dict[str, Any]:
     """The row of a revision; times longer than the task was out are cut, and flagged."""
@@ -105,7 +105,7 @@ def _values(
         "revision": sent.revision,
         "active_ms": None if active is None else min(active, elapsed),
         "total_ms": None if total is None else min(total, elapsed),
-        "client_time": _moment(sent.client_time),
+        "client_time": _client_time(sent.client_time),
         "server_time": wall,
         "digest": digest,
         "display": dict(sent.display or {}),
@@ -113,7 +113,7 @@ def _values(
     }
 
 
-def _moment(value: Any) -> str | None:
+def _client_time(value: Any) -> str | None:
     """What a page calls the time: kept as it is, if it can be one."""
     good = isinstance(value, str) and len(value) <= LONGEST_TIME and value.isprintable()
     return value if good else None
@@ -127,7 +127,7 @@ def _duration(value: Any, field: str) -> int | None:
     return int(value)
 
 
-def _settle(connection: Connection, row: Row[Any], state: str, now: int) -> None:
+def _settle_assignment(connection: Connection, row: Row[Any], state: str, now: int) -> None:
     """Move the assignment to its state and ``given`` with it; what comes after its lease is late.
 
     A late answer is kept even if the item is then judged once too often.
@@ -160,7 +160,7 @@ def _settle(connection: Connection, row: Row[Any], state: str, now: int) -> None
         connection.execute(update(items).where(items.c.id == row.item).values(**values))
 
 
-def _watch(connection: Connection, design: Design, row: Row[Any], now: int) -> None:
+def _apply_block_rule(connection: Connection, design: Design, row: Row[Any], now: int) -> None:
     """After a control: block the judge if the campaign has a rule and it says so."""
     purpose = connection.execute(select(items.c.purpose).where(items.c.id == row.item)).scalar_one()
     rule = design.block_rule
@@ -363,10 +363,10 @@ class AssignmentStore:
     def task(self, connection: Connection, design: Design, judge: int, assignment: int) -> HeldTask:
         """A task of a judge, as it is stored."""
         row = self._own_assignment(connection, judge, assignment)
-        shown = self._shown_by(connection, design, row)
+        shown = self._task_view(connection, design, row)
         return HeldTask(assignment, row.last or 0, row.expires, shown)
 
-    def _shown_by(self, connection: Connection, design: Design, row: Row[Any]) -> TaskView:
+    def _task_view(self, connection: Connection, design: Design, row: Row[Any]) -> TaskView:
         """The texts of an assignment, which never change: those taken last are remembered."""
         key = row.id, row.item, row.opened, tuple(row.shown)
         found = self._remembered.get(key)
@@ -397,7 +397,7 @@ class AssignmentStore:
         row = self._own_assignment(connection, judge, assignment)
         if type(revision) is not int or not 1 <= revision < 1_000_000:
             raise AnswerError("no revision", "revision", "count from 1")
-        shown = self._shown_by(connection, design, row)
+        shown = self._task_view(connection, design, row)
         reply = check_answer(design, shown, sent.answer, sent.skip, sent.comment)
         digest, last = content_digest(*reply), row.last or 0
         if revision <= last:
@@ -410,10 +410,10 @@ class AssignmentStore:
             raise AnswerError(
                 f"revision {revision} after {last}", "revision", f"send revision {last + 1}"
             )
-        connection.execute(_INSERT, _values(row, sent, reply, digest, now, wall))
-        _settle(connection, row, "done" if reply.skip is None else "skipped", now)
+        connection.execute(_INSERT, _revision_values(row, sent, reply, digest, now, wall))
+        _settle_assignment(connection, row, "done" if reply.skip is None else "skipped", now)
         if reply.skip is None and design.block_rule is not None:
-            _watch(connection, design, row, now)
+            _apply_block_rule(connection, design, row, now)
         return Receipt(201, {"revision": revision, **reply._asdict()})
 
     def ping(self, judge: int, assignment: int) -> int:
@@ -474,14 +474,14 @@ class AssignmentStore:
                 with self.database.writing() as connection:
                     return work(connection)
             except (IntegrityError, OperationalError) as error:
-                if not _passing(error):
+                if not _is_transient(error):
                     raise
                 time.sleep(0.01 * 2**attempt)
         with self.database.writing() as connection:
             return work(connection)
 
 
-def _passing(error: IntegrityError | OperationalError) -> bool:
+def _is_transient(error: IntegrityError | OperationalError) -> bool:
     """Whether trying again may help: a race, a lock, a serialisation failure."""
     if isinstance(error, IntegrityError):
         return True

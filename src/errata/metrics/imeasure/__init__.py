@@ -264,7 +264,7 @@ class IMeasure(Metric):
 
     def _ranks(self, counts: Floats) -> Floats:
         """What references are compared by, in order: ``[..., 6]``; -1 where one is missing."""
-        base = self._wacc(_base(counts))
+        base = self._wacc(_unchanged_columns(counts))
         ranks = []
         for aspect in get_args(Aspect):
             columns = _aspect_columns(counts, aspect)
@@ -281,7 +281,7 @@ class IMeasure(Metric):
     def score(self, totals: Floats) -> Floats:
         """I of summed columns."""
         return improvement(
-            self._wacc(_aspect_columns(totals, self.aspect)), self._wacc(_base(totals))
+            self._wacc(_aspect_columns(totals, self.aspect)), self._wacc(_unchanged_columns(totals))
         )
 
     def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
@@ -295,7 +295,7 @@ class IMeasure(Metric):
             counted["unproven"] = totals[..., UNPROVEN]
         return {
             "WAcc": self._wacc(columns),
-            "WAcc base": self._wacc(_base(totals)),
+            "WAcc base": self._wacc(_unchanged_columns(totals)),
             "Acc": column_accuracy(columns),
             "P": precision,
             "R": recall,
@@ -324,7 +324,7 @@ class IMeasure(Metric):
         )
 
 
-def _base(counts: Floats) -> Floats:
+def _unchanged_columns(counts: Floats) -> Floats:
     """The columns of the unchanged source: some as they should be, the others missed."""
     columns = np.zeros((*counts.shape[:-1], 5))
     columns[..., :2] = counts[..., BASE]

@@ -58,7 +58,7 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
     alone = [stage[0] for stage in every if len(stage) == 1]
     left = [[tuple(map(sum, zip(*alone, strict=True)))]] if alone else []
     left += [stage for stage in every if len(stage) > 1]
-    for wacc_over_under, acc_over_under in _quotients(weight):
+    for wacc_over_under, acc_over_under in _quotients_of_columns(weight):
         if all(len(stage) == 1 for stage in left):  # nothing to choose
             break
         left, wacc = _maximal(left, *wacc_over_under)
@@ -69,7 +69,9 @@ def best_mixture(stages: Sequence[Sequence[Vector]], weight: float) -> list[Vect
 
 
 @lru_cache(maxsize=8)
-def _quotients(weight: float) -> list[tuple[tuple[Vector, Vector], tuple[Vector, Vector]]]:
+def _quotients_of_columns(
+    weight: float,
+) -> list[tuple[tuple[Vector, Vector], tuple[Vector, Vector]]]:
     """WAcc and Acc as quotients of columns, for correction and for detection."""
     w = Fraction(weight)
     one = 2 * w.denominator  # what all coefficients are multiplied by to be whole
@@ -93,19 +95,19 @@ def possible_mixtures(stages: Sequence[Sequence[Vector]], weight: float) -> list
     needs care only where a sum may be 0, and there all are kept. I counts as the share
     of missed columns of the source; where WAcc is 1, so is all else.
     """
-    correction, detection = _quotients(weight)
+    correction, detection = _quotients_of_columns(weight)
     missed = (0, 0, 0, 0, 0, 0, 1), (0, 0, 0, 0, 0, 1, 0)
     quotients = (correction[0], missed, correction[1], *detection)
     sums: list[Vector] = [(0,) * 7]
     for stage in stages:
-        options = _foremost(stage, quotients)
-        sums = _foremost(
+        options = _undominated(stage, quotients)
+        sums = _undominated(
             (tuple(map(sum, zip(v, u, strict=True))) for v in sums for u in options), quotients
         )
     return sorted(sums, reverse=True)
 
 
-def _foremost(
+def _undominated(
     vectors: Iterable[Vector], quotients: Sequence[tuple[Vector, Vector]]
 ) -> list[Vector]:
     """The vectors that none is in front of; of those alike in every quotient the largest."""
@@ -121,7 +123,9 @@ def _foremost(
         elif least is None or d < least or d == 0:
             least = d
             found += (
-                _foremost(alike[n, d], quotients[1:]) if len(quotients) > 1 else [max(alike[n, d])]
+                _undominated(alike[n, d], quotients[1:])
+                if len(quotients) > 1
+                else [max(alike[n, d])]
             )
     return found
 
@@ -229,11 +233,11 @@ def chain_of(source: tuple[str, ...], clusters: Sequence[Cluster], limits: Limit
     position, complete = 0, True
     for start, end, members in groups:
         elements += [Element(1, ((word,),)) for word in source[position:start]]
-        texts = _texts(source[start:end], start, members, limits.most)
+        texts = _possible_texts(source[start:end], start, members, limits.most)
         if texts is None:
             return _single_element_chain(source, clusters, limits.most)
         elements.append(Element(end - start, tuple(texts)))
-        complete = complete and _combinations(members) <= limits.most
+        complete = complete and _count_combinations(members) <= limits.most
         position = end
     elements += [Element(1, ((word,),)) for word in source[position:]]
     if sum(end - start for start, end, _ in groups) == len(source):
@@ -252,7 +256,7 @@ def _groups(clusters: Sequence[Cluster]) -> list[tuple[int, int, list[Cluster]]]
         spans.append((min(c.start for c in changes), max(c.end for c in changes), cluster))
     for start, end, cluster in sorted(spans, key=lambda span: span[:2]):
         members = [cluster]
-        while groups and _touch(groups[-1], (start, end, members)):
+        while groups and _groups_touch(groups[-1], (start, end, members)):
             before = groups.pop()
             start, end = min(before[0], start), max(before[1], end)
             members = before[2] + members
@@ -260,13 +264,15 @@ def _groups(clusters: Sequence[Cluster]) -> list[tuple[int, int, list[Cluster]]]
     return groups
 
 
-def _touch(left: tuple[int, int, list[Cluster]], right: tuple[int, int, list[Cluster]]) -> bool:
+def _groups_touch(
+    left: tuple[int, int, list[Cluster]], right: tuple[int, int, list[Cluster]]
+) -> bool:
     if left[0] < right[1] and right[0] < left[1]:
         return True
-    return bool(_spans(left[2]) & _spans(right[2]))
+    return bool(_spans_of(left[2]) & _spans_of(right[2]))
 
 
-def _spans(clusters: Iterable[Cluster]) -> set[tuple[int, int]]:
+def _spans_of(clusters: Iterable[Cluster]) -> set[tuple[int, int]]:
     return {
         (change.start, change.end)
         for cluster in clusters
@@ -275,11 +281,11 @@ def _spans(clusters: Iterable[Cluster]) -> set[tuple[int, int]]:
     }
 
 
-def _combinations(clusters: Sequence[Cluster]) -> int:
+def _count_combinations(clusters: Sequence[Cluster]) -> int:
     return prod(len(cluster.alternatives) + cluster.optional for cluster in clusters)
 
 
-def _choices(clusters: Sequence[Cluster], most: int) -> Iterable[list[Change]]:
+def _combinations_of_changes(clusters: Sequence[Cluster], most: int) -> Iterable[list[Change]]:
     """Combinations of alternatives, at most so many, without those that change a span twice."""
     sets = [
         (*cluster.alternatives, ()) if cluster.optional else cluster.alternatives
@@ -291,7 +297,7 @@ def _choices(clusters: Sequence[Cluster], most: int) -> Iterable[list[Change]]:
             yield changes
 
 
-def _texts(
+def _possible_texts(
     words: tuple[str, ...], offset: int, clusters: Sequence[Cluster], most: int
 ) -> list[tuple[str, ...]] | None:
     """What the words can become; None if a change reaches beyond them.
@@ -300,7 +306,7 @@ def _texts(
     remove tokens behind its group.
     """
     texts: dict[tuple[str, ...], None] = {}
-    for changes in _choices(clusters, most):
+    for changes in _combinations_of_changes(clusters, most):
         text = list(words)
         for start, end, new in sorted(changes, key=lambda c: c[:2], reverse=True):
             if end - offset > len(text):
@@ -312,8 +318,10 @@ def _texts(
 
 def _single_element_chain(source: tuple[str, ...], clusters: Sequence[Cluster], most: int) -> Chain:
     """A chain of one element, for sentences that cannot be laid out."""
-    texts = dict.fromkeys(splice(source, changes) for changes in _choices(clusters, most))
-    return Chain((Element(len(source), tuple(texts)),), _combinations(clusters) <= most)
+    texts = dict.fromkeys(
+        splice(source, changes) for changes in _combinations_of_changes(clusters, most)
+    )
+    return Chain((Element(len(source), tuple(texts)),), _count_combinations(clusters) <= most)
 
 
 class NumberedChain(NamedTuple):
@@ -359,8 +367,8 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
     a, b = np.array(chain.source, np.int32), np.array(hypothesis, np.int32)
     low, high, at, first, last, least = threeway.band(a, b)
     positions = chain.positions()
-    points = _points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
-    turned = a[::-1].copy(), b[::-1].copy(), *_mirror(low, high, len(b))
+    points = _chain_points(chain, [(int(first[i]), int(last[i])) for i in positions], int(at[-1]))
+    turned = a[::-1].copy(), b[::-1].copy(), *_mirror_band(low, high, len(b))
     spent = 0
     while len(points) > 2:
         xi = np.array([positions[node] for node, _ in points], np.int32)
@@ -373,19 +381,19 @@ def common_cuts(chain: NumberedChain, hypothesis: Ids) -> tuple[list[Point], boo
             *turned,
             len(a) - xi[::-1],
             len(b) - xj[::-1],
-            *_flat([[text[::-1] for text in part] for part in parts[::-1]]),
+            *_flatten_stages([[text[::-1] for text in part] for part in parts[::-1]]),
             least,
         )
-        found = cuts.planes(a, b, low, high, at, xi, xj, *_flat(parts), least, back)
+        found = cuts.planes(a, b, low, high, at, xi, xj, *_flatten_stages(parts), least, back)
         holds = cuts.held(found, back, at[xi] + xj - low[xi]).astype(bool).tolist()
-        kept = _hold(chain, points, holds)
+        kept = _holding_points(chain, points, holds)
         if len(kept) == len(points):
             return points, all(holds[1:-1])
         points = kept
     return points, True
 
 
-def _points(chain: NumberedChain, columns: list[tuple[int, int]], cells: int) -> list[Point]:
+def _chain_points(chain: NumberedChain, columns: list[tuple[int, int]], cells: int) -> list[Point]:
     """A point for each node; ``columns`` are the first and last hypothesis position there.
 
     Where the hypothesis inserts something the node is doubtful, unless the insertion can be
@@ -401,10 +409,10 @@ def _points(chain: NumberedChain, columns: list[tuple[int, int]], cells: int) ->
         points.append((node, last if after else first))
         sure.append((first == last or after != before) and node % step == 0)
     points[0], points[-1] = (0, 0), (len(chain.texts), columns[-1][1])
-    return _hold(chain, points, sure)
+    return _holding_points(chain, points, sure)
 
 
-def _hold(chain: NumberedChain, points: list[Point], holds: list[bool]) -> list[Point]:
+def _holding_points(chain: NumberedChain, points: list[Point], holds: list[bool]) -> list[Point]:
     """The points that hold, and others without which too many texts would meet."""
     kept = [points[0]]
     for m in range(1, len(points) - 1):
@@ -413,14 +421,14 @@ def _hold(chain: NumberedChain, points: list[Point], holds: list[bool]) -> list[
     return [*kept, points[-1]]
 
 
-def _mirror(low: Costs, high: Costs, n: int) -> tuple[Costs, Costs, Costs]:
+def _mirror_band(low: Costs, high: Costs, n: int) -> tuple[Costs, Costs, Costs]:
     """The band read from the end."""
     turned_low, turned_high = n - high[::-1], n - low[::-1]
     at = np.concatenate([[0], np.cumsum(turned_high - turned_low + 1)]).astype(np.int64)
     return turned_low, turned_high, at
 
 
-def _flat(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
+def _flatten_stages(parts: list[list[Ids]]) -> tuple[Costs, Costs, Costs]:
     """Texts of stages in the form the kernel takes: stages, options, tokens.
 
     In order, so that the kernel finds neighbours that begin alike.

@@ -42,7 +42,7 @@ COMPOUND = {
 }
 
 
-def _words(word: str) -> Iterator[str]:
+def _split_word(word: str) -> Iterator[str]:
     """Split one word without punctuation at its apostrophes."""
     if QUOTED.match(word) and word.lower() not in COMPOUND:
         yield "'"
@@ -55,7 +55,7 @@ def _words(word: str) -> Iterator[str]:
     if clitic is None:
         yield word
         return
-    yield from _words(clitic[1])
+    yield from _split_word(clitic[1])
     yield clitic[2]
 
 
@@ -76,7 +76,7 @@ def treebank_tokens(text: str) -> tuple[str, ...]:
         body, tail = body[: end.start()], end[1]
     for piece in PIECE.finditer(body):
         if piece.lastgroup == "word":
-            tokens += _words(piece[0])
+            tokens += _split_word(piece[0])
         else:
             tokens.append({"open": "``", "close": "''"}.get(piece.lastgroup or "", piece[0]))
     if end is not None and end.start() > 0:

@@ -198,12 +198,12 @@ class Judge(Metric):
 
         def ask() -> JudgeRun:
             shown = self._target_texts(corpus, systems)
-            planned = self._planned(corpus, shown)
+            planned = self._plan_questions(corpus, shown)
             try:
-                answers = self._asker().answers([each.question for each in planned], progress)
+                answers = self._client().answers([each.question for each in planned], progress)
             except ServerRefusal as refusal:
                 of = (each.sentence for each in planned if each.question == refusal.question)
-                raise _about(refusal, corpus.number(next(of))) from None
+                raise _refusal_error(refusal, corpus.number(next(of))) from None
             return assign_answers(planned, answers, shown, systems, schema=self.schema)
 
         where = self.url or os.environ.get(ADDRESS, "")
@@ -212,8 +212,8 @@ class Judge(Metric):
 
     def costs(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> Forecast:
         """How much is to be asked for these systems, before anything is."""
-        planned = self._planned(corpus, self._target_texts(corpus, systems))
-        return self._asker().costs([each.question for each in planned])
+        planned = self._plan_questions(corpus, self._target_texts(corpus, systems))
+        return self._client().costs([each.question for each in planned])
 
     def _target_texts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[list[str]]:
         """What stands for every output: its text, or the source with its edits in brackets."""
@@ -225,7 +225,7 @@ class Judge(Metric):
             for h in found
         ]
 
-    def _planned(self, corpus: Corpus, shown: Sequence[Sequence[str]]) -> list[Planned]:
+    def _plan_questions(self, corpus: Corpus, shown: Sequence[Sequence[str]]) -> list[Planned]:
         prompt = read_prompt(self.mode)
         planned = []
         for i, source in enumerate(map(str.strip, corpus.sources)):
@@ -236,7 +236,7 @@ class Judge(Metric):
                 repeats=self.repeats,
                 seed=self.seed,
             )
-            around = self._around(corpus, i)
+            around = self._context_sentences(corpus, i)
             for turn, groups in enumerate(turns):
                 for targets in groups:
                     text = prompt.fill(source, targets, self.criterion, around)
@@ -245,18 +245,18 @@ class Judge(Metric):
                     planned.append(Planned(i, turn, targets, question))
         return planned
 
-    def _around(self, corpus: Corpus, i: int) -> tuple[list[str], list[str]]:
+    def _context_sentences(self, corpus: Corpus, i: int) -> tuple[list[str], list[str]]:
         """The sentences that stand around one; those that were left out are not bridged."""
         near = [i + step for step in range(-self.neighbours, self.neighbours + 1) if step]
         numbers = {j: corpus.number(j) - corpus.number(i) for j in near if 0 <= j < len(corpus)}
         there = [(j, corpus.sources[j].strip()) for j, away in numbers.items() if away == j - i]
         return [text for j, text in there if j < i], [text for j, text in there if j > i]
 
-    def _asker(self) -> JudgeClient:
+    def _client(self) -> JudgeClient:
         server = ChatServer(self.url, self.timeout, insecure=self.insecure)
         return JudgeClient(
             server,
-            _model(server, self.model),
+            _model_on_server(server, self.model),
             read_prompt(self.mode),
             self.schema,
             self.expectation,
@@ -382,7 +382,7 @@ class Judge(Metric):
         return Description(tuple(context), (*notes, *facts["warning"]))
 
 
-def _about(refusal: ServerRefusal, number: int) -> InputError:
+def _refusal_error(refusal: ServerRefusal, number: int) -> InputError:
     """Which sentence was refused: one that is too long, or that a filter stops, ends every run."""
     alone = f"if it is the sentence, leave it out (--skip-sentences {number}), and run it again"
     return InputError(
@@ -391,7 +391,7 @@ def _about(refusal: ServerRefusal, number: int) -> InputError:
     )
 
 
-def _model(server: ChatServer, asked: str) -> str:
+def _model_on_server(server: ChatServer, asked: str) -> str:
     """The model to ask, by the name the server gives it."""
     try:
         there = server.models()

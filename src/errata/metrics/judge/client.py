@@ -52,12 +52,12 @@ def parse_scores(text: str, targets: int) -> tuple[int, ...] | None:
     (None, None)
     >>> parse_scores('{"target1_score": 4} No: {"target1_score": 2}', 1)
     """
-    start = _start(text)
+    start = _answer_start(text)
     found = _object_at(text, start)
     if found is None:
         return None
     pairs, end = found
-    scores = _scores(pairs)
+    scores = _scores_by_target(pairs)
     if scores is None or sorted(scores) != [*range(1, targets + 1)]:
         return None
     for _ in range(MOST_BRACES):
@@ -65,7 +65,7 @@ def parse_scores(text: str, targets: int) -> tuple[int, ...] | None:
         if later < 0:
             return tuple(scores[target] for target in range(1, targets + 1))
         pairs, end = _object_at(text, later) or ([], later + 1)
-        if any(map(_match_position, pairs)) and _scores(pairs) != scores:
+        if any(map(_match_position, pairs)) and _scores_by_target(pairs) != scores:
             return None
     return None
 
@@ -80,10 +80,10 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
     scores = parse_scores(text, targets)
     if scores is None:
         return None
-    start = _start(text)
+    start = _answer_start(text)
     end = json.JSONDecoder().raw_decode(text, start)[1]
     places = list(_PLACE.finditer(text, start, end))
-    if sorted(map(_target, places)) != [*range(1, targets + 1)]:
+    if sorted(map(_target_number, places)) != [*range(1, targets + 1)]:
         return None  # a score stands at no place, or at more than one
     ends, end = [], 0
     for token in tokens:
@@ -91,7 +91,7 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
         ends.append(end)
     expected: dict[int, float] = {}
     for place in places:
-        target, at = _target(place), place.start(4)
+        target, at = _target_number(place), place.start(4)
         which = next(i for i, stop in enumerate(ends) if at < stop)
         token = tokens[which]
         offset = at - (ends[which] - len(token.text))
@@ -107,7 +107,7 @@ def expected_scores(tokens: Sequence[Choice], targets: int) -> tuple[float, ...]
     return tuple(expected[target] for target in range(1, targets + 1))
 
 
-def _start(text: str) -> int:
+def _answer_start(text: str) -> int:
     """Where the answer begins, after what was thought; -1 where nothing was said, or only begun."""
     thought = text.rfind("</think>")
     return -1 if thought < text.rfind("<think>") else text.find("{", max(thought, 0))
@@ -127,20 +127,20 @@ def _match_position(pair: tuple[str, Any]) -> re.Match[str] | None:
     return _NAMED.fullmatch(pair[0].strip())
 
 
-def _scores(pairs: list[tuple[str, Any]]) -> dict[int, int] | None:
+def _scores_by_target(pairs: list[tuple[str, Any]]) -> dict[int, int] | None:
     """The score of every target that is named, or None where one is none, or is another's."""
     scores: dict[int, int] = {}
     for pair in pairs:
         if (named := _match_position(pair)) is None:
             continue
-        target, score = _target(named), _score(pair[1])
+        target, score = _target_number(named), _score(pair[1])
         if score is None or scores.get(target, score) != score:
             return None
         scores[target] = score
     return scores
 
 
-def _target(named: re.Match[str]) -> int:
+def _target_number(named: re.Match[str]) -> int:
     """Which target is meant; a number of a thousand digits is none."""
     digits = next(group for group in named.groups()[:3] if group is not None)
     return int(digits) if len(digits) < 5 else 0
@@ -587,10 +587,10 @@ class JudgeClient:
         """The answers that are kept; what others wrote into the file is not one."""
         keys = {_question_key(question): question for question in questions}
         found = self.cache.get(self.revision, keys)
-        kept = {keys[key]: self._loaded(data, keys[key]) for key, data in found.items()}
+        kept = {keys[key]: self._load_kept_answer(data, keys[key]) for key, data in found.items()}
         return {question: answer for question, answer in kept.items() if answer is not None}
 
-    def _loaded(self, data: bytes, question: Question) -> Answer | None:
+    def _load_kept_answer(self, data: bytes, question: Question) -> Answer | None:
         try:
             said = json.loads(data)
             if model_name(self.model) != self.model and said["file"] != signature_id(self.model):

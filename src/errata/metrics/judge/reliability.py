@@ -311,7 +311,7 @@ def rankings_of(
             members[i, target].append(system.system)
     rankings = []
     asked: dict[tuple[int, int], int] = defaultdict(int)
-    for showing in _joined(judged.showings) if absolute else judged.showings:
+    for showing in _join_showings(judged.showings) if absolute else judged.showings:
         i, turn = showing.sentence, showing.turn
         asked[i, turn] += 1
         number = corpus.number(i)
@@ -327,7 +327,7 @@ def rankings_of(
     return rankings
 
 
-def _joined(showings: Sequence[Showing]) -> list[Showing]:
+def _join_showings(showings: Sequence[Showing]) -> list[Showing]:
     """The showings of a sentence in one turn, as one.
 
     Targets without a score are left out, unless no target has one.
@@ -385,7 +385,7 @@ def judge_tables(sessions: Sequence[Session], notes: Sequence[str] = ()) -> list
             session.judge,
             system,
             float(session.scores.values[s]),
-            *(_cell(session.scores.parts[part][s].item()) for part in shared),
+            *(_figure_cell(session.scores.parts[part][s].item()) for part in shared),
         )
         for session in sessions
         for s, system in enumerate(session.scores.systems)
@@ -417,7 +417,7 @@ def _trust_table(sessions: Sequence[Session], signature: str) -> Table:
     for name, _, judged in sessions:
         trust = judged.trust
         figures = (trust.tau, trust.spread, trust.ties, trust.agreement, trust.apart)
-        rows.append((name, trust.remark or None, *map(_cell, figures)))
+        rows.append((name, trust.remark or None, *map(_figure_cell, figures)))
     shares, differences = ("ties", "agreement"), ("spread", "apart")
     return Table(
         ("judge", "remark", "τ position", "spread", "ties", "agreement", "apart"),
@@ -465,7 +465,7 @@ def _usage_table(sessions: Sequence[Session], signature: str) -> Table:
 def _position_table(sessions: Sequence[Session], signature: str) -> Table:
     """One row a position: how often something stood there, and what it got."""
     rows: list[tuple[Cell, ...]] = [
-        (name, position, int(seen), _cell(float(mean)), _cell(float(beside)))
+        (name, position, int(seen), _figure_cell(float(mean)), _figure_cell(float(beside)))
         for name, _, judged in sessions
         for position, (seen, mean, beside) in enumerate(
             zip(judged.trust.seen, judged.trust.means, judged.trust.beside, strict=True), 1
@@ -498,6 +498,6 @@ def cost_table(costs: Sequence[tuple[Metric, Forecast]]) -> Table:
     )
 
 
-def _cell(value: float) -> Cell:
+def _figure_cell(value: float) -> Cell:
     """A figure, or nothing where there is none."""
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -80,7 +80,7 @@ def gold_edits(corpus: Corpus, duplicates: str) -> Gold:
     References without edits get them by token alignment. Unless ``duplicates="official"``, an
     edit that changes the same tokens in the same way as an earlier one counts as one with it.
     """
-    return corpus.derived(("m2 gold", duplicates), lambda: _gold(corpus, duplicates))
+    return corpus.derived(("m2 gold", duplicates), lambda: _gold_of_corpus(corpus, duplicates))
 
 
 def gold_references(corpus: Corpus, gold: Gold) -> list[tuple[Reference, tuple[Edit, ...]]]:
@@ -93,16 +93,16 @@ def gold_references(corpus: Corpus, gold: Gold) -> list[tuple[Reference, tuple[E
     return found
 
 
-def _gold(corpus: Corpus, duplicates: str) -> Gold:
+def _gold_of_corpus(corpus: Corpus, duplicates: str) -> Gold:
     edited = with_edits(corpus)
     table = edited.edits
     repeats: dict[int, set[int]] = {}
     if duplicates == "once":
-        several = {r: _repeats(table, r) for r in _with_repeated_spans(table)}
+        several = {r: _repeated_edits(table, r) for r in _with_repeated_spans(table)}
         repeats = {r: found for r, found in several.items() if found}
     stay = np.ones(len(table.start), np.bool_)
     stay[[table.edit_offsets[r] + k for r, found in repeats.items() for k in found]] = False
-    texts, ends = _corrections(table, stay)
+    texts, ends = _reachable_corrections(table, stay)
     tokens = corpus.vocabulary.intern(texts)
     packed = GoldEdits(
         offsets(stay)[table.edit_offsets],
@@ -130,7 +130,7 @@ def _with_repeated_spans(table: ReferenceTable) -> list[int]:
     return [int(reference) for reference in twice]
 
 
-def _repeats(table: ReferenceTable, reference: int) -> set[int]:
+def _repeated_edits(table: ReferenceTable, reference: int) -> set[int]:
     """Return the edits that repeat an earlier one; a word may be inserted twice."""
     first, last = table.edit_offsets[reference : reference + 2].tolist()
     seen: set[tuple[int, int, frozenset[str]]] = set()
@@ -144,7 +144,9 @@ def _repeats(table: ReferenceTable, reference: int) -> set[int]:
     return repeated
 
 
-def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDArray[np.int64]]:
+def _reachable_corrections(
+    table: ReferenceTable, stay: Bools
+) -> tuple[Sequence[str], NDArray[np.int64]]:
     """Return the corrections, of edits that stay, that outputs can have, with their offsets.
 
     A correction with irregular spaces matches nothing, so it is left out.
@@ -154,10 +156,10 @@ def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDA
     # Of what the others hold, a plain space is the only white space, and one at a time.
     odd = (table.replacement_flags & (letters.BEYOND | letters.UNPRINTABLE | letters.DOUBLED)) != 0
     for edit in np.flatnonzero(stay & odd).tolist():
-        many[edit] = _regular(texts[edit])
+        many[edit] = _has_single_spaces(texts[edit])
     main = many != 0
     others = {
-        edit: list(filter(_regular, several))
+        edit: list(filter(_has_single_spaces, several))
         for edit, several in enumerate(table.alternatives)
         if several and stay[edit]
     }
@@ -174,7 +176,7 @@ def _corrections(table: ReferenceTable, stay: Bools) -> tuple[Sequence[str], NDA
     return texts, offsets(many[stay])
 
 
-def _regular(text: str) -> bool:
+def _has_single_spaces(text: str) -> bool:
     """Whether a correction has no white space between its words but single spaces."""
     parts = text.split()
     return len(parts) < 2 or " ".join(parts) == text.strip()
@@ -215,7 +217,7 @@ def match_edits(
     )
     equals: dict[int, list[list[int]]] = {}
     if release:
-        equals, edits, edit_at = _of_release(
+        equals, edits, edit_at = _match_like_release(
             corpus, hypotheses, gold, max_unchanged, edits, edit_at
         )
     keep = np.ones(len(edits), np.uint8)
@@ -225,7 +227,7 @@ def match_edits(
         edits, edit_at, keep, hypothesis.ids, hypothesis.offsets, gold.first, gold.arrays, once
     )
     for r, several in equals.items():
-        counts[r, 0] = _meet(
+        counts[r, 0] = _meet_in_order(
             several, edit_at[r], keep, met[slice(*gold.arrays.gold_at[r : r + 2])], once
         )
     return MatchedEdits(hypothesis, edits, edit_at, keep, counts, met)
@@ -247,7 +249,7 @@ def proposals(
     return proposed, matched.met[slice(*gold.arrays.gold_at[r : r + 2])].tolist()
 
 
-def _of_release(
+def _match_like_release(
     corpus: Corpus,
     hypotheses: Hypotheses,
     gold: Gold,
@@ -274,7 +276,7 @@ def _of_release(
     return equals, np.concatenate([np.zeros((0, 4), np.intc), *rows]), ends
 
 
-def _meet(
+def _meet_in_order(
     equals: list[list[int]], first: int, keep: NDArray[np.uint8], met: NDArray[np.int64], once: bool
 ) -> int:
     """Let proposed edits of one reference meet gold edits from left to right, as `tally` does."""

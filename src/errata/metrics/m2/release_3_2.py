@@ -68,9 +68,9 @@ class _Graph:
         self.source, self.hypothesis = source, hypothesis
         self.arcs = sorted(arc for price in (1, 2) for arc in _cheapest(source, hypothesis, price))
         self.cells = sorted({(0, 0), *(cell for arc in self.arcs for cell in arc)})
-        self.steps = {arc: self._step(arc) for arc in self.arcs}
+        self.steps = {arc: self._phrase_of_arc(arc) for arc in self.arcs}
 
-    def _step(self, arc: Arc) -> Phrase:
+    def _phrase_of_arc(self, arc: Arc) -> Phrase:
         (i, j), (k, m) = arc
         if k > i and m > j:
             equal = self.source[i] == self.hypothesis[j]
@@ -141,7 +141,7 @@ class _Graph:
         for (start, end), group in groups.items():
             group.sort()
             if start == end:
-                self._sweep(group, gold, weight)
+                self._meet_insertions(group, gold, weight)
                 continue
             for arc in group:
                 if self.equal(arc, gold):
@@ -150,7 +150,9 @@ class _Graph:
                     weight[arc] += EPSILON
         return weight
 
-    def _sweep(self, group: list[Arc], gold: Sequence[Edit], weight: dict[Arc, float]) -> None:
+    def _meet_insertions(
+        self, group: list[Arc], gold: Sequence[Edit], weight: dict[Arc, float]
+    ) -> None:
         """Let every gold insertion at one place be met once, from both ends of the group."""
         left, right, now = 0, len(group) - 1, 0
         first, last = 0, len(gold) - 1
