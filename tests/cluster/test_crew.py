@@ -171,23 +171,6 @@ def test_exits_before_work_begins_end_the_run(manifest: Manifest) -> None:
         assert remedy in caught.value.remedy
 
 
-def test_several_stopped_starts_double_the_time_once() -> None:
-    machine = Machine(STOPPED, STOPPED, STOPPED)
-    with machine.crew(2) as crew:
-        for task in (0, 1):
-            crew.ask(Job(task))
-        lost: list[Any] = []
-        while len(lost) < 2:
-            lost += [error for _, error in crew.answers()]
-        assert [error.began or error.exited for error in lost] == [False, False]
-        with crew.alone() as alone:
-            alone.ask(Job(0))
-            found: list[Any] = []
-            while not found:
-                found += alone.answers()
-    assert f" {2 * LIFE:g} s" in found[0][1].problem
-
-
 def test_worker_that_stops_at_work_is_replaced_after_its_life(manifest: Manifest) -> None:
     machine = Machine(STOPPED, f"{SLOW}a{STOPPED}", "w")
     wanted = f"gave no sign of life for {LIFE:g} s"
@@ -308,9 +291,7 @@ def test_first_process_is_deaf_to_interrupts_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_faults_are_reported_once_and_the_worker_goes_on(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_are_reported_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A worker that a fault ended would be replaced, and its sentences searched."""
     folder, manifest = planned(tmp_path / "run", tiled_sample(tmp_path / "in", 1, ("eager",)), "m2")
     (tmp_path / "run" / "manifest.json").rename(tmp_path / "manifest.json")

@@ -325,9 +325,7 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"
 
 
-def test_sentences_left_out_before_count_as_left_out(
-    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_left_out_before_is_left_out(run: PlannedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
     run_job(run.folder, run.manifest, 1, left_out=[3, 5])
     given: list[object] = []

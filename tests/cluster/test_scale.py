@@ -19,8 +19,6 @@ from command import errata, refused
 from errata.io.scores import read_score_file
 from run_folders import SampleFiles, tiled_sample
 
-SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
-
 
 @pytest.fixture
 def files(tmp_path: Path) -> SampleFiles:
@@ -180,25 +178,6 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     narrow = errata("scale", "reduce", *run, "--confidence", "0.5", "--json")
     assert narrow.stdout == errata("scale", "run", *run, "--confidence", "0.5", "--json").stdout
     assert narrow.stdout != done.stdout
-
-
-@pytest.mark.slow
-def test_the_order_of_files_is_as_they_were_given(tmp_path: Path) -> None:
-    """Not that of their names: outputs would come before sources, and refs:10 before refs:2."""
-    files = tiled_sample(tmp_path / "in", 1, ("noisy", "eager"))
-    names = ("source.txt", "reference0.txt", "reference1.txt")
-    plain, *references = [(SAMPLE / name).read_text("utf-8").splitlines() for name in names]
-    several = []
-    for k in range(11):
-        mixed = [references[(i + k) % len(references)][i] for i in range(len(plain))]
-        mixed[k] = f"{mixed[k]} {k}"
-        several.append(tmp_path / f"reference-{k}.txt")
-        several[-1].write_text("".join(f"{line}\n" for line in mixed), encoding="utf-8")
-    what = ["--source", str(SAMPLE / "source.txt"), *(f"--refs={path}" for path in several)]
-    what += [f"{s}={files.output(s)}" for s in files.systems]
-    options = ("-m", "gleu(references=official)", "-m", "m2", "-m", "imeasure", "--resamples", "9")
-    cut = ("--shard-sentences", "30", "--workers", "1")
-    compare_with_score(tmp_path / "run", what, *cut, options=options)
 
 
 def test_what_workers_warn_of_is_said_as_ever(files: SampleFiles, tmp_path: Path) -> None:

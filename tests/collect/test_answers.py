@@ -151,9 +151,7 @@ JSON = st.recursive(
 
 @pytest.mark.slow
 @given(st.sampled_from([RANK, PAIR, SCORE, BESIDE, EDITS, WRITE, REVIEW]), JSON, JSON, JSON)
-def test_nothing_but_a_reply_or_a_refusal(
-    design: Design, answer: Any, skip: Any, comment: Any
-) -> None:
+def test_reply_or_refusal(design: Design, answer: Any, skip: Any, comment: Any) -> None:
     try:
         reply = check_answer(design, TWO, answer, skip, comment)
     except AnswerError as error:

@@ -259,22 +259,6 @@ def test_a_campaign_file_names_the_writers(folder: Path) -> None:
     assert "the writers: missing since the campaign was made" in refused
 
 
-@pytest.mark.slow
-def test_without_writers_texts_are_reviewed_by_anybody(folder: Path) -> None:
-    """The file of writers is missing, or empty where all of them are forgotten."""
-    (folder / WRITERS).write_text("")
-    done = collect(folder, "new", "q.db", *REVIEW, "--judges", 3, *SLOTS)
-    assert f"{WRITERS} names the writers of 0 of 11 texts" in done.stderr
-    (folder / WRITERS).unlink()
-    assert (
-        "names the writers"
-        not in collect(folder, "new", "r.db", *REVIEW, "--judges", 3, *SLOTS).stderr
-    )
-    with running(folder, "run", "r.db") as (server, tokens):
-        (task,) = tasks_of(server, tokens["judge1"])
-        answer(server, tokens["judge1"], task, {"accept": True})
-
-
 def changed(folder: Path, name: str, old: str, new: str) -> None:
     path = folder / name
     text = path.read_text("utf-8")

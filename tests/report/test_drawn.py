@@ -37,7 +37,6 @@ from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLeve
 from errata.meta.tables import scatter_plot, sentence_plot, significance_map
 from errata.plots import Matrix, Panels
 from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, save_figure
-from errata.references.tables import slope_graph
 from printed import alike
 
 if TYPE_CHECKING:
@@ -257,7 +256,7 @@ def drawn(form: FigureForm) -> bytes:
 
 
 @pytest.mark.parametrize("form", STARTS)
-def test_the_same_figure_is_the_same_file(
+def test_figure_is_one_file(
     form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
@@ -375,24 +374,6 @@ def test_every_system_of_a_crowd_is_in_the_legend() -> None:
     assert len(looks) == len(names)
     reach = [np.ptp([line.get_xdata()[k] for line in figure.axes[0].get_lines()]) for k in (0, 1)]
     assert max(reach) < 0.8  # the systems of one corpus do not reach into the next
-
-
-def test_rankings_of_many_sets_and_long_names_stand_apart() -> None:
-    names = tuple(f"a-rather-long-name-of-a-system-{k}" for k in range(12))
-    values = np.round(np.linspace(0, 1, 12), 1)  # which ties some of them
-    columns = {
-        f"a-long-name-of-a-set-{k}": Scores("m", names, np.roll(values, k)) for k in range(9)
-    }
-    figure = draw(slope_graph({"m": columns}))
-    figure_bytes(figure, "svg")
-    panel = figure.axes[0]
-    heads = [label.get_window_extent() for label in panel.get_xticklabels()]
-    sides = [text.get_window_extent() for text in panel.texts]
-    assert sum(text.get_text().count("\n") + 1 for text in panel.texts) == 24
-    for box in (*heads, *sides):
-        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
-    for boxes in (heads, sides):
-        assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[k + 1 :])
 
 
 def _write() -> None:

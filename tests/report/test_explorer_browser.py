@@ -18,7 +18,6 @@ from browser import (
     narrow,
     opened,
     press,
-    printing,
     until,
 )
 from errata.comparison.edits import judged_edits
@@ -30,7 +29,6 @@ from errata.reports.explorer import explorer_section
 from errata.reports.page import Section, page
 from errata.scoring.evaluate import evaluate
 from nasty_texts import CORRECT, SOURCES, WILD
-from processes import wait_until
 
 pytestmark = pytest.mark.browser
 SYSTEMS = (
@@ -205,26 +203,6 @@ def test_filters(at: Any) -> None:
     assert_quiet(at)
 
 
-@pytest.mark.long
-def test_metrics_that_disagree_and_orders(at: Any) -> None:
-    choose(at, "x-disagree", "edits and gleu")
-    said(at, f"1 of {ALL} sentences")
-    (only,) = numbers(at)
-    assert "pairs of systems in opposite ways" in css(at, ".x-facts")[0].text
-    reset(at)
-    for sort, way, first in (
-        ("disagreement of metrics", "largest", only),
-        ("length", "largest", 5),
-        ("difference to the base", "smallest", 6),  # "wild" spoils a sentence that was right
-        ("number", "largest", ALL),
-    ):
-        choose(at, "x-sort", sort)
-        choose(at, "x-way", way)
-        assert numbers(at)[0] == first
-    choose(at, "x-base", "no base")
-    assert not at.find_element("id", "x-change").is_enabled()
-
-
 def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer: Path) -> None:
     missed = f"{ALL - 1} of {ALL} sentences"
     at = ready(browser, explorer, "sentences?system=wild&state=wrong&n=6")
@@ -276,7 +254,7 @@ def test_links_carry_everything_and_the_browser_goes_back(browser: Any, explorer
 
 @pytest.mark.long
 @pytest.mark.parametrize("tall", [reports_explorer.TALL, 5000])
-def test_a_sentence_far_below_is_made_when_it_is_asked_for(
+def test_sentence_far_below_is_made(
     browser: Any, explorer: Path, tmp_path: Path, tall: int
 ) -> None:
     """Also where the list would be taller than a browser can scroll."""
@@ -397,35 +375,4 @@ def test_the_difficulty_map_is_a_link_away(browser: Any, explorer: Path) -> None
         assert_accessible(at)
     at.back()
     until(at, "!document.getElementById('x-difficulty').checked")
-    assert_quiet(at)
-
-
-@pytest.mark.long
-def test_print_takes_what_is_filtered_up_to_a_bound(
-    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reports_explorer, "MOST_PRINTED", 7)
-    (tmp_path / "page.html").write_text(page("Explorer", [made()]), encoding="utf-8")
-    at = ready(browser, tmp_path / "page.html")
-    titles = "[...document.querySelectorAll('#x-printed h3')].map(h => h.textContent)"
-
-    def until_printed(*wanted: int) -> None:
-        def printed() -> bool:
-            at.execute_script("dispatchEvent(new Event('beforeprint'))")
-            found = at.execute_script(f"return {titles}")
-            return bool(found == [f"Sentence {number}" for number in wanted])
-
-        wait_until(printed)
-
-    until_printed(*range(1, 8))
-    note = "document.querySelector('#x-printed .note').textContent"
-    assert f"7 of {ALL} sentences are printed" in at.execute_script(f"return {note}")
-    with printing(at):
-        assert not at.find_element("id", "x-list").is_displayed()
-        assert not at.find_element("id", "x-filters").is_displayed()
-        assert css(at, "#x-printed .x-text")[0].is_displayed()
-    at.execute_script("dispatchEvent(new Event('afterprint'))")
-    assert at.execute_script(f"return {titles}") == []
-    choose(at, "x-state", "wrong")
-    until_printed(1, 2, 6)
     assert_quiet(at)

@@ -180,9 +180,7 @@ def test_search_reads_sentences_and_not_marks(page: Any) -> None:
 
 
 @pytest.mark.long
-def test_whole_test_set_is_shown(
-    browser: Any, oracles: Path, conll14: Path, tmp_path: Path
-) -> None:
+def test_a_test_set_is_shown(browser: Any, oracles: Path, conll14: Path, tmp_path: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")
     shown_map(browser, tmp_path, heat_map(build_difficulty_map(corpus, systems)))

@@ -324,9 +324,7 @@ def test_no_value_and_two_columns_of_one_name() -> None:
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
-def test_what_is_missing_is_named(
-    package: str, gleu: Scores, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_is_named(package: str, gleu: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match=rf"pip install 'errata-gec\[{package}\]'"):
         getattr(gleu, f"to_{package}")()

@@ -17,7 +17,6 @@ from command import errata
 from errata import benchmark
 from errata import benchmark as study
 from errata.benchmark import (
-    BENCHMARKED,
     FIGURES,
     JUDGED,
     MetricNotRun,
@@ -194,9 +193,7 @@ def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(row["metric"].startswith("edits") for row in tables[1]["rows"]) == 1
 
 
-def test_sets_that_are_not_on_disk_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_sets_not_on_disk_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     quick = ("benchmark", "-m", "gleu", "--resamples", 0, "--json")
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path))
     nothing = errata(*quick, code=2)
@@ -295,14 +292,6 @@ def test_a_set_without_judgments_is_refused() -> None:
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "benchmark.py"))
-SLOW = {
-    "harper",
-    "scribendi",
-    "fluency",
-    "cleme",
-    "cleme2",
-    "meteor",
-}  # or with a model to be fetched
 Rows = dict[str, dict[str, str]]
 
 
@@ -343,10 +332,3 @@ def test_the_page_has_what_the_command_gives(data_sets: Path) -> None:
     """Values and intervals do not depend on what else is compared."""
     now = printed(data_sets, "gmeg-fce", "-m", "gleu", "-m", "m2")
     same_cells("gmeg-fce", page(), now, 2)
-
-
-@pytest.mark.slow
-def test_the_page_has_all_metrics_that_are_quick(data_sets: Path) -> None:
-    quick = [metric for metric in BENCHMARKED if metric not in SLOW]
-    chosen = [word for metric in quick for word in ("-m", metric)]
-    same_cells("gmeg-wiki", page(), printed(data_sets, "gmeg-wiki", *chosen), len(quick))

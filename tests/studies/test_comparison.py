@@ -204,9 +204,7 @@ def test_no_equality_by_an_interval_that_covers_less_than_nothing() -> None:
         assert found.answer.outcome == "undecided"
 
 
-def test_bleu_p_values_are_those_of_sacrebleu_on_the_same_draws(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_bleu_p_values_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Approximate randomisation digit for digit; and its bootstrap p of our resamples."""
     from sacrebleu.metrics.bleu import BLEU as SacreBLEU
     from sacrebleu.significance import PairedTest

@@ -124,7 +124,7 @@ def test_needed_sentences_are_named_where_there_are_fewer() -> None:
     st.integers(0, 60),
     st.integers(0, 12),
 )
-def test_to_exchange_old_and_new_turns_the_outcome(
+def test_exchange_turns_the_outcome(
     d: float, width: float, p: float, sentences: int, changed: int
 ) -> None:
     one = pair(d, d - width, d + width, p, sentences=sentences, changed=changed)

@@ -345,17 +345,6 @@ def test_the_wheel_installs_and_is_imported(tmp_path: Path) -> None:
     assert done.stdout.decode().split() == [str(site / "errata/__init__.py"), __version__]
 
 
-def test_the_wheel_carries_data_and_no_compiled_kernel() -> None:
-    name, files = own_wheel()
-    assert name == f"errata_gec-{__version__}-py3-none-any.whl"
-    assert "errata/kernels/maxmatch.py" in files
-    assert "errata/datasets/sample/source.txt" in files
-    assert not [path for path in files if path.endswith((".so", ".pyd", ".c", ".pyc"))]
-    metadata = files[f"errata_gec-{__version__}.dist-info/METADATA"].decode()
-    assert "Name: errata-gec" in metadata
-    assert "Requires-Dist: numpy" in metadata
-
-
 def test_without_an_installed_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codabench, "DISTRIBUTION", "no-such-distribution")
     with pytest.raises(InputError, match=r"pip install"):

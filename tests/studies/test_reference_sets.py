@@ -126,18 +126,6 @@ def test_command_from_files(tmp_path: Path) -> None:
     assert "What annotators change" in errata(*line, "--refs", "s", cwd=tmp_path).stdout
 
 
-def test_annotators_are_called_as_their_files(tmp_path: Path) -> None:
-    """In every table that names them."""
-    for name, text in (("s", "a b c"), ("x.txt", "a d c"), ("y.txt", "a d e")):
-        (tmp_path / name).write_text(f"{text} .\nf g .\n")
-    given = ("references", "--source", "s", "--refs", "x.txt", "--refs", "y.txt", "-m", "gleu")
-    done = errata(*given, "--resamples", "0", "--json", cwd=tmp_path)
-    tables = [table["rows"] for table in json.loads(done.stdout)["tables"]]
-    named = [{row["annotator"] for row in rows} for rows in tables if "annotator" in rows[0]]
-    assert len(named) > 1
-    assert all(names == {"x.txt", "y.txt"} for names in named), named
-
-
 SAMPLE = Path(__file__).parents[2] / "src" / "errata" / "datasets" / "sample"
 TEXTS = ("--source", "source.txt")
 OUTPUTS = tuple(f"{name}.txt" for name in ("eager", "cautious", "fluent", "noisy", "nothing"))
@@ -320,7 +308,7 @@ def test_what_is_no_set_is_refused() -> None:
     assert refused(cases, SAMPLE) == []
 
 
-def test_table_6_of_sakaguchi(
+def test_sakaguchi_table_6(
     data_sets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command gives the cells that `errata reproduce sakaguchi16` has, from the same files."""

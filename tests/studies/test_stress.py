@@ -99,9 +99,7 @@ def test_attacks_that_are_the_same_for_every_source() -> None:
 
 
 @given(st.lists(st.text("abc ", max_size=8), min_size=1, max_size=9), st.booleans())
-def test_neighbours_are_other_peoples_sentences_nearest_first(
-    sentences: list[str], swapped: bool
-) -> None:
+def test_neighbours_are_nearest_first(sentences: list[str], swapped: bool) -> None:
     sources = sentences[::-1] if swapped else [sentence + " x" for sentence in sentences]
     found = texts("nearest neighbour", sources, sentences)
     for i, (source, own) in enumerate(zip(sources, sentences, strict=True)):
@@ -251,9 +249,7 @@ def test_every_metric_has_a_card(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.lm
 @pytest.mark.parametrize("name", OF_TORCH)
-def test_every_metric_of_an_encoder_has_a_card(
-    name: str, tiny_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encoders_have_cards(name: str, tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tiny_models)
     has_a_card(name)
 
@@ -305,9 +301,7 @@ def test_the_command_on_bad_input() -> None:
     assert refused(cases) == []
 
 
-def test_neighbours_are_of_other_lines_however_many_there_are(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_neighbours_are_of_other_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [f"{word} go home ." for word in ("He", "She", "It", "Ann", "Bob", "Eve", "Tim")]
     right = [text.replace("go", "goes") for text in sources]
     right[0] = sources[1]  # what is a source in line 2 is the right text of line 1

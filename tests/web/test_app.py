@@ -259,24 +259,7 @@ def test_several_changes_are_made_together_or_not_at_all(call: Client) -> None:
     assert quota() == 7
 
 
-def test_action_on_several_judges_is_done_to_all_or_none(call: Client) -> None:
-    def act(action: str, *names: str) -> int:
-        return call("POST", f"admin/judges/{action}", {"names": list(names)}, who=0).status_code
-
-    def links() -> Any:
-        return call("POST", "admin/links", {"names": []}, who=0).json()
-
-    before = links()
-    names = [each["name"] for each in before["links"]]
-    for action in ("block", "rotate", "forget"):
-        assert act(action, *names, "nobody") == 422
-        assert call("GET", "me").json()["state"] == "working"
-    assert links() == before
-    assert act("block", *names) == 200
-    assert call("GET", "me").json()["state"] == "blocked"
-
-
-def test_health_is_measured_and_remembered(
+def test_health_is_remembered(
     campaign: Made, call: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ailing: list[str] = []

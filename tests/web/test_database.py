@@ -117,9 +117,7 @@ def test_existing_database_is_not_overwritten(place: str) -> None:
 
 
 @BOTH_DATABASES
-def test_interrupted_creation_leaves_no_half_campaign(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_creation_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopped before its judges are in, it is as if nothing had been made: it can be made again."""
     monkeypatch.setenv(KEY_VARIABLE, "ab" * 32)
     design = Design(judges=2)
@@ -141,7 +139,7 @@ def test_interrupted_creation_leaves_no_half_campaign(
     database.close()
 
 
-def test_log_that_cannot_be_emptied_is_reported(
+def test_log_that_is_not_emptied_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader keeps the log as it was: nobody may hear that a name is gone while it is not."""
@@ -161,9 +159,7 @@ def test_log_that_cannot_be_emptied_is_reported(
 
 @pytest.mark.slow
 @pytest.mark.postgres
-def test_postgres_that_may_lose_answers_is_refused(
-    cluster: postgres.Cluster, postgres_place: str
-) -> None:
+def test_postgres_that_may_lose_is_refused(cluster: postgres.Cluster, postgres_place: str) -> None:
     name = postgres_place.rpartition("/")[2]
     cluster.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
     with pytest.raises(InputError, match="synchronous_commit is off"):
@@ -334,7 +330,7 @@ def named_in(files: Iterable[Path]) -> set[bytes]:
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize("erase", [False, True])
-def test_forgotten_judge_is_in_no_table_of_postgres(
+def test_forgotten_is_in_no_table(
     cluster: postgres.Cluster, postgres_place: str, erase: bool
 ) -> None:
     campaign = made(postgres_place, Design(judges=2))

@@ -172,32 +172,6 @@ def test_every_state(browser: Any, tmp_path: Path, language: str) -> None:
 
 
 @pytest.mark.long
-def test_status_line_tells_what_becomes_of_answers(browser: Any, ranking: ServedCampaign) -> None:
-    judge = at_work(browser, ranking)
-    line = css(browser, "#status")[0]
-    assert (line.get_attribute("role"), line.get_attribute("aria-live")) == ("status", "polite")
-    assert line.text == ""
-    answer_by_keys(browser, "rank")
-    status(browser, "Draft kept on this device")
-    with network(browser, latency=1500):
-        control_enter(browser)
-        status(browser, "Sending")
-        status(browser, "Stored")
-    submit_done(browser, 1)
-    with network(browser, offline=True):
-        status(browser, "Offline")  # though nothing waits
-        submit(browser)
-        status(browser, "Offline: 1 not sent yet")
-        assert_accessible(browser)
-        press(browser, "1")  # a draft of the next does not hide what is in danger
-        status(browser, "Offline: 1 not sent yet")
-    submit_done(browser, 2)  # it went by itself when the network was back
-    rows = ranking.answers(judge)
-    assert len({row.assignment for row in rows}) == len(rows) == 2
-    browser.get_log("browser")  # what Chromium notes of calls that failed
-
-
-@pytest.mark.long
 def test_answers_outlive_a_closed_tab(browser: Any, tmp_path: Path) -> None:
     """The server is gone, the tab closed, the link replaced, and the study rests in the end."""
     with campaign_served(tmp_path, design_for("rank", 1)) as one:
@@ -285,9 +259,7 @@ def test_active_time_is_visible_and_busy(browser: Any, ranking: ServedCampaign) 
 
 
 @pytest.mark.long
-def test_answers_of_another_campaign_at_the_address_are_not_sent(
-    browser: Any, tmp_path: Path
-) -> None:
+def test_answers_of_another_campaign_are_not_sent(browser: Any, tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("one", "two")]
     for folder in folders:
         folder.mkdir()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import shutil
 import signal
 import subprocess
-import time
 import tracemalloc
 import urllib.request
 from collections import Counter
@@ -28,17 +26,15 @@ from campaigns import material
 from command import errata
 from errata.cli.collect import command
 from errata.collect.answers import content_digest
-from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
-from errata.collect.items import build_items, task_of
-from errata.collect.web.database import Database, create_database, open_database
+from errata.collect.items import build_items
+from errata.collect.web.database import create_database, open_database
 from errata.collect.web.judges import add_judges, change_state, fill_campaign
 from errata.collect.web.schema import assignments, items, judgments
-from errata.collect.web.store import AssignmentStore, SubmittedAnswer
 from processes import children, free_port, lives, wait_until
 from served import PROGRAM, Server, eventually, served_by_process
 from simulated_judges import Noted, SimulatedJudge, all_at_work
-from stored_campaigns import held_task, made, next_task, submit_answer
+from stored_campaigns import made
 
 SEVERAL = PROGRAM.replace("adjust=adjust", "workers=3").replace(
     "serve(place", 'if __name__ == "__main__": serve(place'
@@ -118,9 +114,7 @@ def campaign(place: str, judges: int, sentences: int) -> None:
     ("judges", "sentences", "kills", "pause"),
     [(20, 200, 3, 0.0), pytest.param(200, 4000, 20, 0.5, marks=pytest.mark.long)],
 )
-def test_nothing_acknowledged_is_lost(
-    place: str, judges: int, sentences: int, kills: int, pause: float
-) -> None:
+def test_nothing_is_lost(place: str, judges: int, sentences: int, kills: int, pause: float) -> None:
     campaign(place, judges, sentences)
     with served_by_process(place) as server:
 
@@ -269,10 +263,8 @@ def test_full_disk_is_reported_and_survived(small_disk: Path) -> None:
     assert broken_promises(place, own) == []
 
 
-LIMIT_MS = 15  # of processor time, usually less
+REQUEST_MS = 100  # of processor time: many times what it takes on a quick machine
 MEGABYTES = 250  # that a server may take
-PLAIN_S = 0.125  # of processor time, for `plain_work`, where these limits were set
-GENEROUS = 10
 EXPORT = "api/v1/admin/export?form=jsonl"
 
 
@@ -281,19 +273,6 @@ def processor_ms(server: Server) -> float:
     assert server.process is not None
     words = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")
-
-
-def plain_work() -> float:
-    """Seconds of processor time for a piece of plain Python, the least of three."""
-    page = {str(k): [k, str(k) * 3, {"a": k}] for k in range(300)}
-    taken = []
-    for _ in range(3):
-        start = time.process_time()
-        for _ in range(300):
-            json.loads(json.dumps(page))
-            sorted(page, key=lambda k: str(page[k][1]))
-        taken.append(time.process_time() - start)
-    return min(taken)
 
 
 def large_campaign(path: Path, most: int, systems: int, judges: int) -> None:
@@ -333,42 +312,26 @@ def large_campaign(path: Path, most: int, systems: int, judges: int) -> None:
     database.close()
 
 
-def cost_of_requests(database: Database) -> dict[str, float]:
-    """Processor milliseconds of claims, of reading tasks and of answers: the 95th percentile."""
-    store = AssignmentStore(database, rng=np.random.default_rng(1))
-    design = store.campaign().design
-    times = []
-    for judge in range(1, 201):
-        clock = [time.process_time()]
-        held = next_task(store, judge)
-        clock.append(time.process_time())
-        assert isinstance(held, KeepCurrent), held
-        task = held_task(store, judge, held.assignment)
-        clock.append(time.process_time())
-        ranks = {output["key"]: 1 for output in task_of(design, task.shown)["outputs"]}
-        sent = SubmittedAnswer(task.last + 1, ranks, active_ms=9000)
-        submit_answer(store, judge, held.assignment, sent)
-        clock.append(time.process_time())
-        times.append(np.diff(clock) * 1000)
-    found = np.quantile(times, 0.95, axis=0).tolist()
-    return dict(zip(("claim", "task", "submit"), found, strict=True))
-
-
 @pytest.mark.long
 def test_large_campaign_is_served_soon_and_in_little_memory(tmp_path: Path) -> None:
     large = tmp_path / "large.db"
     large_campaign(large, 100_000, 15, 300)
-    with closing(open_database(str(large))) as database:
-        costs = cost_of_requests(database)
     with served_by_process(str(large)) as server:
         wait_until(lambda: server.call("GET", "admin/ranking", token=server.admin)[1]["tables"])
         judges = server.call("GET", "admin/judges", token=server.admin)[1]
         assert len(judges["tables"][0]["rows"]) == 300
         before = processor_ms(server)
-        for _ in range(50):
+        for k in range(1, 101):
             for part in ("status", "ranking", "judges", "items"):
                 assert server.call("GET", f"admin/{part}", token=server.admin)[0] == 200
-        costs["organiser"] = (processor_ms(server) - before) / 200
+            token = server.token(k)
+            task = server.call("POST", "tasks", {"ahead": 1}, token=token)[1]["tasks"][0]
+            ranks = {output["key"]: 1 for output in task["outputs"]}
+            sent = {"revision": task["revision"], "answer": ranks}
+            assert server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)[0] == 201
+        cost = (processor_ms(server) - before) / 600
+        print(f"{cost:.1f} ms of processor time for a request")
+        assert cost < REQUEST_MS
         headers = {"Authorization": f"Bearer {server.admin}"}
         asked = urllib.request.Request(f"{server.address}{EXPORT}", headers=headers)
         with urllib.request.urlopen(asked, timeout=300) as answer:  # read as it comes
@@ -378,9 +341,6 @@ def test_large_campaign_is_served_soon_and_in_little_memory(tmp_path: Path) -> N
         held = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
         print(f"{held:.0f} MB with figures and an export")
         assert held <= MEGABYTES
-    slower = max(1.0, plain_work() / PLAIN_S)
-    print(f"{costs} ms of processor time, on a machine {slower:.1f} times slower than usual")
-    assert max(costs.values()) < GENEROUS * LIMIT_MS * slower
 
 
 @pytest.mark.long

@@ -112,9 +112,7 @@ def click_answers(browser: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kind_by_keys_and_clicks_in_every_size_and_for_a_screen_reader(
-    browser: Any, campaigns_of: Any, kind: str
-) -> None:
+def test_kind_by_keys_clicks_and_screen_reader(browser: Any, campaigns_of: Any, kind: str) -> None:
     """No person with a screen reader was at hand: the tree that Chromium gives it is checked."""
     one = campaigns_of(kind)
     judge = at_work(browser, one)

@@ -76,9 +76,7 @@ def click_named(browser: Any, name: str) -> None:
                 raise
 
 
-def test_every_part_is_shown_and_saved(
-    browser: Any, watched: ServedCampaign, tmp_path: Path
-) -> None:
+def test_parts_are_shown_and_saved(browser: Any, watched: ServedCampaign, tmp_path: Path) -> None:
     organiser(browser, watched)
     assert browser.current_url == f"{watched.server.address}admin"  # the token left the address
     until(browser, "document.querySelector('#systems table') !== null")
@@ -177,9 +175,7 @@ def test_people_links_and_texts(browser: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_link_outlives_a_server_that_is_not_there_yet(
-    browser: Any, watched: ServedCampaign
-) -> None:
+def test_link_outlives_a_server_that_is_late(browser: Any, watched: ServedCampaign) -> None:
     """The token has left the address: the page must not throw it away for a call that failed."""
     browser.execute_cdp_cmd("Network.enable", {})
     browser.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/api/v1/admin/status"]})

@@ -61,16 +61,6 @@ def name_of(made: Made, judge: int) -> str:
     return str(made.scalars(select(judges.c.name).where(judges.c.id == judge))[0])
 
 
-def test_places_are_reserved_on_joining(make: Make) -> None:
-    made = panelled(make)
-    first, second = came(made, "p-one"), came(made, "p-two")
-    assert first[0] != second[0]
-    assert refused(made, "p-three") == (409, "full")
-    assert came(made, "p-one") == first  # the same session again: the same link
-    change_state(made.database, "paused")
-    assert refused(made, "p-four") == (403, "paused")
-
-
 @BOTH_DATABASES
 def test_as_many_of_those_who_come_at_once_get_in_as_there_are_places(make: Make) -> None:
     made = panelled(make, Panel("prolific", 3))
@@ -171,7 +161,7 @@ def test_another_session_gets_a_new_link_unless_the_first_is_at_work(make: Make)
     ],
     ids=lambda x: getattr(x, "provider", ""),
 )
-def test_parameters_have_the_names_of_the_provider(
+def test_parameters_are_the_providers(
     make_sqlite: Make, panel: Panel, sent: dict[str, str]
 ) -> None:
     made = panelled(make_sqlite, panel)
@@ -403,15 +393,6 @@ def test_examples_are_only_in_details(make_sqlite: Make) -> None:
     first, *others = map(json.loads, export_lines(made.database, "details"))
     assert (first["purpose"], first["passed"], first["expected"]["why"]) == ("tutorial", True, WHY)
     assert [each["purpose"] for each in others] == ["main", "main"]
-
-
-def test_why_of_a_control_is_kept(make_sqlite: Make) -> None:
-    expected = {"worse": 1, "better": 0, "why": WHY}
-    made = make_sqlite(
-        Design(), examples=(Example("Go .", ("Goes .", "Go go ."), expected, "control"),)
-    )
-    kept = made.scalars(select(items.c.expected).where(items.c.policy == "own"))
-    assert [*kept] == [expected]
 
 
 def test_examples_that_do_not_fit_are_refused() -> None:

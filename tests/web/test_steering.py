@@ -14,13 +14,11 @@ from campaigns import material
 from errata.collect.design import Design
 from errata.collect.web import dashboard
 from errata.collect.web.app import BackgroundUpdates
-from errata.collect.web.campaign import change_budget, earlier_counts, store_earlier
+from errata.collect.web.campaign import change_budget
 from errata.collect.web.dashboard import PARTS, Dashboard, GatheredJudgments
 from errata.collect.web.exports import judgments_in
 from errata.collect.web.judges import forget_judges, set_state_of_judge
 from errata.collect.web.schema import events
-from errata.core.errors import InputError
-from errata.data import Judgment
 from errata.human.output_pairs import ranking_columns
 from stored_campaigns import BOTH_DATABASES, Made, Make, text_of
 
@@ -65,25 +63,6 @@ def test_adaptive_pairs_follow_what_is_known(make_sqlite: Make) -> None:
     judge_all(made, 1)
     assert steering.renew_strengths()
     assert len(list(judgments_in(made.database))) == 55
-
-
-def test_adaptive_pairs_start_from_what_is_known_of_old(make_sqlite: Make) -> None:
-    """Earlier judgments move the strengths, add up, and are in no export and no figure."""
-    design = Design(kind="pair", policy="adaptive", judges=2, repeats=0, controls=0)
-    made = make_sqlite(design, material(60, 3, sharing=0.0))
-    earlier = [Judgment("old", k, (("S2",), ("S0",), ("other",)), (1, 2, 1)) for k in range(30)]
-    counts = earlier_counts(earlier, made.store.campaign().systems, ["old.jsonl"])
-    for many in (1, 2):
-        store_earlier(made.database, counts)
-        steering = BackgroundUpdates(made.store)
-        assert steering.renew_strengths()
-        assert made.store.strengths is not None
-        assert made.store.strengths.met[2, 0] == 30 * many
-        assert made.store.strengths.strength.argmax() == 2
-        assert made.store.strengths.strength.argmin() == 0
-    assert list(judgments_in(made.database)) == []
-    with pytest.raises(InputError, match=r"old\.jsonl: no earlier judgment compares two systems"):
-        earlier_counts(earlier, ["S1", "S3"], ["old.jsonl"])
 
 
 def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
@@ -160,9 +139,7 @@ def test_figures_hold_what_is_stored_whatever_happens(make: Make) -> None:
     assert len({*gathered.work()}) >= 3
 
 
-def test_figures_that_nobody_looks_at_rest(
-    make_sqlite: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_rest_unless_looked_at(make_sqlite: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, now = make_sqlite(Design(judges=1)), [1000.0]
     monkeypatch.setattr(dashboard, "monotonic", lambda: now[0])
     page = Dashboard(campaign.store)

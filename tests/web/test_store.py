@@ -17,7 +17,7 @@ from errata.collect.answers import AnswerError
 from errata.collect.assignment import KeepCurrent, NoTask
 from errata.collect.design import Design, Scale
 from errata.collect.web.api import judge_state
-from errata.collect.web.assignment_queries import SqlReader, may_come_back, without_reviewers
+from errata.collect.web.assignment_queries import may_come_back, without_reviewers
 from errata.collect.web.judges import (
     add_judges,
     change_state,
@@ -260,32 +260,6 @@ def test_skipped_items_go_to_others_and_are_parked(make: Make) -> None:
     check_invariants(made)
 
 
-def test_skip_is_late_when_taken_back_after_another_answered(make: Make) -> None:
-    made = make(Design(judges=2, **ALONE))
-    skipped = made.claim(1)
-    made.submit(1, skipped)
-    other = made.claim(2)
-    ranks = ranked_alike(made.body(2, other))
-    made.submit(2, other, ranks)
-    assert made.submit(1, skipped, ranks, revision=2).status == 201
-    rows = [row_of(made, each) for each in (skipped, other)]
-    assert rows[0].item == rows[1].item
-    assert [row.late for row in rows] == [True, False]
-    check_invariants(made, late=True)
-
-
-def test_distance_of_a_repeat_is_exact(make: Make) -> None:
-    made = make(Design(quota=20, controls=0, repeats=0))
-    found = []
-    for _ in range(6):
-        campaign = made.store.campaign()
-        with made.database.reading() as connection:
-            reader = SqlReader(connection, campaign.design, campaign.systems, "open", "j0")
-            found.append(reader.repeatable(1, 5) is not None)
-        work(made, 1, made.store.rng)
-    assert found == [False] * 5 + [True]
-
-
 def test_two_tasks_are_held_and_times_longer_than_they_were_out_are_cut(make: Make) -> None:
     made = make(Design())
     task = made.claim(ahead=2)
@@ -342,17 +316,6 @@ def test_constraints_and_triggers_hold(make: Make) -> None:
         copy = {k: value for k, value in made.rows(table)[0]._mapping.items() if k != "id"}
         with pytest.raises(IntegrityError), made.database.writing() as connection:
             connection.execute(table.insert().values(**copy))
-
-
-def test_task_of_a_blocked_judge_goes_to_others(make: Make) -> None:
-    made = make(Design(judges=2, **ALONE))
-    held = made.claim(1)
-    set_state_of_judge(made.database, "j0", "blocked")
-    assert next_task(made.store, 1) == NoTask("blocked")
-    assert row_of(made, held).item == row_of(made, made.claim(2)).item
-    set_state_of_judge(made.database, "j0", "active")
-    made.claim(1)
-    check_invariants(made)
 
 
 def test_rule_blocks_a_judge_who_fails_controls(make: Make) -> None:

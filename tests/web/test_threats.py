@@ -439,7 +439,7 @@ def test_slow_headers_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("text", [HALF, WHOLE])
-def test_connections_that_rest_make_room_for_others(
+def test_resting_connections_end(
     server: Server, monkeypatch: pytest.MonkeyPatch, text: bytes
 ) -> None:
     monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 8)
