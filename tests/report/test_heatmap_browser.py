@@ -164,22 +164,6 @@ def test_page_in_every_light_in_print_and_under_its_policy(page: Any) -> None:
 
 
 @pytest.mark.long
-def test_search_reads_sentences_and_not_marks(page: Any) -> None:
-    for words, found in (
-        ("TEA", ["s2"]),
-        ("he go home", ["s1"]),  # as the learner wrote it, over a mark
-        ("goes home .", ["s1"]),  # as it is corrected
-        ("likes a tea", []),  # neither
-        ("is  well", ["s4"]),  # over the place of a false alarm
-        ("0.67", []),
-        ("2", []),  # weights and numbers of sentences are no text
-    ):
-        page.find_element("id", "text").send_keys(words)
-        assert shown(page) == found
-        reset(page)
-
-
-@pytest.mark.long
 def test_a_test_set_is_shown(browser: Any, oracles: Path, conll14: Path, tmp_path: Path) -> None:
     corpus = read_m2(conll14 / "conll14st-test.m2").keep_annotators(0)
     systems = read_hypotheses_m2(oracles / "difficulty" / "hypotheses.m2.gz")

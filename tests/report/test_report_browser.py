@@ -16,7 +16,6 @@ from browser import (
     dark,
     narrow,
     opened,
-    press,
     printing,
     until,
 )
@@ -202,34 +201,6 @@ def test_tables_and_charts_can_be_taken_away(page: Any, made: Any) -> None:
     )
     assert kind == "svg0"
     assert_quiet(page)
-
-
-@pytest.mark.long
-def test_the_keyboard_reaches_results_first_and_words_are_explained(page: Any) -> None:
-    from selenium.webdriver import ActionChains
-
-    press(page, "\ue004")  # Tab
-    first = page.switch_to.active_element
-    assert first.get_attribute("href").endswith("#main")
-    assert first.is_displayed()
-    press(page, "\ue007")  # Enter
-    assert page.switch_to.active_element.get_attribute("id") == "main"
-    tip = page.find_element("id", "tip")
-    assert not tip.is_displayed()
-    page.execute_script("document.querySelector('#leaderboard .sort[data-term]').focus()")
-    assert tip.is_displayed()
-    assert tip.text == page.execute_script(
-        "const asked = document.querySelector('#leaderboard .sort[data-term]');"
-        "return document.getElementById(asked.getAttribute('aria-describedby')).textContent"
-    )
-    press(page, "\ue00c")  # Escape
-    assert not tip.is_displayed()
-    term = css(page, "#answer .term")[0]
-    page.execute_script("arguments[0].scrollIntoView({block: 'center'})", term)
-    ActionChains(page).move_to_element(term).perform()
-    assert tip.is_displayed()
-    with narrow(page):
-        assert_fits(page)
 
 
 def test_a_regression_leads_to_its_sentence(page: Any) -> None:

@@ -440,19 +440,6 @@ def test_what_is_refused() -> None:
         compare("m2", corpus, systems[0], [])
 
 
-def test_a_comparison_is_a_data_frame() -> None:
-    systems, drawn = sample_systems(), {"resamples": 20, "trials": 20}
-    (found,) = compare(["gleu", "edits"], sample_corpus(), systems[0], systems[1], **drawn)
-    frame = found.to_pandas()
-    assert frame["metric"].tolist() == ["gleu", "edits"]
-    assert frame["difference"].tolist() == [d.difference.value for d in found.differences]
-    assert frame["p"].tolist() == [d.p for d in found.differences]
-    assert sorted(found.to_polars("kinds")["kind"]) == [each.kind for each in found.kinds]
-    assert "gleu" in found._repr_html_()
-    with pytest.raises(InputError, match="no table 'kind'"):
-        found.to_pandas("kind")
-
-
 METRICS = [
     Edits(),
     Edits(mode="detection"),

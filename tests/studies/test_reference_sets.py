@@ -254,21 +254,6 @@ def test_a_set_may_lack_references(tmp_path: Path) -> None:
         assert done.stderr.startswith(said), done.stderr
 
 
-def test_judgments_are_ranked_as_meta_ranks_them() -> None:
-    run = ("--resamples", 60, "-m", "gleu", "--ranker", "bradley_terry", "--over", "both")
-    sets = ("--set", "all=annotator:all")
-    both = tables("--sample", *run, *sets, cwd=None)
-    (found,), (matrix,) = (
-        both[name]["rows"] for name in ("set_correlation_intervals", "set_correlations")
-    )
-    assert (matrix["gleu ρ"], matrix["gleu r"]) == (found["ρ"], found["r"])
-    done = errata("meta", "--sample", *run, "--level", "system", "--json")
-    meta = json.loads(done.stdout)["tables"][0]["rows"][0]
-    for symbol in ("r", "ρ"):
-        assert found[symbol] == meta[symbol]
-        assert found[f"{symbol} 95 %"] == meta[f"{symbol} 95 %"]
-
-
 def test_what_is_no_set_is_refused() -> None:
     ours, idle = "references --source source.txt --refs reference0.txt", "references --resamples 0"
     a, b, sets = "--set a=reference0.txt", "--set b=reference1.txt", " ".join(SETS)

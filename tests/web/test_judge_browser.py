@@ -287,23 +287,6 @@ def test_answers_of_another_campaign_are_not_sent(browser: Any, tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_judge_stops_taking_part(browser: Any, tmp_path: Path) -> None:
-    with campaign_served(tmp_path, design_for("rank", 1)) as one:
-        at_work(browser, one)
-        press(browser, "1")
-        button = next(b for b in css(browser, ".tools button") if b.text == "Stop taking part")
-        button.click()
-        assert_accessible(browser)
-        css(browser, "dialog button")[1].click()
-        assert css(browser, ".outputs")
-        button.click()
-        css(browser, "dialog button.main")[0].click()
-        headed(browser, "You have withdrawn")
-        kept = browser.execute_script("return Object.keys(localStorage)")
-        assert [key for key in kept if "draft" in key] == []
-
-
-@pytest.mark.long
 def test_second_tab_takes_over(browser: Any, ranking: ServedCampaign) -> None:
     judge = at_work(browser, ranking)
     first = browser.current_window_handle

@@ -82,21 +82,6 @@ def test_a_rule_that_is_met_pauses_the_campaign(make_sqlite: Make) -> None:
     assert len(told(made)) == 1
 
 
-@pytest.mark.slow
-def test_a_rule_that_is_not_met_is_looked_at_no_more_often_than_said(make_sqlite: Make) -> None:
-    made = make_sqlite(TWO_LOOKS, material(80, 2, sharing=0.0))
-    steering = BackgroundUpdates(made.store)
-    judge_all(made, 50, best=None)
-    steering.steer()
-    steering.steer()
-    assert [look["met"] for look in told(made)] == [False]
-    judge_all(made, 30, best=None)
-    steering.steer()
-    steering.steer()
-    assert [look["met"] for look in told(made)] == [False, False]
-    assert made.store.campaign().state == "open"
-
-
 def answer(campaign: Made, rng: np.random.Generator, judge: int, *, again: bool) -> None:
     """A judge answers a task, skips it, or thinks better of an earlier answer."""
     who = campaign.judges[judge].id
