@@ -288,38 +288,6 @@ def test_no_bar_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream.getvalue() == ""
 
 
-def test_closed_streams_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("stdin", "stdout"):
-        monkeypatch.setattr(sys, name, None)
-    main._prepare_streams()
-    with pytest.raises(OSError, match="it is closed"):
-        sys.stdin.read()
-    with pytest.raises(OSError, match="standard output is closed"):
-        sys.stdout.write("x")  # at once, and not when Python ends
-
-
-def test_every_text_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    streams = [io.TextIOWrapper(io.BytesIO(), "ascii") for _ in range(2)]
-    monkeypatch.setattr(sys, "stdout", streams[0])
-    monkeypatch.setattr(sys, "stderr", streams[1])
-    main._prepare_streams()
-    for stream in streams:
-        stream.write("−\udce9")
-        stream.flush()
-        assert stream.buffer.getvalue() == rb"\u2212\udce9"  # type: ignore[attr-defined]
-
-
-def test_what_could_not_be_written_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Full(io.StringIO):
-        def flush(self) -> None:
-            raise OSError("no space left")
-
-    monkeypatch.setattr(sys, "stdout", Full())
-    main._drop("stdout")
-    print("gone")
-    sys.stdout.close()
-
-
 @pytest.mark.parametrize(
     ("category", "text", "ours"),
     [

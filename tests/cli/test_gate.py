@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -132,21 +134,15 @@ def test_the_script_of_the_action(gate: Path, tmp_path: Path) -> None:
     summary = tmp_path / "step summary.md"
     summary.write_text("before\n")
 
+    usual = {"GATE_GOLD": "gold.m2", "GATE_OLD": "old.txt", "GATE_METRICS": "m2\nedits\n"}
+    usual |= {"GATE_FAIL_IF": f"m2 < -0.005\n\n{KIND} recall < 0.8\r\n"}
+    usual |= {"PATH": f"{bin}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
+
     def action(new: str, **given: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", str(ROOT / ".github" / "gate.sh")],
             cwd=gate,
-            env=os.environ
-            | {
-                "PATH": f"{bin}:{os.environ['PATH']}",
-                "GITHUB_STEP_SUMMARY": str(summary),
-                "GATE_GOLD": "gold.m2",
-                "GATE_OLD": "old.txt",
-                "GATE_NEW": new,
-                "GATE_METRICS": "m2\nedits\n",
-                "GATE_FAIL_IF": f"m2 < -0.005\n\n{KIND} recall < 0.8\r\n",
-            }
-            | given,
+            env=os.environ | usual | {"GATE_NEW": new} | given,
             capture_output=True,
             text=True,
             check=False,
@@ -167,13 +163,9 @@ def test_the_script_of_the_action(gate: Path, tmp_path: Path) -> None:
 
 
 def test_the_action_names_every_input_of_its_script() -> None:
-    action = (ROOT / "action.yml").read_text("utf-8")
-    script = (ROOT / ".github" / "gate.sh").read_text("utf-8")
-    given = {w.split(":")[0].strip() for w in action.splitlines() if w.strip().startswith("GATE_")}
-    used = {
-        w.split(":")[0] for w in script.replace("${", "\n").splitlines() if w.startswith("GATE_")
-    }
-    assert {w.rstrip('}"') for w in used if w != "GATE_*"} - given == set()
+    given = re.findall(r"^ +(GATE_\w+):", (ROOT / "action.yml").read_text("utf-8"), re.M)
+    used = re.findall(r"\bGATE_[A-Z_]+\b", (ROOT / ".github" / "gate.sh").read_text("utf-8"))
+    assert {*used} - {"GATE_"} == {*given}
     assert len(given) == 11
 
 
@@ -193,9 +185,10 @@ def test_worse(errata_gate):
 """
     )
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    plugin = [] if _registered() else ["-p", "errata.pytest_plugin"]
+    if not any(e.value == "errata.pytest_plugin" for e in entry_points(group="pytest11")):
+        options += ["-p", "errata.pytest_plugin"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, *plugin, str(tmp_path)],
+        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
         capture_output=True,
         text=True,
         check=False,
@@ -205,9 +198,3 @@ def test_worse(errata_gate):
     assert "1 failed, 1 passed" in done.stdout
     assert "3 of 3 conditions hold" in done.stdout
     assert "sentence " in done.stdout
-
-
-def _registered() -> bool:
-    from importlib.metadata import entry_points
-
-    return any(e.value == "errata.pytest_plugin" for e in entry_points(group="pytest11"))

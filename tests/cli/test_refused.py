@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import types
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ import pytest
 from collecting import fill_with_sample
 from command import refused, run
 from errata.cli.judgment_options import split_names
-from errata.cli.main import _fault
 from errata.core.errors import InputError
 from errata.metrics import parse
 
@@ -146,22 +144,6 @@ def test_names_are_a_list_or_a_file(tmp_path: Path) -> None:
     assert split_names("A, B") == split_names(str(tmp_path / "names")) == ["A", "B"]
     with pytest.raises(InputError, match="empty name"):
         split_names("A,,B")
-
-
-@pytest.mark.parametrize(
-    ("module", "whose"), [("their_metric", "plug-in their_metric"), ("__main__", "fault of Errata")]
-)
-def test_whose_fault_it_is(module: str, whose: str, tmp_path: Path) -> None:
-    place = tmp_path / "x.py"
-    place.write_text("def fail():\n    return 1 / 0\n")
-    theirs = types.ModuleType(module)
-    exec(compile(place.read_text(), str(place), "exec"), theirs.__dict__)
-    with pytest.raises(ZeroDivisionError) as caught:
-        theirs.fail()
-    message = _fault(caught.value.with_traceback(caught.tb.tb_next))  # without this test's frame
-    assert whose in message
-    assert ("x.py:2" in message) == (module != "__main__")
-    assert "ZeroDivisionError: division by zero" in message
 
 
 @pytest.mark.parametrize("level", ["sentence", "both", "system"])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import errata.io
-from command import python_process
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Reference
 from errata.io import read_corpus, read_hypotheses
@@ -70,29 +69,6 @@ def test_hypotheses_are_guarded_with_a_corpus(folder):
         read_hypotheses(folder / "long", corpus=corpus)
 
 
-def test_hypotheses_as_edits(folder):
-    path = folder / "sys.m2"
-    path.write_text(
-        "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
-        "A 4 4|||P|||!|||REQUIRED|||-NONE-|||0\n\nS Fine .\n"
-    )
-    hypotheses = read_hypotheses(path, corpus=read_corpus(gold=folder / "gold.m2"))
-    assert hypotheses.system == "sys"
-    assert hypotheses.sentences == ("He goes home . !", "Fine .")
-    assert hypotheses.edits == ((Edit(1, 2, "goes", "V"), Edit(4, 4, "!", "P")), ())
-
-
-def test_hypotheses_as_edits_of_another_source(folder):
-    path = folder / "sys.m2"
-    path.write_text("S He go home .\n\nS Other .\n")
-    corpus = read_corpus(gold=folder / "gold.m2")
-    with pytest.raises(InputError, match=r"sys\.m2:3: source sentence 2 differs"):
-        read_hypotheses(path, corpus=corpus)
-    path.write_text("S He go home .\n")
-    with pytest.raises(InputError, match="1 source sentences, but the corpus has 2"):
-        read_hypotheses(path, corpus=corpus)
-
-
 def test_slices_are_read(tmp_path: Path) -> None:
     corpus = Corpus.from_texts(["a", "b", "c"])
     table = tmp_path / "slices.tsv"
@@ -122,12 +98,3 @@ def test_every_name_is_there_and_nothing_else() -> None:
         assert getattr(errata.io, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'read_xml'"):
         errata.io.read_xml  # noqa: B018
-
-
-def test_texts_are_read_without_the_readers_of_judgments() -> None:
-    program = (
-        "import sys, errata.io as io\n"
-        "io.read_corpus, io.read_hypotheses, io.read_m2, io.read_text\n"
-        "print('errata.io.judgments' in sys.modules)"
-    )
-    assert python_process(program).stdout == "False\n"

@@ -193,17 +193,6 @@ def test_from_where_a_text_is_another_s():
     assert {(True, 2, True), (True, 3, True), (False, 1, False), (False, 2, False)} <= seen, seen
 
 
-def test_a_reference_as_output_is_a_note():
-    corpus = Corpus(
-        ("a b", "c d"),
-        ((Reference(0, (Edit(0, 1, "x"),)), Reference(1, text="a")), (Reference(1, text="c e"),)),
-    )
-    for lines, annotator in (("x b", "c d"), 0), (("a", "c e"), 1):
-        found = findings(lines, corpus)
-        assert [f.code for f in found] == ["is-reference"]
-        assert f"annotator {annotator}" in found[0].problem
-
-
 LETTERS = st.text(st.sampled_from(["a", "b", " ", "é", "ê", "中", "\ud800"]), max_size=12)
 
 

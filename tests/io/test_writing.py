@@ -206,14 +206,6 @@ def test_a_killed_run_leaves_whole_files(tmp_path: Path) -> None:
     assert [read_bytes(tmp_path / name) for name in "abc"] == [b"newer"] * 3
 
 
-def test_opening_a_file_lists_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a folder of 20,000 files each open took 30 ms."""
-    (tmp_path / "a").write_bytes(b"text")
-    monkeypatch.setattr(os, "listdir", None)
-    monkeypatch.setattr(os, "scandir", None)
-    assert read_bytes(tmp_path / "a") == b"text"
-
-
 @pytest.mark.parametrize("together", [True, False])
 def test_lines_stream_as_they_are_written_whole(tmp_path: Path, together: bool) -> None:
     """The same bytes; nothing appears if a line fails, and nothing is left beside."""

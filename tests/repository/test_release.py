@@ -63,38 +63,19 @@ def test_a_tag_that_does_not_agree_is_stopped(
         changes(tree)
 
 
-def run(*command: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+def works(*command: str, folder: Path = ROOT, **environment: str) -> str:
+    """Return what a Python command prints that must not fail."""
+    done = subprocess.run(
         [sys.executable, *command],
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=False,
-        env=os.environ | more,
+        cwd=folder,
+        env=os.environ | environment,
     )
-
-
-def compiled() -> bool:
-    import errata.kernels.maxmatch as kernel
-
-    return not str(kernel.__file__).endswith(".py")
-
-
-@pytest.mark.long
-def test_the_trial_of_a_wheel_passes_compiled_kernels_only(tmp_path: Path) -> None:
-    script = str(ROOT / ".ci" / "wheel.py")
-    if compiled():
-        result = run(script)
-        assert result.returncode == 0, result.stderr
-        assert result.stdout.count("| errata:") == 4
-    shutil.copytree(
-        Path(errata.__file__).parent,
-        tmp_path / "errata",
-        ignore=shutil.ignore_patterns("*.so", "*.pyd", "__pycache__"),
-    )
-    result = run(script, PYTHONPATH=str(tmp_path))
-    assert result.returncode == 1
-    assert "not compiled: alignment," in result.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.long
@@ -114,28 +95,13 @@ def test_a_source_archive_is_the_repository(tmp_path: Path) -> None:
     for stale in ("src/errata/kernels/stale.so", "src/errata/kernels/stale.c", "docs/stale.pyc"):
         (tree / stale).touch()
     code = "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)],
-        cwd=tree,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"ERRATA_COMPILE": "0"},
-    )
-    assert done.returncode == 0, done.stderr
+    works("-c", code, str(tmp_path), folder=tree, ERRATA_COMPILE="0")
     name = f"errata_gec-{errata.__version__}"
     with tarfile.open(tmp_path / f"{name}.tar.gz") as archive:
         held = {member.name.removeprefix(f"{name}/") for member in archive if member.isfile()}
     made = {"PKG-INFO", "setup.cfg"}
     assert sorted(kept - held) == []
     assert [n for n in held - kept - made if not n.startswith("src/errata_gec.egg-info/")] == []
-
-
-def works(*command: str, **environment: str) -> str:
-    """Return what a Python command prints that must not fail."""
-    result = run(*command, **environment)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
 
 
 @pytest.fixture(scope="module", params=["no compiler", "not asked for"])
@@ -166,14 +132,6 @@ def test_it_works_without_a_compiler(plain: Path) -> None:
     uncompiled = json.loads(works(*command.split(), PYTHONPATH=str(plain)))
     compiled = json.loads(works(*command.split()))
     assert uncompiled == compiled
-
-
-@pytest.mark.long
-def test_pages_and_data_are_installed(plain: Path, tmp_path: Path) -> None:
-    page = tmp_path / "map.html"
-    command = ("-m", "errata", "difficulty", "--sample", "--resamples", "0", "--figure", str(page))
-    works(*command, PYTHONPATH=str(plain))
-    assert "function apply()" in page.read_text("utf-8")
 
 
 def test_every_file_beside_the_modules_is_packaged() -> None:
