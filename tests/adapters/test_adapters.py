@@ -15,7 +15,7 @@ import pytest
 from errata.adapters import ADAPTERS, adapter_path
 from errata.adapters.promptfoo_assert import get_assert
 from errata.core.errors import InputError, MissingExtraError
-from errata.datasets import sample_corpus, sample_systems
+from errata.datasets import sample_corpus, sample_systems, sample_texts
 from errata.datasets.load import sample_file
 from errata.scoring.evaluate import evaluate
 
@@ -106,27 +106,15 @@ print(json.dumps(done["results"]["errata_gec"]))
 def test_hugging_face_evaluate_loads_the_module_from_disk(tmp_path: Path) -> None:
     if find_spec("evaluate") is None:
         pytest.skip("needs evaluate")
-    corpus, system = sample_corpus(), sample_systems()[0]
+    corpus, system = sample_texts(), sample_systems()[0]
     data = {
         "sources": list(corpus.sources),
         "predictions": list(system.sentences),
-        "references": [
-            [r.corrected(s) for r in several]
-            for s, several in zip(corpus.sources, corpus.references, strict=True)
-        ],
+        "references": [[r.text for r in several] for several in corpus.references],
     }
     (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
     found = run(EVALUATE.format(folder=str(adapter_path("evaluate"))), tmp_path)
-    from errata.data import Corpus, Reference
-
-    texts = Corpus(
-        corpus.sources,
-        tuple(
-            tuple(Reference(k, text=t) for k, t in enumerate(several))
-            for several in data["references"]
-        ),
-    )
-    scores = evaluate("gleu", texts, system, resamples=50)
+    scores = evaluate("gleu", corpus, system, resamples=50)
     assert found["gleu"] == scores[system.system]
     assert found["interval"] == scores.interval()[0].tolist()
     assert found["signature"] == scores.signature
@@ -180,7 +168,7 @@ MLFLOW = """
 import json
 import mlflow
 from errata.adapters.mlflow_logging import log_scores
-from errata.datasets import sample_corpus, sample_systems
+from errata.datasets import sample_corpus, sample_systems, sample_texts
 from errata.scoring.evaluate import evaluate
 
 mlflow.set_tracking_uri({store!r})
