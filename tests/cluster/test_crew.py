@@ -253,22 +253,6 @@ def test_shard_that_nobody_can_read_is_refused() -> None:
     assert found == [(1,), (1, 4), (1, 4, 5)]
 
 
-DEAF = """
-import signal, sys
-from multiprocessing import get_context
-from errata.scale.executors import block_sigint
-
-def deaf():
-    sys.exit(signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
-
-if __name__ == "__main__":
-    for _ in range(2):
-        with block_sigint():
-            child = get_context("spawn").Process(target=deaf)
-            child.start()
-        child.join()
-        print(child.exitcode)
-"""
 UNGUARDED = """
 import sys
 from errata.scale.run import finish_run, planned_run
@@ -279,15 +263,6 @@ folder = LocalFolder(sys.argv[1])
 finish_run(folder, planned_run(folder), EngineSettings(sys.argv[2], workers=1))
 """
 terminal = pytest.mark.skipif(sys.platform == "win32", reason="interrupts differ on Windows")
-
-
-@pytest.mark.slow
-@terminal
-def test_first_process_is_deaf_to_interrupts_too(tmp_path: Path) -> None:
-    program = tmp_path / "deaf.py"
-    program.write_text(DEAF)
-    found = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
-    assert (found.stdout.split(), found.stderr) == (["0", "0"], "")
 
 
 @pytest.mark.slow

@@ -10,16 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from campaigns import material
-from errata.collect.budget import (
-    check_capacity,
-    check_interim,
-    check_rules,
-    interim_points,
-    judgments_wanted,
-    main_tasks,
-    outlook,
-    seconds_per_task,
-)
+from errata.collect import budget
 from errata.collect.design import Design
 from errata.collect.items import (
     BuiltCampaign,
@@ -181,15 +172,15 @@ def test_corrections_are_wanted_for_each_instruction_and_slot() -> None:
         ("minimal", 2, ()),
         ("fluency", 2, ()),
     }
-    check_capacity(design, built)
+    budget.check_capacity(design, built)
     with pytest.raises(InputError, match="4 corrections of a sentence need as many judges"):
-        check_capacity(Design(kind="correct", slots=4, judges=3), built)
+        budget.check_capacity(Design(kind="correct", slots=4, judges=3), built)
 
 
 def test_what_will_happen_is_said() -> None:
     design = Design(judges=2, rate=20.0)
     built = build_items(design, material(60, 6, 2))
-    found = outlook(design, built)
+    found = budget.outlook(design, built)
     shared = [i for i in built.items if i.wanted == 2]
     assert found.common_items == len(shared)
     pairs = sum(len(i.outputs) * (len(i.outputs) - 1) // 2 for i in shared)
@@ -197,39 +188,39 @@ def test_what_will_happen_is_said() -> None:
     assert found.tasks == round(found.judgments / 0.9)
     assert found.hours == pytest.approx(found.tasks * 54 / 3600)
     assert found.cost == pytest.approx((found.hours or 0) * 20)
-    few = outlook(design, build_items(design, material(8, 6, 2)))
+    few = budget.outlook(design, build_items(design, material(8, 6, 2)))
     assert any("κ needs 50" in note for note in few.notes)
 
 
 def test_seconds_are_the_published_ones_until_there_are_own() -> None:
-    known = [seconds_per_task(Design(outputs=n)) for n in (2, 3, 4, 5, 6)]
+    known = [budget.seconds_per_task(Design(outputs=n)) for n in (2, 3, 4, 5, 6)]
     assert known == [13, 21, 31, 54, 77]
-    assert seconds_per_task(Design(), [1.0, 9.0]) == 5
-    assert seconds_per_task(Design(kind="edits")) is None
-    assert seconds_per_task(Design(kind="edits", seconds=8.0)) == 8
+    assert budget.seconds_per_task(Design(), [1.0, 9.0]) == 5
+    assert budget.seconds_per_task(Design(kind="edits")) is None
+    assert budget.seconds_per_task(Design(kind="edits", seconds=8.0)) == 8
 
 
 def test_budgets_become_judgments() -> None:
-    assert judgments_wanted(Design()) is None
-    assert judgments_wanted(Design(rankings=77)) == 77
-    assert judgments_wanted(Design(hours=5.4)) == 324  # 360 tasks, a tenth of them checks
-    assert judgments_wanted(Design(money=108.0, rate=20.0)) == 324
+    assert budget.judgments_wanted(Design()) is None
+    assert budget.judgments_wanted(Design(rankings=77)) == 77
+    assert budget.judgments_wanted(Design(hours=5.4)) == 324  # 360 tasks, a tenth of them checks
+    assert budget.judgments_wanted(Design(money=108.0, rate=20.0)) == 324
     with pytest.raises(InputError, match="give seconds"):
-        judgments_wanted(Design(kind="edits", hours=1.0))
+        budget.judgments_wanted(Design(kind="edits", hours=1.0))
     with pytest.raises(InputError, match="less than one"):
-        judgments_wanted(Design(hours=0.001))
-    assert judgments_wanted(Design(hours=1.0, seconds=1e-300)) == 900_000_000
+        budget.judgments_wanted(Design(hours=0.001))
+    assert budget.judgments_wanted(Design(hours=1.0, seconds=1e-300)) == 900_000_000
     # Answers of programs take no time at all, which says nothing of people.
-    assert judgments_wanted(Design(hours=5.4), [0.0, 0.0, 0.0]) == 324
+    assert budget.judgments_wanted(Design(hours=5.4), [0.0, 0.0, 0.0]) == 324
 
 
 def test_quotas_that_do_not_suffice_are_refused_with_numbers() -> None:
     design = Design(judges=2, quota=40, rankings=90)
-    assert main_tasks(design, 40) == 36
-    built = build_items(design, material(120, 5), judgments_wanted(design))
+    assert budget.main_tasks(design, 40) == 36
+    built = build_items(design, material(120, 5), budget.judgments_wanted(design))
     with pytest.raises(InputError, match=r"give 72 judgments \(36 each.*\), and 90 are wanted"):
-        check_capacity(design, built)
-    check_capacity(Design(judges=2, quota=50, rankings=90), built)
+        budget.check_capacity(design, built)
+    budget.check_capacity(Design(judges=2, quota=50, rankings=90), built)
 
 
 def ranked(wins: int, losses: int) -> list[Judgment]:
@@ -241,24 +232,26 @@ def ranked(wins: int, losses: int) -> list[Judgment]:
 
 def test_stop_rules_are_looked_at_with_a_share_of_alpha() -> None:
     design = Design(until=("A>B", "clusters=3", "clusters=2"), looks=4)
-    assert interim_points(design, 10) == (2, 5, 7, 10)
-    clear = check_interim(design, compare(ranked(60, 10)), parse_ranker("net_wins"))
-    close = check_interim(design, compare(ranked(36, 34)), parse_ranker("net_wins"))
+    assert budget.interim_points(design, 10) == (2, 5, 7, 10)
+    clear = budget.check_interim(design, compare(ranked(60, 10)), parse_ranker("net_wins"))
+    close = budget.check_interim(design, compare(ranked(36, 34)), parse_ranker("net_wins"))
     assert [look.met for look in clear] == [True, True, True]
     assert [look.met for look in close] == [False, False, True]
     assert {look.confidence for look in clear} == {1 - 0.05 / 4}
     # At 0.95 it would be met, and at 1 - α / K it is not.
     edge = compare(ranked(45, 25))
-    assert check_interim(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[0].met
-    assert not check_interim(Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins"))[
+    assert budget.check_interim(Design(until=("A>B",), looks=1), edge, parse_ranker("net_wins"))[
         0
     ].met
+    assert not budget.check_interim(
+        Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins")
+    )[0].met
 
 
 def test_rules_name_systems_that_are_there() -> None:
-    check_rules(Design(until=("A > B", "clusters=2")), ["A", "B"])
+    budget.check_rules(Design(until=("A > B", "clusters=2")), ["A", "B"])
     with pytest.raises(InputError, match="'C', which is no system"):
-        check_rules(Design(until=("A>C",)), ["A", "B"])
+        budget.check_rules(Design(until=("A>C",)), ["A", "B"])
 
 
 def test_the_matchmaker_seeks_doubt_and_equals() -> None:

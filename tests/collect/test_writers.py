@@ -10,32 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.collect import files
 from errata.collect.design import Design
-from errata.collect.files import (
-    WrittenLine,
-    find_writers_file,
-    is_writers,
-    match_writers,
-    read_writers,
-    render_writers,
-    reviews_without_judge,
-    texts_of_known_writers,
-)
 from errata.collect.items import CampaignTexts, build_items, different_outputs
 from errata.core.errors import InputError
 
 TEXTS = {"m.0": ("He goes .", "She likes it ."), "m.1": ("He  goes .", "She loved it .")}
 LINES = [
-    WrittenLine(0, "ann", "He goes .", "m.0", 1),
-    WrittenLine(0, "bo", "He  goes .", "m.1", 2),
-    WrittenLine(1, "bo", "She likes it .", "m.0", 3),
-    WrittenLine(1, "cy", "She loved it .", "m.1", 4),
-    WrittenLine(1, "di", "She likes  it .", "", 5),  # came late
+    files.WrittenLine(0, "ann", "He goes .", "m.0", 1),
+    files.WrittenLine(0, "bo", "He  goes .", "m.1", 2),
+    files.WrittenLine(1, "bo", "She likes it .", "m.0", 3),
+    files.WrittenLine(1, "cy", "She loved it .", "m.1", 4),
+    files.WrittenLine(1, "di", "She likes  it .", "", 5),  # came late
 ]
 
 
 def test_whoever_wrote_the_same_text_wrote_it() -> None:
-    known = match_writers(LINES, TEXTS, 2, "w")
+    known = files.match_writers(LINES, TEXTS, 2, "w")
     assert known == {
         (0, "He goes ."): ("ann", "bo"),
         (1, "She likes it ."): ("bo", "di"),
@@ -46,8 +37,8 @@ def test_whoever_wrote_the_same_text_wrote_it() -> None:
         ("ann", "bo"),
         ("bo", "di"),
     ]
-    assert texts_of_known_writers(texts) == (2, 2)
-    assert texts_of_known_writers(texts._replace(systems={"a": ("He goes .", "x")})) == (1, 2)
+    assert files.texts_of_known_writers(texts) == (2, 2)
+    assert files.texts_of_known_writers(texts._replace(systems={"a": ("He goes .", "x")})) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -59,13 +50,13 @@ def test_whoever_wrote_the_same_text_wrote_it() -> None:
         (LINES[0]._replace(judge="a\0b"), "cannot be stored"),
     ],
 )
-def test_what_does_not_fit_is_refused(line: WrittenLine, problem: str) -> None:
+def test_what_does_not_fit_is_refused(line: files.WrittenLine, problem: str) -> None:
     with pytest.raises(InputError, match=re.escape(problem)) as refused:
-        match_writers([line._replace(number=7)], TEXTS, 2, "x.writers.jsonl")
+        files.match_writers([line._replace(number=7)], TEXTS, 2, "x.writers.jsonl")
     assert (refused.value.path, refused.value.line) == ("x.writers.jsonl", 7)
     assert refused.value.remedy
     # A file that is not reviewed may say what it likes.
-    assert match_writers([LINES[0]._replace(file="other", text="x")], TEXTS, 2, "w")
+    assert files.match_writers([LINES[0]._replace(file="other", text="x")], TEXTS, 2, "w")
 
 
 PEOPLE = ("ann", "bo", "cy")
@@ -90,12 +81,12 @@ def test_reviews_that_nobody_can_give_are_counted(data: Any) -> None:
         if item.purpose == "main":
             own = {"bo", *writers[item.sentence, written[item.sentence]]}
             expected += max(0, (item.wanted or 0) - sum(name not in own for name in invited))
-    assert reviews_without_judge(built, invited) == expected
+    assert files.reviews_without_judge(built, invited) == expected
 
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
 WRITTEN = st.builds(
-    WrittenLine,
+    files.WrittenLine,
     st.integers(0, 10**6),
     WORDS.filter(bool),
     WORDS,
@@ -106,11 +97,11 @@ WRITTEN = st.builds(
 
 @given(st.lists(WRITTEN, max_size=8))
 def test_what_is_written_is_read_again(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[WrittenLine]
+    tmp_path_factory: pytest.TempPathFactory, lines: list[files.WrittenLine]
 ) -> None:
     path = tmp_path_factory.mktemp("w") / "new.writers.jsonl"
-    path.write_bytes("".join(f"{line}\n" for line in render_writers(lines)).encode())
-    found = list(read_writers(path))
+    path.write_bytes("".join(f"{line}\n" for line in files.render_writers(lines)).encode())
+    found = list(files.read_writers(path))
     assert [each._replace(number=0) for each in found] == lines
     assert [each.number for each in found] == list(range(1, len(lines) + 1))
 
@@ -133,7 +124,7 @@ def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
     ):
         path.write_text(f"{GOOD}\n\n{line}\n", encoding="utf-8")
         with pytest.raises(InputError, match=problem) as refused:
-            list(read_writers(path))
+            list(files.read_writers(path))
         assert (refused.value.path, refused.value.line) == (str(path), 3)
         assert refused.value.remedy
 
@@ -152,13 +143,15 @@ def test_what_is_no_writer_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_the_writers_of_a_text_are_beside_it(tmp_path: Path, text: str, beside: str) -> None:
     (tmp_path / beside).touch()
     fits = not beside.startswith(("old", "newer"))
-    assert find_writers_file(tmp_path / text) == (str(tmp_path / beside) if fits else None)
-    assert is_writers(tmp_path / beside)
-    assert not is_writers(tmp_path / text)
+    assert files.find_writers_file(tmp_path / text) == (str(tmp_path / beside) if fits else None)
+    assert files.is_writers(tmp_path / beside)
+    assert not files.is_writers(tmp_path / text)
 
 
 def test_the_nearest_of_several_counts(tmp_path: Path) -> None:
     for name in ("writers.jsonl", "a.writers.jsonl", "a.b.writers.jsonl"):
         (tmp_path / name).touch()
-    assert find_writers_file(tmp_path / "a.b.minimal.0") == str(tmp_path / "a.b.writers.jsonl")
-    assert find_writers_file(tmp_path / "a.minimal.0") == str(tmp_path / "a.writers.jsonl")
+    assert files.find_writers_file(tmp_path / "a.b.minimal.0") == str(
+        tmp_path / "a.b.writers.jsonl"
+    )
+    assert files.find_writers_file(tmp_path / "a.minimal.0") == str(tmp_path / "a.writers.jsonl")

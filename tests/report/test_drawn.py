@@ -311,17 +311,6 @@ def test_names_do_not_cover_each_other() -> None:
         assert all(frame.x0 - 1 < box.x0 and box.x1 < frame.x1 + 1 for box in boxes)
 
 
-def test_a_map_without_p_values_is_grey() -> None:
-    p = np.array([[np.nan, 0.03], [0.97, np.nan]])
-    figure = draw(significance_map({"r": p, "ρ": p.T}, ("a", "b")))
-    assert [panel.get_title() for panel in figure.axes] == ["r", "ρ"]
-    for panel, filled in zip(figure.axes, ((0, 1), (1, 0)), strict=True):
-        empty = np.ma.getmaskarray(panel.images[0].get_array())
-        assert [tuple(cell) for cell in np.argwhere(~empty).tolist()] == [filled]
-        red, green, blue, _ = panel.get_facecolor()
-        assert red == green == blue < 0.9
-
-
 def test_stars_say_that_the_best_metric_leads() -> None:
     levels = tuple(
         SentenceLevel(name, "noties", Estimate(value, value - 0.1, value + 0.1), 0.0, 0.7)

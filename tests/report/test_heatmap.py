@@ -23,7 +23,7 @@ from errata.difficulty.heatmap import (
     shade,
 )
 from errata.io.m2 import parse_m2
-from errata.metrics.difficulty import Difficulty, DifficultyMap, build_difficulty_map
+from errata.metrics.difficulty import DifficultyMap, build_difficulty_map
 
 NASTY = 'He write <script>alert("x")</script> & "quotes\' {{data}} </script><!--'
 
@@ -90,25 +90,6 @@ def test_the_page_shows_every_text_as_text(found: DifficultyMap) -> None:
     assert data["systems"] == ["perfect", "</script><b>bold</b>", "wild"]
     errors = [mark for mark in data["marks"] if mark[0] == 0]
     assert [mark[3:6] for mark in errors][:2] == [["go", "goes", [0]], ["", ".", [0]]]
-
-
-def test_the_page_says_where_its_weights_come_from(found: DifficultyMap) -> None:
-    assert "weights from 3 systems" in heat_map(found)
-    one = Corpus.from_texts(["He go home"], [["He goes home ."]])
-    systems = [Hypotheses("A", one.sources)]
-    assert "1 sentence, 2 errors; weights from 1 system<" in heat_map(
-        build_difficulty_map(one, systems)
-    )
-    alike = build_difficulty_map(one, systems, Difficulty(weights="none"))
-    assert "1 sentence, 2 errors; all weights 1<" in heat_map(alike)
-
-
-def test_annotators_of_one_sentence_are_counted_and_shown() -> None:
-    corpus = Corpus.from_texts(["He go", "Fine"], [["He goes", "Fine"], ["He went", "Fine"]])
-    page = heat_map(build_difficulty_map(corpus, [Hypotheses("A", ("He goes", "Fine"))]))
-    assert "2 sentences, 2 annotators, 2 errors; weights" in page
-    assert 'id="s1a0"' in page
-    assert 'id="s1a1"' in page
 
 
 def test_page_needs_nothing_else_and_is_known_by_its_hashes(found: DifficultyMap) -> None:

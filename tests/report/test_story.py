@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import errata
-from errata.comparison.compare import compare
 from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.core.stats import Estimate, Interval
 from errata.data import Corpus, Hypotheses, Judgment
@@ -125,17 +124,6 @@ def test_advice_names_what_is_missed_most_and_leads_there(sample: ReportPage) ->
     assert "missed in" not in answer(perfect)
     leads = {section.key: section.lead for section in sample.sections}
     assert leads["kinds"].startswith(f"eager misses most in {kind}: {fn} of the {tp + fn}")
-
-
-def test_a_new_version_is_answered_for_as_by_compare() -> None:
-    corpus, (old, new, *_) = sample_corpus(), sample_systems()
-    options = {"resamples": 60, "metrics": ["m2", "gleu"]}
-    made = errata.report(corpus, [old, new], base=old.system, **options)
-    first, then = answer(made).strip().split("\n")
-    (found,) = compare(["m2", "gleu"], corpus, old, [new], resamples=60)
-    assert found.answer is not None
-    assert first == found.answer.sentence
-    assert then.startswith("Next: ")
 
 
 def test_harm_to_clean_sentences_is_counted_as_the_rate_is() -> None:

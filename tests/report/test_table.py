@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from errata.core.errors import InputError, MissingExtraError
-from errata.core.signatures import short_signature
-from errata.core.stats import Estimate, Interval
+from errata.core.stats import Interval
 from errata.data import Judgment, Scores
 from errata.datasets import sample_corpus, sample_systems
 from errata.human import compare, parse_ranker
@@ -24,15 +23,7 @@ from errata.human.ranking import Ranking, cluster, rank
 from errata.scoring.evaluate import evaluate
 from errata.tables.cells import PValue, Ranks
 from errata.tables.html_table import plain_table_html
-from errata.tables.table import (
-    Form,
-    Table,
-    joined_signatures,
-    pandas_frame,
-    render,
-    signed,
-    table_of,
-)
+from errata.tables.table import Form, Table, pandas_frame, render, signed, table_of
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -42,65 +33,6 @@ TABLE = Table(
     rules=frozenset({0}),
     formats={"F_0.5": ".2f"},
 )
-
-
-def test_terminal() -> None:
-    assert render(TABLE) == (
-        "T\n"
-        "system  F_0.5  n  ok\n"
-        "─────────────────────\n"
-        "A & B    0.12  3  yes\n"
-        "┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄\n"
-        "日本              no\n"
-        "note|x"
-    )
-    assert render(TABLE, colour=True).startswith("\x1b[1mT\x1b[0m\n")
-
-
-def test_json_and_tsv_keep_the_digits() -> None:
-    data = json.loads(render([TABLE, TABLE], "json"))
-    assert len(data["tables"]) == 2
-    assert data["tables"][0]["rows"] == [
-        {"system": "A & B", "F_0.5": 0.123456789, "n": 3, "ok": True},
-        {"system": "日本", "F_0.5": None, "n": None, "ok": False},
-    ]
-    assert render(TABLE, "tsv").splitlines() == [
-        "system\tF_0.5\tn\tok",
-        "A & B\t0.123456789\t3\tTrue",
-        "日本\t\t\tFalse",
-    ]
-
-
-UNSURE = Table(
-    ("system", "F", "95 %", "m2"),
-    (
-        ("A", 0.5, Interval(0.41234567, 0.6), Estimate(0.5, 0.41234567, 0.6)),
-        ("B", 0.25, None, Estimate(0.25, math.nan, math.nan)),
-    ),
-    signature="m2() | seed:0",
-)
-
-
-def test_intervals_for_people_and_programs() -> None:
-    assert render(UNSURE).splitlines()[2:] == [
-        "A       0.5000  0.4123 – 0.6000  0.5000 ± 0.0938",
-        "B       0.2500                            0.2500",
-        f"signature: {short_signature('m2() | seed:0')}",
-    ]
-    assert r"0.4123 -- 0.6000 & 0.5000 $\pm$ 0.0938" in render(UNSURE, "latex")
-    [table] = json.loads(render(UNSURE, "json"))["tables"]
-    assert table["signature"] == "m2() | seed:0"
-    first = {"value": 0.5, "low": 0.41234567, "high": 0.6}
-    assert table["rows"] == [
-        {"system": "A", "F": 0.5, "95 %": [0.41234567, 0.6], "m2": first},
-        {"system": "B", "F": 0.25, "95 %": None, "m2": {"value": 0.25, "low": None, "high": None}},
-    ]
-    assert render(UNSURE, "tsv").splitlines() == [
-        "system\tF\t95 % low\t95 % high\tm2\tm2 low\tm2 high\tsignature",
-        "A\t0.5\t0.41234567\t0.6\t0.5\t0.41234567\t0.6\tm2() | seed:0",
-        "B\t0.25\t\t\t0.25\t\t\tm2() | seed:0",
-    ]
-    assert joined_signatures(["m2()", "gleu()", "m2()"]) == "m2()\ngleu()"
 
 
 def test_ranks_marks_and_open_intervals() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from command import errata
-from errata.core.signatures import short_signature, signature_id
+from errata.core.signatures import short_signature
 from errata.core.stats import Interval
 from errata.data import Corpus, Edit, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_systems
@@ -17,7 +17,7 @@ from errata.difficulty.heatmap import system_text_at
 from errata.difficulty.study import errors as hard_errors
 from errata.human import compare
 from errata.human import tables as human_tables
-from errata.human.plan import NextPairs, Plan
+from errata.human.plan import Plan
 from errata.meta import tables as meta_tables
 from errata.meta.sentence_level import sentence_levels
 from errata.metrics import parse
@@ -90,16 +90,6 @@ def test_what_is_needed_may_lie_beyond_what_was_tried() -> None:
         assert rows["rankings needed"] == shown
 
 
-def test_ten_pairs_are_proposed_unless_told() -> None:
-    names = tuple((f"A{k}", f"B{k}") for k in range(12))
-    numbers = np.arange(12.0)
-    found = NextPairs(names, numbers, numbers / 20, numbers * 3, 100)
-    assert [row[0] for row in human_tables.next_pairs_table(found).rows] == [
-        f"A{k}" for k in range(10)
-    ]
-    assert human_tables.next_pairs_table(found, 2).rows[1] == ("A1", "B1", 1.0, 0.05, 3.0)
-
-
 def test_a_plain_ranking_has_ranks_and_whole_counts() -> None:
     parts = {"wins": np.array([1, 2, 2]), "ties": np.array([0.5, 0.0, 0.0])}
     values = np.array([0.1, 0.7, 0.7 + 1e-11])
@@ -165,11 +155,6 @@ def test_a_short_signature_makes_its_metric_again(text: str) -> None:
     short = short_signature(f"{metric!r} | sentences:72 | errata:0.1.0")
     assert short.partition("#")[0] == metric.label
     assert parse(short.partition("#")[0]) == metric
-
-
-def test_every_fact_changes_the_id() -> None:
-    ids = {signature_id(f"{parse('m2')!r} | sentences:{n}") for n in range(100)}
-    assert len(ids) == 100
 
 
 def test_what_is_no_metric_keeps_its_first_words() -> None:

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 
 from command import errata
-from errata.align import align_columns, chunk_sentences, chunk_text, m2_verdicts
+from errata.align import align_columns, chunk_sentences, chunk_text
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.datasets import sample_corpus, sample_systems
 from errata.metrics.difficulty import Difficulty, build_difficulty_map
-from errata.metrics.m2 import M2
 from errata.tables.cells import display_width
 
 SOURCE = "We discussing about its ."
@@ -64,18 +62,6 @@ def test_columns_line_up_whatever_the_letters(figure_2: Any) -> None:
     assert display_width(first[: first.index("x")]) == display_width(second[: second.index("yy")])
     assert second.endswith("\\x1b")
     assert align_columns([]) == ""
-
-
-def test_edits_of_m2_are_those_it_counts() -> None:
-    corpus, system = sample_corpus(), sample_systems()[3]
-    every = m2_verdicts(M2(), corpus, system, range(len(corpus)))
-    verdicts = [each.verdict for each in every]
-    from errata.scoring.evaluate import evaluate
-
-    parts = evaluate("m2", corpus, [system], resamples=0).parts
-    assert verdicts.count("correct") == parts["correct"][0]
-    assert verdicts.count("correct") + verdicts.count("wrong") == parts["proposed"][0]
-    assert verdicts.count("correct") + verdicts.count("missed") == parts["gold"][0]
 
 
 def _tables(*arguments: object, **given: Any) -> dict[str, Any]:

@@ -15,17 +15,6 @@ import pytest
 from command import errata
 from errata import benchmark
 from errata import benchmark as study
-from errata.benchmark import (
-    FIGURES,
-    JUDGED,
-    MetricNotRun,
-    benchmark_scores,
-    benchmark_set,
-    is_available,
-    length_scores,
-    read_judged_set,
-    sample_set,
-)
 from errata.cli import benchmark as cli_benchmark
 from errata.core.errors import InputError, MissingExtraError
 from errata.data import Judgment, Scores
@@ -40,11 +29,11 @@ from errata.meta.system_level import system_level
 from errata.metrics import parse
 from errata.scoring.evaluate import evaluate
 
-SAMPLE = sample_set()
+SAMPLE = study.sample_set()
 RESULTS = [
     evaluate(parse(text), SAMPLE.corpus, SAMPLE.systems, resamples=0) for text in ("gleu", "m2")
 ]
-WHOLE = benchmark_set(SAMPLE, RESULTS, resamples=60)
+WHOLE = study.benchmark_set(SAMPLE, RESULTS, resamples=60)
 
 
 def values(figure: str) -> dict[str, tuple[float, ...]]:
@@ -53,7 +42,7 @@ def values(figure: str) -> dict[str, tuple[float, ...]]:
 
 def test_systems_are_judged_as_by_meta() -> None:
     people = rank(ExpectedWins(), SAMPLE.comparisons, resamples=0)
-    found = system_level(match(people, [*RESULTS, length_scores(SAMPLE)]), resamples=60)
+    found = system_level(match(people, [*RESULTS, study.length_scores(SAMPLE)]), resamples=60)
     for agreement in found.agreements:
         for kind in ("pearson", "spearman"):
             expected = (agreement.values[kind], *agreement.intervals[kind])
@@ -109,7 +98,7 @@ def test_a_metric_that_says_what_people_say_is_alone_in_the_first_place() -> Non
     wide = np.pad(quality, ((0, 0), (0, len(SAMPLE.corpus) - 60)))
     oracle = Scores("oracle", names, quality.mean(axis=1), wide)
     noise = Scores("noise", names, rng.random(5), rng.random(wide.shape))
-    found = benchmark_set(judged, [noise, oracle], resamples=200)
+    found = study.benchmark_set(judged, [noise, oracle], resamples=200)
     for figure in ("kendall", "accuracy"):
         place = {each.metric: each.place for each in found.standings[figure]}  # type: ignore[index]
         assert place["oracle"] == 1
@@ -121,8 +110,8 @@ def test_ratings_are_scores_of_systems_and_have_no_judges() -> None:
     names = tuple(system.system for system in SAMPLE.systems)
     table = np.random.default_rng(1).random((5, len(SAMPLE.corpus)))
     rated = Scores("ratings", names, table.mean(axis=1), table)
-    found = benchmark_set(replace(SAMPLE, ratings=rated), RESULTS, resamples=0)
-    assert all(np.isnan(found.ceiling[figure].value) for figure in FIGURES)
+    found = study.benchmark_set(replace(SAMPLE, ratings=rated), RESULTS, resamples=0)
+    assert all(np.isnan(found.ceiling[figure].value) for figure in study.FIGURES)
     people = match(rated, RESULTS).people.values
     expected = float(np.corrcoef(people, match(rated, RESULTS).metrics[0].values)[0, 1])
     assert found.standings["pearson"][0].value.value == pytest.approx(expected)
@@ -131,17 +120,17 @@ def test_ratings_are_scores_of_systems_and_have_no_judges() -> None:
 
 def test_an_output_that_nobody_judged_is_left_out_and_said() -> None:
     judged = replace(SAMPLE, comparisons=SAMPLE.comparisons.without("noisy"))
-    found = benchmark_set(judged, RESULTS, resamples=0)
+    found = study.benchmark_set(judged, RESULTS, resamples=0)
     assert found.systems == 4
     assert "nobody judged noisy: left out" in found.notes
 
 
 def test_too_few_resamples_are_said() -> None:
     assert not [note for note in WHOLE.notes if "cannot tell" in note]
-    few = benchmark_set(SAMPLE, RESULTS, resamples=30)
+    few = study.benchmark_set(SAMPLE, RESULTS, resamples=30)
     assert "30 resamples cannot tell 3 metrics apart at sentence level; use 40 or more" in few.notes
     with pytest.raises(InputError, match="no metric to judge"):
-        benchmark_set(SAMPLE, [])
+        study.benchmark_set(SAMPLE, [])
 
 
 def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,13 +149,13 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     monkeypatch.setattr(study, "evaluate", counted)
     made: dict[tuple[str, ...], Scores] = {}
     for judged in (SAMPLE, replace(SAMPLE, name="sample")):
-        benchmark_scores(parse("gleu"), judged, made)
+        study.benchmark_scores(parse("gleu"), judged, made)
     assert calls == ["gleu"]
     for name in ("harper", "scribendi"):
-        with pytest.raises(MetricNotRun):
-            benchmark_scores(parse(name), SAMPLE, made)
+        with pytest.raises(study.MetricNotRun):
+            study.benchmark_scores(parse(name), SAMPLE, made)
     with pytest.raises(InputError, match="no reference"):  # bad data is no missing extra
-        benchmark_scores(parse("green"), SAMPLE, made)
+        study.benchmark_scores(parse("green"), SAMPLE, made)
     monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "default", ("gleu", "harper", "scribendi"))
     quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
     tables = json.loads(errata(*quick).stdout)["tables"]
@@ -197,7 +186,7 @@ def test_sets_not_on_disk_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path))
     nothing = errata(*quick, code=2)
     assert "errata data get conll14" in nothing.stderr
-    assert not is_available("conll14")
+    assert not study.is_available("conll14")
     monkeypatch.setattr(benchmark, "is_available", lambda name: name == "conll14")
     monkeypatch.setattr(benchmark, "read_judged_set", lambda name, progress=None, **more: SAMPLE)
     done = errata(*quick)
@@ -265,7 +254,7 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
     place = _folder(tmp_path / "a")
     assert _rows(place, "--skip-sentences", "2,60-72")[0][0]["sentences"] == 58
     skipped = read_skipped("2,60-72")
-    fewer = sample_set(skipped)
+    fewer = study.sample_set(skipped)
     assert len(fewer.corpus) == len(fewer.systems[0]) == 58
     kept = [j for j in sample_judgments() if not skipped.holds(j.sentence)]
     assert fewer.comparisons.rankings == len(kept)
@@ -275,17 +264,17 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
 
 
 def test_too_few_sentences_are_refused_by_name() -> None:
-    few = sample_set(read_skipped("3-72"))
+    few = study.sample_set(read_skipped("3-72"))
     scores = [evaluate(parse("gleu"), few.corpus, few.systems, resamples=0)]
     with pytest.raises(InputError, match="sample: two different outputs of 2 sentences were") as no:
-        benchmark_set(few, scores)
+        study.benchmark_set(few, scores)
     assert "5 or more" in str(no.value)
 
 
 def test_a_set_without_judgments_is_refused() -> None:
     with pytest.raises(InputError, match="jfleg has no judgments; name one of conll14"):
-        read_judged_set("jfleg")
-    for name in JUDGED:
+        study.read_judged_set("jfleg")
+    for name in study.JUDGED:
         assert {"outputs", "judgments"} <= {*fetch.collection(name).roles}
 
 

@@ -11,18 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from errata.comparison import gate
 from errata.comparison.compare import Comparison, compare
-from errata.comparison.gate import (
-    Bound,
-    CheckedCondition,
-    check_gate,
-    gate_summary,
-    gate_table,
-    github_annotations,
-    junit_xml,
-    parse_condition,
-    verdict_text,
-)
 from errata.core.errors import InputError
 from errata.core.stats import Interval
 from errata.datasets import sample_corpus, sample_systems
@@ -37,8 +27,8 @@ def comparison() -> Comparison:
     return found
 
 
-def held(comparison: Comparison, text: str, bound: Bound = "point") -> CheckedCondition:
-    (verdict,) = check_gate([parse_condition(text)], lambda _: [comparison], bound=bound)
+def held(comparison: Comparison, text: str, bound: gate.Bound = "point") -> gate.CheckedCondition:
+    (verdict,) = gate.check_gate([gate.parse_condition(text)], lambda _: [comparison], bound=bound)
     return verdict
 
 
@@ -56,7 +46,7 @@ def held(comparison: Comparison, text: str, bound: Bound = "point") -> CheckedCo
 def test_conditions(
     text: str, figure: str, sign: str, threshold: float, change: bool, where: str
 ) -> None:
-    found = parse_condition(text)
+    found = gate.parse_condition(text)
     assert (found.figure, found.sign, found.threshold) == (figure, sign, threshold)
     assert (found.change, found.where) == (change, where)
 
@@ -64,7 +54,7 @@ def test_conditions(
 @pytest.mark.parametrize("text", ["", "m2", "m2 <", "< 3", "m2 = 3", "m2 < x", "m2 < 1 2"])
 def test_what_is_no_condition_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="cannot read the condition"):
-        parse_condition(text)
+        gate.parse_condition(text)
 
 
 def test_figures_are_those_of_the_comparison(comparison: Comparison) -> None:
@@ -127,8 +117,8 @@ def test_few_sentences_decide_nothing() -> None:
         assert (verdict.too_few, verdict.failed) == (few, not few)
         assert held(found, "m2 < -0.005", "point").failed
         assert held(found, "lost edits > 0", "confident").failed
-        assert gate_table([verdict]).rows[0][0] == ("too few data" if few else "FAILED")
-        suite = ElementTree.fromstring(junit_xml([verdict]))
+        assert gate.gate_table([verdict]).rows[0][0] == ("too few data" if few else "FAILED")
+        suite = ElementTree.fromstring(gate.junit_xml([verdict]))
         assert suite.get("skipped") == str(int(few))
         assert (suite.find(".//skipped") is not None) == few
 
@@ -193,12 +183,12 @@ def test_sentences_of_a_part_are_numbered_as_in_the_whole() -> None:
     )
     verdict = held(part, "new false alarms of INFL > 0")
     assert len(verdict.sentences) > 1
-    lines = verdict_text(verdict).splitlines()
+    lines = gate.verdict_text(verdict).splitlines()
     named = re.fullmatch(r"  sentence (\d+): (.+) → (.+)", lines[1])
     assert named is not None
     i = int(named[1]) - 1
     assert (named[2], named[3]) == (cautious.sentences[i], eager.sentences[i])
-    assert "sentence" not in verdict_text(held(part, "new false alarms of INFL > 999"))
+    assert "sentence" not in gate.verdict_text(held(part, "new false alarms of INFL > 999"))
 
 
 @pytest.mark.parametrize(
@@ -206,15 +196,15 @@ def test_sentences_of_a_part_are_numbered_as_in_the_whole() -> None:
 )
 def test_any_name_stands_in_what_build_servers_read(name: str) -> None:
     """XML 1.0 cannot hold every character, and an annotation ends with its line."""
-    condition = parse_condition("m2 < 0")
-    verdict = CheckedCondition(condition, name, "m2", -1.0, Interval(-1, -1), "point", True)
-    suite = ElementTree.fromstring(junit_xml([verdict]))
+    condition = gate.parse_condition("m2 < 0")
+    verdict = gate.CheckedCondition(condition, name, "m2", -1.0, Interval(-1, -1), "point", True)
+    suite = ElementTree.fromstring(gate.junit_xml([verdict]))
     (case,) = suite.iter("testcase")
     assert case.get("name") == "m2 < 0"
-    (line,) = github_annotations([verdict])
+    (line,) = gate.github_annotations([verdict])
     assert line.startswith("::error title=errata gate::")
     assert len(line.splitlines()) == 1
-    assert len(gate_summary([verdict], []).splitlines()) == 9
+    assert len(gate.gate_summary([verdict], []).splitlines()) == 9
 
 
 def test_the_answer_holds_no_markup_in_a_summary() -> None:
@@ -222,7 +212,7 @@ def test_the_answer_holds_no_markup_in_a_summary() -> None:
     cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
     new = replace(eager, system="# <img> *new*")
     (found,) = compare("m2", sample_corpus(), cautious, [new], resamples=100, trials=100)
-    assert r"between # \<img> \*new\* and cautious" in gate_summary([], [found])
+    assert r"between # \<img> \*new\* and cautious" in gate.gate_summary([], [found])
 
 
 def test_without_resamples_only_the_point_is_known() -> None:

@@ -237,29 +237,23 @@ WITH_MODELS = {
 OF_TORCH = [name for name, text in WITH_MODELS.items() if "(model=fake)" not in text]
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS.builtin if name not in OF_TORCH])
-def test_every_metric_has_a_card(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.lm] * (n in OF_TORCH)) for n in METRICS.builtin]
+)
+def test_every_metric_has_a_card(
+    name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if name in OF_TORCH:
+        monkeypatch.chdir(request.getfixturevalue("tiny_models"))
     lm.register("fake", FakeModel)
+    metric, corpus = parse(WITH_MODELS.get(name, name)), sample_corpus()[:25]
     with fake_chat() as fake:
         fake.score = lambda target, place: len(target) % 5 + 1
         monkeypatch.setenv("OPENAI_BASE_URL", fake.url)
-        has_a_card(name)
-
-
-@pytest.mark.lm
-@pytest.mark.parametrize("name", OF_TORCH)
-def test_encoders_have_cards(name: str, tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tiny_models)
-    has_a_card(name)
-
-
-def has_a_card(name: str) -> None:
-    metric = parse(WITH_MODELS.get(name, name))
-    corpus = sample_corpus()[:25]
-    try:
-        card = stress(metric, corpus, resamples=20)
-    except MissingExtraError as missing:
-        pytest.skip(str(missing))
+        try:
+            card = stress(metric, corpus, resamples=20)
+        except MissingExtraError as missing:
+            pytest.skip(str(missing))
     assert np.isfinite(card.scores.values).all()
     assert len(card.verdicts) == len(PERTURBATIONS)
     assert stress_table(card).rows[1][0] == "copy the source"

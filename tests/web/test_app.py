@@ -145,16 +145,6 @@ def test_task_of_a_withdrawn_judge_goes_to_others(call: Client) -> None:
     assert task["source"] in [each["source"] for each in others]
 
 
-def test_last_five_answers_are_the_judges_own(call: Client) -> None:
-    for who, many in ((1, 7), (2, 1)):
-        for _ in range(many):
-            answer = call.answer(call.task(who), skip="undecided", comment=f"of {who}", who=who)
-            assert answer.status_code == 201
-    found = call("GET", "tasks?last=5").json()["tasks"]
-    assert [each["comment"] for each in found] == ["of 1"] * 5
-    assert found[-1]["skip"] == "undecided"
-
-
 def test_judge_waits_while_more_may_come_and_is_finished_otherwise(make_sqlite: Make) -> None:
     """One sentence: another holds it, then has done it; nobody can get it any more."""
     design = Design(judges=2, overlap=0.0, repeats=0, controls=0)

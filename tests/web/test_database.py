@@ -23,25 +23,8 @@ from errata.collect.assignment import KeepCurrent
 from errata.collect.design import Design
 from errata.collect.web import campaign as web_campaign
 from errata.collect.web import database as databases
-from errata.collect.web import schema
+from errata.collect.web import judges, schema
 from errata.collect.web.campaign import PlannedCampaign, create_campaign, design_campaign
-from errata.collect.web.database import (
-    EVERY_MS,
-    Snapshots,
-    create_database,
-    holds_campaign,
-    open_database,
-    serving,
-    snapshots_of,
-)
-from errata.collect.web.judges import (
-    InvitedJudge,
-    add_judges,
-    forget_judges,
-    invited,
-    rotate_judges,
-    set_state_of_judge,
-)
 from errata.collect.web.schema import identities, judgments, metadata
 from errata.collect.web.store import AssignmentStore
 from errata.collect.web.tokens import KEY_VARIABLE, find_key, key_from_hex
@@ -53,7 +36,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 
 def read(place: object, query: Any, **options: Any) -> list[Any]:
     with (
-        closing(open_database(str(place), **options)) as database,
+        closing(databases.open_database(str(place), **options)) as database,
         database.reading() as connection,
     ):
         return list(connection.execute(query).all())
@@ -90,30 +73,30 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
             connection.executescript(content)
             connection.close()
         with pytest.raises(InputError, match=words) as refused:
-            open_database(str(path))
+            databases.open_database(str(path))
         assert str(path) in str(refused.value)
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such campaign"):
-        open_database(str(tmp_path / "none.db"))
+        databases.open_database(str(tmp_path / "none.db"))
     with pytest.raises(InputError, match="cannot make the file"):
-        create_database(str(tmp_path / "no" / "x.db"))
+        databases.create_database(str(tmp_path / "no" / "x.db"))
     with pytest.raises(InputError, match="mysql are not supported"):
-        open_database("mysql://host/x")
+        databases.open_database("mysql://host/x")
     with pytest.raises(InputError, match="no address"):
-        open_database("://")
+        databases.open_database("://")
     pytest.importorskip("psycopg")
     with pytest.raises(InputError) as refused:
-        open_database("postgresql://me:secret@127.0.0.1:9/none")
+        databases.open_database("postgresql://me:secret@127.0.0.1:9/none")
     assert "secret" not in str(refused.value)
 
 
 @BOTH_DATABASES
 def test_existing_database_is_not_overwritten(place: str) -> None:
-    create_database(place).close()
+    databases.create_database(place).close()
     with pytest.raises(InputError, match="something in this database already"):
-        create_database(place)
+        databases.create_database(place)
 
 
 @BOTH_DATABASES
@@ -131,11 +114,11 @@ def test_interrupted_creation_leaves_nothing(place: str, monkeypatch: pytest.Mon
         patched.setattr(web_campaign, "add_judges", interrupted)
         with pytest.raises(KeyboardInterrupt):
             create_campaign(place, planned, built)
-    assert not holds_campaign(place)
+    assert not databases.holds_campaign(place)
     database = create_campaign(place, planned, built)
-    assert holds_campaign(place)
+    assert databases.holds_campaign(place)
     with database.reading() as connection:
-        assert [judge.name for judge in invited(connection)] == ["judge1", "judge2"]
+        assert [judge.name for judge in judges.invited(connection)] == ["judge1", "judge2"]
     database.close()
 
 
@@ -145,12 +128,12 @@ def test_log_that_is_not_emptied_is_reported(
     """A reader keeps the log as it was: nobody may hear that a name is gone while it is not."""
     monkeypatch.setattr(databases, "BUSY_MS", 50)
     campaign = made(str(tmp_path / "x.db"), Design(judges=1))
-    add_judges(campaign.database, ["Wilhelmina"])
+    judges.add_judges(campaign.database, ["Wilhelmina"])
     log = tmp_path / "x.db-wal"
     with campaign.database.reading() as connection:
         connection.execute(select(judgments)).all()
         with pytest.raises(InputError, match="may still hold what was deleted") as said:
-            forget_judges(campaign.database, ["Wilhelmina"])
+            judges.forget_judges(campaign.database, ["Wilhelmina"])
         assert str(log) in str(said.value)
         assert b"Wilhelmina" in log.read_bytes()
     campaign.database.close()
@@ -163,12 +146,12 @@ def test_postgres_that_may_lose_is_refused(cluster: postgres.Cluster, postgres_p
     name = postgres_place.rpartition("/")[2]
     cluster.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
     with pytest.raises(InputError, match="synchronous_commit is off"):
-        create_database(postgres_place)
+        databases.create_database(postgres_place)
     cluster.execute(f"ALTER DATABASE {name} RESET synchronous_commit")
     cluster.change("fsync", "off")
     try:
         with pytest.raises(InputError, match="fsync is off"):
-            create_database(postgres_place)
+            databases.create_database(postgres_place)
     finally:
         cluster.change("fsync", "on")
 
@@ -185,9 +168,11 @@ def test_older_schemas_are_migrated_after_a_backup(make_sqlite: Make) -> None:
     for _ in range(2):
         assert read(path, text("SELECT mood FROM campaign"), steps=steps) == [(None,)]
         assert read(path, select(schema.schemas.c.version), steps=steps) == [(new,)]
-    open_database(f"{path}.schema{now}").close()  # the copy is of the old schema, and whole
+    databases.open_database(
+        f"{path}.schema{now}"
+    ).close()  # the copy is of the old schema, and whole
     with pytest.raises(InputError, match=f"schema {new}, and this program knows {now}"):
-        open_database(str(path))
+        databases.open_database(str(path))
 
 
 def test_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
@@ -197,7 +182,7 @@ def test_step_that_fails_leaves_the_old_schema(make_sqlite: Make) -> None:
 
     path = make_sqlite(Design()).database.path
     with pytest.raises(RuntimeError):
-        open_database(str(path), steps={**schema.MIGRATIONS, schema.VERSION + 1: fails})
+        databases.open_database(str(path), steps={**schema.MIGRATIONS, schema.VERSION + 1: fails})
     with pytest.raises(OperationalError, match="mood"):
         read(path, text("SELECT mood FROM campaign"))
 
@@ -208,7 +193,7 @@ def test_every_released_schema_opens(path: Path, tmp_path: Path) -> None:
     connection = sqlite3.connect(old)
     connection.executescript(path.read_text(encoding="utf-8"))
     connection.close()
-    database = open_database(str(old))
+    database = databases.open_database(str(old))
     store = AssignmentStore(database, rng=np.random.default_rng(0))
     assert store.campaign().design.kind == ("review" if path.stem == "schema-2" else "rank")
     assert isinstance(next_task(store, 1), KeepCurrent)
@@ -237,7 +222,7 @@ def test_reviews_of_the_first_schema_are_kept_from_the_same_judges(make: Make, p
         schema.links.drop(connection)
         connection.execute(update(schema.schemas).values(version=1))
     before.database.close()
-    after = Made(open_database(place), texts, before.judges)
+    after = Made(databases.open_database(place), texts, before.judges)
     assert sorted(after.rows(writers)) == sorted(rows)
     assert {row.name for row in rows} == {"j0", "x"}
     tasks = [after.submit(1, task, {"accept": True}).status for task, _ in after.tasks()]
@@ -247,11 +232,11 @@ def test_reviews_of_the_first_schema_are_kept_from_the_same_judges(make: Make, p
 
 @BOTH_DATABASES
 def test_first_step_still_makes_the_first_schema(place: str) -> None:
-    create_database(place, steps={1: schema.MIGRATIONS[1]}).close()
-    with closing(open_database(place, steps={1: schema.MIGRATIONS[1]})) as first:
+    databases.create_database(place, steps={1: schema.MIGRATIONS[1]}).close()
+    with closing(databases.open_database(place, steps={1: schema.MIGRATIONS[1]})) as first:
         later = {"writer", "link"}
         assert set(inspect(first.engine).get_table_names()) == set(metadata.tables) - later
-    with closing(open_database(place)) as now:
+    with closing(databases.open_database(place)) as now:
         assert set(inspect(now.engine).get_table_names()) == set(metadata.tables)
     assert len(list(GOLDEN.glob("schema-*.sql"))) == schema.VERSION == max(schema.MIGRATIONS)
 
@@ -270,7 +255,7 @@ def test_one_process_serves(make_sqlite: Make) -> None:
     def said() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    with serving(database):
+    with databases.serving(database):
         assert "another process serves this campaign" in said()
     assert said() == "served\n"
 
@@ -284,17 +269,17 @@ def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> N
     made = make_sqlite(Design())
     path = made.database.path
     assert path is not None
-    snapshots = Snapshots(made.database)
+    snapshots = databases.Snapshots(made.database)
     assert snapshots.take_if_due(0) is not None
     answered(made, 1)
-    assert snapshots.take_if_due(EVERY_MS - 1) is None
-    second = snapshots.take_if_due(EVERY_MS)
+    assert snapshots.take_if_due(databases.EVERY_MS - 1) is None
+    second = snapshots.take_if_due(databases.EVERY_MS)
     assert second is not None
-    assert snapshots.take_if_due(2 * EVERY_MS) is None  # nothing has changed
+    assert snapshots.take_if_due(2 * databases.EVERY_MS) is None  # nothing has changed
     for k in range(3, 7):
         answered(made, 1)
-        assert snapshots.take_if_due(k * EVERY_MS) is not None
-    kept = snapshots_of(path)
+        assert snapshots.take_if_due(k * databases.EVERY_MS) is not None
+    kept = databases.snapshots_of(path)
     assert len(kept) == 3
     assert len(read(kept[-1], select(judgments))) == 5
     assert stat.S_IMODE(kept[-1].stat().st_mode) == 0o600
@@ -303,9 +288,9 @@ def test_snapshots_are_taken_when_due_and_three_are_kept(make_sqlite: Make) -> N
 FORGOTTEN = (b"Wilhelmina", b"EXTERNAL-0042", b"SESSION-77", b"REMARKABLE")
 
 
-def to_be_forgotten(made: Made) -> InvitedJudge:
+def to_be_forgotten(made: Made) -> judges.InvitedJudge:
     """A judge of a panel who has answered, with comments, and wrote a text that others review."""
-    who = add_judges(made.database, ["Wilhelmina-Unmistakable"])[0]
+    who = judges.add_judges(made.database, ["Wilhelmina-Unmistakable"])[0]
     with made.database.writing() as connection:
         connection.execute(insert(schema.writers).values(output=1, name=who.name))
         connection.execute(
@@ -349,7 +334,7 @@ def test_forgotten_is_in_no_table(
         return {word for word in FORGOTTEN if word in rows}, named_in(files)
 
     assert left() == (set(FORGOTTEN), set(FORGOTTEN))
-    forget_judges(database, [who.name], erase=erase)
+    judges.forget_judges(database, [who.name], erase=erase)
     assert left() == (set(), set())
     database.close()
 
@@ -360,13 +345,13 @@ def test_forgotten_judge_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
     path = made.database.path
     assert path is not None
     who = to_be_forgotten(made)
-    Snapshots(made.database).take(5)
+    databases.Snapshots(made.database).take(5)
 
     def found() -> set[bytes]:
         return named_in(each for each in path.parent.iterdir() if each.is_file())
 
     assert found() == set(FORGOTTEN)
-    (new,) = forget_judges(made.database, [who.name], erase=erase)
+    (new,) = judges.forget_judges(made.database, [who.name], erase=erase)
     assert found() == set()
     assert new.startswith("forgotten-")
     assert made.store.salt_of_judge(who.id) is None
@@ -374,7 +359,7 @@ def test_forgotten_judge_is_in_no_file(make_sqlite: Make, erase: bool) -> None:
     assert len(rows) == (1 if erase else 4)
     assert [row.comment for row in rows if row.comment] == ["stays"]
     with pytest.raises(InputError, match="no judge"):
-        forget_judges(made.database, [new])
+        judges.forget_judges(made.database, [new])
 
 
 def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
@@ -389,11 +374,11 @@ def test_writers_are_forgotten_whether_they_judge_or_not(make: Make) -> None:
     assert names() == {"S0", "ann", "j0"}
     for nobody in ("S0", "bo"):  # a system, and a stranger
         with pytest.raises(InputError, match="there is no judge"):
-            forget_judges(made.database, ["ann", nobody])
+            judges.forget_judges(made.database, ["ann", nobody])
     assert names() == {"S0", "ann", "j0"}  # all or none
-    assert forget_judges(made.database, ["ann"]) == []
+    assert judges.forget_judges(made.database, ["ann"]) == []
     assert names() == {"S0", "j0"}
-    (left,) = forget_judges(made.database, ["j0"])
+    (left,) = judges.forget_judges(made.database, ["j0"])
     assert left.startswith("forgotten-")
     assert names() == {"S0"}
     told = made.scalars(select(schema.events.c.detail))
@@ -456,8 +441,8 @@ def test_statements_have_bound_parameters_only() -> None:
 
 def test_events_hold_no_names(make_sqlite: Make) -> None:
     made = make_sqlite(Design(judges=2))
-    rotate_judges(made.database, ["j0"])
-    set_state_of_judge(made.database, "j1", "blocked")
+    judges.rotate_judges(made.database, ["j0"])
+    judges.set_state_of_judge(made.database, "j1", "blocked")
     rows = made.rows(schema.events)
     assert {row.kind for row in rows} >= {"new", "judges", "state", "rotated", "blocked"}
     assert not any(name in str(row.detail) for row in rows for name in ("j0", "j1"))
