@@ -14,10 +14,7 @@ from command import errata, errata_process, python_process, run, tables
 from errata import __version__
 from errata.cli import options
 from errata.cli.main import COMMANDS
-from errata.core.registry import Registry
 from errata.core.signatures import short_signature
-from errata.human import RANKERS
-from errata.metrics import METRICS
 
 HEAVY = (
     "numpy scipy rich sacrebleu rapidfuzz pooch matplotlib spacy torch transformers cython Cython"
@@ -87,20 +84,6 @@ def test_the_shell_completes(words: str, completed: str) -> None:
     assert completed in start(env=env, code=None).stdout.splitlines()
 
 
-def test_outputs_are_named_by_their_files_or_as_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text(
-        "S He go home .\nA 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\nS Fine .\n"
-    )
-    (tmp_path / "a.txt").write_text("He goes home .\r\nFine .\r\n")
-    line = "score --gold gold.m2 a.txt theirs=a.txt mine=- -m m2 -m m2(beta=1)"
-    rows = tables(line, cwd=tmp_path, stdin="He goes home .\nFine .\n")["overview"]["rows"]
-    assert [row["system"] for row in rows] == ["a", "theirs", "mine"]
-    for row in rows:
-        assert row["m2 F0.5"]["value"] == row["m2(beta=1.0) F1"]["value"] == 1.0
-    done = run("score --source a.txt --refs a.txt a.txt -m m2 --signature full", cwd=tmp_path)
-    assert "edits:aligned" in done.stdout
-
-
 def test_signatures_are_short_unless_asked_for() -> None:
     line = "score --sample -m m2(beta=1) -m gleu --resamples 40"
     whole = next(iter(tables(line).values()))["signature"].split("\n")
@@ -128,22 +111,6 @@ def test_tables_keep_to_the_terminal(columns: int) -> None:
     lines = [x for x in shown.splitlines() if not x.startswith(("signature:", "next:"))]
     assert max(map(len, lines)) <= columns
     assert ("note: not shown in" in shown) == (columns < 80)
-
-
-@pytest.mark.parametrize(("command", "registry"), [("metrics", METRICS), ("rankers", RANKERS)])
-def test_every_metric_and_ranker_is_listed_with_what_it_needs(
-    command: str, registry: Registry
-) -> None:
-    (table,) = tables(command).values()
-    assert [row[registry.what] for row in table["rows"]] == list(registry.builtin)
-    shown = errata(command).stdout
-    assert max(map(len, shown.splitlines())) <= 80
-    for row in table["rows"]:
-        assert row["needs"]
-        assert row["range"]
-        assert row["from"] == "errata"
-        words = f"{row[command[:-1]]} {row['needs']} {row['paper']} {row['what']}".split()
-        assert {*words} <= {*shown.split()}
 
 
 def test_one_metric_is_shown_with_its_parameters(tmp_path: Path) -> None:

@@ -100,19 +100,6 @@ def test_a_regression_of_one_kind_fails_and_no_change_passes(gate: Path) -> None
     assert rows[1]["value"] == 0.0
 
 
-@pytest.mark.parametrize("line", ["compare", "report -o r.html"])
-def test_a_condition_is_read_before_anything_is_computed(
-    line: str, gate: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def computed(*_: object, **__: object) -> None:
-        raise AssertionError("scores are computed before the condition is read")
-
-    for name in ("scoring.evaluate.evaluate", "io.outputs.read_systems"):
-        monkeypatch.setattr(f"errata.{name}", computed)
-    scored = f"{line} --gold gold.m2 old.txt same.txt --old old --fail-if nonsense"
-    assert not refused(f"{scored} | cannot read the condition 'nonsense'", gate)
-
-
 def test_what_build_servers_read(gate: Path, tmp_path: Path) -> None:
     files = f"--junit {tmp_path}/junit --markdown {tmp_path}/summary --annotate"
     done = run(f"{COMPARE} old.txt worse.txt {files}", *CONDITIONS, cwd=gate, code=1)

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -43,14 +42,6 @@ def shell(command: str) -> Done:
     """Run a shell command in which ``errata`` is ours."""
     command = command.replace("errata ", f"{sys.executable} -m errata ")
     return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
-
-
-def test_extreme_parameters() -> None:
-    for beta in ("1e-320", "1e200", "1e-200"):
-        done = errata(*SAMPLE_SCORE, "-m", f"edits(beta={beta})", code=None)
-        assert done.returncode in (0, 2)
-        assert "Warning" not in done.stderr
-        assert "encountered" not in done.stderr
 
 
 @pytest.mark.slow
@@ -159,34 +150,6 @@ def test_too_little_memory_gives_no_wrong_advice(monkeypatch: pytest.MonkeyPatch
     said = errata(*SAMPLE_SCORE, code=2).stderr
     assert said.startswith("errata: out of memory: Unable to allocate 8 GiB; use fewer")
     assert "one sentence a line" not in said
-
-
-def test_damaged_rows_of_the_cache(tmp_path: Path) -> None:
-    env = {"ERRATA_CACHE": str(tmp_path)}
-    line = (*SAMPLE_SCORE, "-m", "fluency(model=trigram)")
-    if errata(*line, env=env, code=None).returncode:
-        pytest.skip("needs another model")
-    for value in ("x'1122334455667788'", "x'11223344556677'", "'text'", "NULL", "1", "x''"):
-        for file in tmp_path.rglob("*.sqlite3"):
-            with sqlite3.connect(file) as connection:
-                connection.execute(f"UPDATE blobs SET value = {value}")
-        done = errata(*line, env=env, code=None)
-        assert done.returncode in (0, 2), (value, done.stderr)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("ranker", "3"), ("resamples", '"x"'), ("resamples", "[1]")]
-)
-def test_arguments_of_a_measure_are_of_its_kind(tmp_path: Path, name: str, value: str) -> None:
-    arguments = {"judgments": '"grundkiewicz15"', "ranker": '"expected_wins"', name: value}
-    given = ", ".join(f"{key} = {one}" for key, one in arguments.items())
-    (tmp_path / "own.toml").write_text(
-        'name = "own"\ntitle = "t"\ncitation = "c"\ndata = []\n[[table]]\nname = "one"\n'
-        'title = "t"\norigin = "o"\nmeasure = "ranking"\nby = ["system", "what"]\n'
-        f'arguments = {{ {given} }}\nmatrix = """\n     rank\nAMU  1\n"""\n'
-        '[[table.way]]\nfrom = "print"\n'
-    )
-    assert f"ranking: {name} = " in ended(errata("reproduce", "own.toml", cwd=tmp_path, code=None))
 
 
 def test_quiet_and_verbose(tmp_path: Path) -> None:

@@ -71,29 +71,6 @@ def test_rankings_scores_and_costs(fake: FakeChat, folder: Path) -> None:
     assert rows(f"{judge} --dry-run", folder)["judge_costs"][0]["kept"] == 6
 
 
-def test_sentences_keep_their_numbers_and_unread_ones_no_ranks(
-    fake: FakeChat, folder: Path
-) -> None:
-    fake.plan.extend(["prose", "prose"])
-    metric = "judge(repeats=3, concurrency=1)"
-    done = errata("judge", *FILES, "--skip-sentences", 1, "-m", metric, "-o", "-", cwd=folder)
-    assert "warning: 1 of 6 answers of the judge could not be read" in done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [line["sentence"] for line in lines] == [1, 1, 1, 2, 2, 2]
-    assert lines[0]["ranks"] == [None, None]
-    assert lines[0]["item"] == "2.1.1"
-
-
-def test_no_address_and_no_server(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    done = errata("judge", *FILES, cwd=folder, code=2)
-    assert done.stderr.startswith("errata: no address of a chat server is given; start one")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    done = errata("judge", *FILES, cwd=folder, code=2)
-    assert done.stderr.startswith("errata: no chat server at 127.0.0.1:9: ")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize("deed", ["", "500", "401", "prose"])
 def test_the_key_is_printed_nowhere(fake: FakeChat, folder: Path, deed: str) -> None:
     """Nor kept: whatever the server answers, and though a traceback is asked for."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -22,31 +21,6 @@ FOUR = "-m m2 -m gleu cautious.txt eager.txt fluent.txt noisy.txt"  # judgments 
 
 def rows(line: str, *more: object, **options: Any) -> dict[str, Any]:
     return {name: table["rows"] for name, table in tables(line, *more, **options).items()}
-
-
-@pytest.mark.slow
-def test_common_systems_everywhere(folder: Path) -> None:
-    """A system that only people know is left out of every table and figure."""
-    pytest.importorskip("matplotlib")
-    figures = "--figure scatter=scatter.svg --figure significance=map.svg"
-    line = f"{JUDGED} {FOUR} --window 3"
-    found = tables(f"{line} --common --top 2 {figures}", cwd=folder)
-    assert [*found][:4] == ["system_level", "pairs", "leave_one_out", "windows"]
-    without = {row["without"] for row in found["leave_one_out"]["rows"]}
-    assert without == {"(none)", "cautious", "eager", "fluent", "noisy"}
-    text = "".join(ElementTree.parse(folder / "scatter.svg").getroot().itertext())
-    assert "noisy" in text
-    assert "nothing" not in text
-    assert (folder / "map.svg").stat().st_size
-    # Without it from the start the sentence level is the same.
-    fewer = rows(f"{JUDGED} {FOUR} --without nothing", cwd=folder)
-    assert fewer["sentence_level"] == found["sentence_level"]["rows"]
-    # It happens without --common too, and a note says so.
-    alone = tables(line, cwd=folder)
-    for name in ("system_level", "sentence_level"):
-        assert alone[name]["rows"] == found[name]["rows"]
-        assert "note: no metric scored nothing" in alone[name]["caption"]
-        assert "hide:nothing" in alone[name]["signature"]
 
 
 @pytest.mark.parametrize("word", ["--without", "--hide"])
@@ -91,15 +65,6 @@ def test_intervals_hold_their_values_and_signatures_name_the_inputs(sample: Path
     assert "over:systems | resamples:20 | seed:0" in found["system_level"]["signature"]
     assert "people: expected_wins(" in found["pairs"]["signature"]
     assert "unit:sentences | resamples:20 | seed:0" in found["m2_confusion"]["signature"]
-
-
-def test_judgments_are_read_before_metrics_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: object, **__: object) -> None:
-        raise AssertionError("a metric was computed")
-
-    monkeypatch.setattr(evaluate, "evaluate", forbidden)
-    for words in ("--judgments nowhere.xml", "--human nowhere.tsv", "--ranker elo"):
-        run(f"meta --sample {words}", code=2)
 
 
 def test_a_system_that_only_a_metric_knows_is_refused_at_sentence_level(sample: Path) -> None:

@@ -76,17 +76,6 @@ def test_every_command_shows_an_example_and_prints_json() -> None:
             assert any("--json" in option.opts for option in found.params), name
 
 
-def test_equal_options_give_equal_results() -> None:
-    line = "score --sample --resamples 0 -m gleu --json"
-    wanted = run(line).stdout
-    for more in ("--format json", "--annotator all", "--annotator all --annotator all"):
-        assert run(f"{line} {more}").stdout == wanted
-    assert run("stress gleu --resamples 0").stdout == run("stress -m gleu --resamples 0").stdout
-    line = "rank --sample --resamples 20 --signature full --unit"  # words are read in any case
-    assert "unit:pairs" in run(f"{line} pairs").stdout
-    assert run(f"{line} Pairs").stdout == run(f"{line} pairs").stdout
-
-
 def test_a_figure_may_be_a_file_with_an_equals_sign(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     run("rank --sample --figure ./a=b.svg --resamples 20", cwd=tmp_path)

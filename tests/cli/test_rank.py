@@ -65,18 +65,6 @@ def test_agree_as_published(tmp_path: Path) -> None:
     assert "judge_correlations" not in tables("agree one.jsonl", cwd=tmp_path)
 
 
-def test_rank_reads_standard_input_and_several_files(tmp_path: Path) -> None:
-    judgments = [Judgment("ann", i, (("A",), ("B",)), (1, 1 + i % 2)) for i in range(9)]
-    write_judgments(judgments, tmp_path / "a.jsonl")
-    text = (tmp_path / "a.jsonl").read_text("utf-8")
-    (tmp_path / "b.jsonl").write_text(text.replace("ann", "bob"), "utf-8")
-    (tmp_path / "c.jsonl").write_text(text, "utf-8")
-    line = "--resamples 40 --signature full"
-    assert "rankings:18" in run(f"rank a.jsonl b.jsonl {line}", cwd=tmp_path).stdout
-    assert "9 of 9 judgments" in run("rank a.jsonl c.jsonl", cwd=tmp_path, code=2).stderr
-    assert "rankings:9" in run(f"rank - {line}", stdin=text).stdout
-
-
 def rows(line: str, cwd: Path) -> list[list[str]]:
     """Every row of every table, numbers to eleven digits, in an order of their own."""
     return [
@@ -109,17 +97,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shuffled.append(json.dumps(ranking))
     rng.shuffle(shuffled)
     (folder / "shuffled.jsonl").write_text("\n".join(shuffled) + "\n", "utf-8")
-    write_judgments(sample_judgments(), folder / "given.csv", form="pairwise")
-    head, *pairs = (folder / "given.csv").read_text("utf-8").splitlines()
-    rng.shuffle(pairs)
-    (folder / "shuffled.csv").write_text("\n".join([head, *pairs]) + "\n", "utf-8")
-    names = [f"s{k:02}" for k in range(20)]  # so many that tests draw swaps
-    for file in ("people", "one", "two"):
-        lines = [f"{name}\t{rng.random()}" for name in names]
-        for order in ("given", "shuffled"):
-            (folder / f"{order}-{file}.tsv").write_text("\n".join(lines) + "\n")
-            rng.shuffle(lines)
     return folder
+
+
+JUDGED = "meta --sample -m gleu -m m2 --resamples 50 --convention noties --convention calibrated"
 
 
 @pytest.mark.parametrize(
@@ -130,17 +111,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for unit in ("pairs", "rankings", "sentences", "judges")
             for members in ("all", "sample", "expected")
         ),
-        *(
-            f"rank FILE.jsonl --unit {unit} --balanced --resamples 40"
-            for unit in ("rankings", "judges")
-        ),
-        "rank FILE.csv --unit rankings --resamples 50",
-        *(
-            f"meta --sample -m gleu -m m2 --resamples 50 --over {over} --convention noties"
-            " --convention calibrated --judgments FILE.jsonl"
-            for over in ("systems", "judgments", "both")
-        ),
-        "meta --human FILE-people.tsv --scores a=FILE-one.tsv --scores b=FILE-two.tsv",
+        "rank FILE.jsonl --unit judges --balanced --resamples 40",
+        *(f"{JUDGED} --judgments FILE.jsonl --over {over}" for over in ("systems", "both")),
     ],
 )
 def test_the_order_of_lines_changes_nothing(files: Path, line: str) -> None:

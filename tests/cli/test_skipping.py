@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -135,17 +134,6 @@ def test_convert_leaves_them_out(made: Path) -> None:
     assert text == (made / "fewer" / "source.txt").read_text("utf-8")
     line = "convert --source source.txt --refs reference0.txt"
     assert run(f"{line} {SKIP}", cwd=made).stdout == run(line, cwd=made / "fewer").stdout
-
-
-def test_weights_of_all_sentences_serve_for_some(made: Path, tmp_path: Path) -> None:
-    for name in ("gold.m2", "eager.txt", "noisy.txt"):
-        shutil.copy(made / name, tmp_path)
-    line = "difficulty --gold gold.m2 --annotator 0 eager.txt --resamples 0"
-    run(f"{line} noisy.txt --write-weights w.txt", cwd=tmp_path)
-    line += " --weights w.txt --examples 500"
-    whole, some = (tables(f"{line} {skip}", cwd=tmp_path) for skip in ("", "--skip-sentences 1-9"))
-    kept = [row for row in whole["hardest"]["rows"] if row["sentence"] > 9]
-    assert some["hardest"]["rows"] == kept
 
 
 def test_sentences_left_out_twice_keep_their_numbers() -> None:

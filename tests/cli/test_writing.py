@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command import errata, errata_process
+from command import errata
 
 TWO = "--gold gold.m2 eager.txt noisy.txt"
 # Every command that writes files: its arguments, and the option that names a file of this form.
@@ -101,15 +101,3 @@ def test_an_input_on_standard_input_is_an_input(folder: Path) -> None:
         )
     assert done.returncode == 2
     assert "gold.m2: the file is an input" in done.stderr
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device")
-def test_streams_and_devices_are_written_to(folder: Path) -> None:
-    run = ("convert", "gold.m2", "--only-source", "-o")
-    source = (folder / "source.txt").read_text()
-    assert errata(*run, "-", cwd=folder).stdout == source
-    assert errata_process(*run, "/dev/stdout", cwd=folder).stdout.startswith(source)
-    assert errata_process(*run, "/dev/stderr", cwd=folder).stderr == source
-    done = errata(*run, "/dev/full", cwd=folder, code=2)
-    assert done.stderr.startswith("errata: /dev/full: cannot write the file: No space left")
-    errata(*run, "/dev/null", cwd=folder)

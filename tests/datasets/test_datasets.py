@@ -22,7 +22,6 @@ from errata.datasets import (
     load_conll14_texts,
     sample_corpus,
     sample_judgments,
-    sample_systems,
     sample_texts,
 )
 from errata.datasets.catalogue import catalogue, data_set, read_catalogue
@@ -376,23 +375,6 @@ def test_the_gold_of_the_sample_is_that_of_its_texts(tmp_path: Path) -> None:
         corpus.sources, corpus.references, texts.references, strict=True
     ):
         assert [r.corrected(source) for r in edits[:2]] == [r.text for r in plain]
-
-
-def test_judgments_group_identical_outputs() -> None:
-    outputs = {system.system: system.sentences for system in sample_systems()}
-    for judgment in sample_judgments():
-        texts = []
-        for group in judgment.groups:
-            found = {outputs[name][judgment.sentence] for name in group}
-            assert len(found) == 1, judgment
-            text = found.pop()
-            same = {name for name in outputs if outputs[name][judgment.sentence] == text}
-            assert set(group) == same, judgment
-            texts.append(text)
-        assert len(set(texts)) == len(texts), judgment
-        given = {rank for rank in judgment.ranks if rank is not None}
-        assert given == set(range(1, len(given) + 1)), judgment
-        assert len(judgment.groups) != 1
 
 
 def test_the_judgments_survive_a_round_trip(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import io
 import lzma
 import os
 import sys
-import threading
 import warnings
 import zipfile
 from pathlib import Path
@@ -76,29 +75,6 @@ def test_a_spreadsheet_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         archive.writestr("xl/workbook.xml", b" " * 10_000_000)
     with pytest.raises(InputError, match="more than 102,400 bytes"):
         read_score_file(tmp_path / "x.xlsx")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-@READERS
-def test_endless_pipes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read) -> None:
-    monkeypatch.setenv("ERRATA_MAX_BYTES", "100k")
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-
-    def write() -> None:
-        try:
-            with path.open("wb") as pipe:
-                while True:
-                    pipe.write(b"a,b\n" * 1000)
-        except BrokenPipeError:
-            pass
-
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
-    with pytest.raises(InputError, match="more than 102,400 bytes"):
-        read(path)
-    writer.join(60)
-    assert not writer.is_alive()
 
 
 def test_standard_input_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,14 +13,8 @@ from rapidfuzz.distance import Indel
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import check_alignment, read_hypotheses, read_m2, read_text
-from errata.io.checks.alignment import check_lines, is_checked, mark_checked, similarity
-from errata.io.checks.text import (
-    check_characters,
-    check_edits,
-    check_gold_characters,
-    pair_lines,
-    shapes_of,
-)
+from errata.io.checks.alignment import check_lines, similarity
+from errata.io.checks.text import check_characters, check_edits, check_gold_characters
 from errata.io.corpus import parallel_corpus
 from errata.io.tokenisers import tokeniser
 from recorded import values
@@ -206,24 +198,6 @@ def test_similarity_is_that_of_rapidfuzz(longest: int, pairs: list[tuple[str, st
         assert similarity(ours, theirs).tolist() == wanted
 
 
-@given(
-    st.lists(st.sampled_from([("a .", "a ."), ("a .", "a."), ("a .", "“a”"), ("A .", "a")])),
-    st.integers(1, 4),
-)
-def test_lines_look_alike_however_many_are_near(pairs: list[tuple[str, str]], near: int) -> None:
-    sources, lines = [a for a, _ in pairs], [b for _, b in pairs]
-    look = shapes_of(sources)
-    whole = pair_lines(sources, lines, look)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("errata.io.checks.text.NEAR", near)
-        parts = pair_lines(sources, lines, look)
-    for mine, theirs in zip(whole, parts, strict=True):
-        assert np.asarray(mine).tolist() == np.asarray(list(theirs)).tolist()
-    alone = [pair_lines([a], [b], shapes_of([a])) for a, b in pairs]
-    assert whole.shown.tolist() == [int(each.shown[0]) for each in alone]
-    assert whole.styles.tolist() == [each.styles[0].tolist() for each in alone]
-
-
 def test_a_source_given_as_output_is_known_by_its_name_or_its_words(tmp_path):
     words = ["aple", "rivver", "gardn", "windoww", "leter", "sumer", "techer", "marked"]
     right = ["apple", "river", "garden", "window", "letter", "summer", "teacher", "market"]
@@ -304,15 +278,3 @@ def test_characters_are_looked_at_before_texts_are_cut() -> None:
     given = {"missing": None, "name": "it", "cut": cut}
     _, [found] = parallel_corpus(["他\u00a0去 。"] * 3, [], ["source.txt"], **given)
     assert [(f.code, f.line) for f in found] == [("unusual-space", k) for k in (1, 2, 3)]
-
-
-def test_the_same_output_was_looked_at_however_it_was_read() -> None:
-    given = Hypotheses("given", OUTPUT)
-    other = replace(given, system="other")
-    corpus = Corpus.from_texts(SOURCES)
-    assert not is_checked(corpus, given)
-    mark_checked(corpus, given)
-    assert is_checked(corpus, given)
-    assert is_checked(corpus, other)
-    assert not is_checked(corpus, other.without_sentences(59))
-    assert not is_checked(corpus, Hypotheses("given", (*OUTPUT[:59], "another")))

@@ -115,6 +115,11 @@ X = f"|||X|||x|||{REST}\n"
         (f"S a b\nA 0 1|||X|||x|||||{REST}\n", 2, "empty-alternative"),
         (f"S a\u2028b\nA 0 1{X}", 1, "odd-line-break"),
         (f"S a b\nA 0 1{X} \nS c\n", 3, "blank-with-spaces"),
+        # Lines that are glued or have lost a field.
+        (f"S He go home .A 1 2|||V|||goes|||{REST}\n", 1, "glued-lines"),
+        (f"S a b\nA 1 2|||V|||{REST[:-4]}|||x|||0\n", 2, "shifted-fields"),
+        (f"S a b\nA 1 2|||V|||REQUIRED|||{REST}\n", 2, "shifted-fields"),
+        ("S a b\nA 1 2|||V|||x|||-NONE-|||y|||0\n", 2, "shifted-fields"),
     ],
 )
 def test_warnings_name_file_line_and_kind(file, text, line, code):
@@ -150,20 +155,6 @@ def test_compatible_shares_the_edits_of_a_paragraph():
     pairs = zip(file.corpus.sources, file.corpus.references, strict=True)
     texts = [refs[0].corrected(source) for source, refs in pairs]
     assert texts == ["a x v w", "d x v"]
-
-
-@pytest.mark.parametrize(
-    ("text", "code", "line"),
-    [
-        (f"S He go home .A 1 2|||V|||goes|||{REST}\n", "glued-lines", 1),
-        (f"S a b\nA 1 2|||V|||{REST[:-4]}|||x|||0\n", "shifted-fields", 2),
-        (f"S a b\nA 1 2|||V|||REQUIRED|||{REST}\n", "shifted-fields", 2),
-        ("S a b\nA 1 2|||V|||x|||-NONE-|||y|||0\n", "shifted-fields", 2),
-    ],
-)
-def test_lines_that_are_glued_or_have_lost_a_field_are_warned_of(text, code, line):
-    found = parse_m2(text.splitlines()).findings
-    assert [(f.severity, f.code, f.line) for f in found] == [("warning", code, line)]
 
 
 def test_compatible_drops_edits_outside_the_sentence(file):

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import errata.io.m2_arrays
-from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.data import Corpus, Hypotheses
 from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
-from errata.io.checks.text import check_gold_characters, letters_in, source_letters
+from errata.io.checks.text import letters_in, source_letters
 from errata.io.m2 import M2File, scan_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
 from errata.metrics.m2.matching import gold_edits, gold_references
@@ -223,28 +223,6 @@ def test_an_output_that_is_a_reference_is_recognised(size: int) -> None:
             assert [t[-1] for t in told] == ([] if expected is None else [str(expected)])
 
 
-def test_an_annotator_of_some_sentences_is_recognised() -> None:
-    """Who is absent from a sentence says nothing of it."""
-    text = "\n\n".join(
-        f"S w{k} go\n{line('1 2', 'goes', 0)}" + f"\n{line('1 2', f'went{k}', 2)}" * (k % 2)
-        for k in range(100)
-    )
-    lines = [f"w{k} {f'went{k}' if k % 2 else 'gone'}" for k in range(100)]
-    for wrong in (None, 1, 99, 98):
-        given = tuple("w go" if k == wrong else each for k, each in enumerate(lines))
-        found = check_alignment(scan_m2_text(text).corpus, Hypotheses("A", given))
-        assert ("is-reference" in {f.code for f in found}) == (wrong in (None, 98))
-
-
-@pytest.mark.parametrize("told", [False, True])
-def test_an_output_is_called_worse_only_beside_texts(told: bool) -> None:
-    texts = [(Reference(0, text=f"w{k} goes home"),) for k in range(30)]
-    last = Reference(0, (Edit(1, 2, "goes"),)) if told else texts[-1][0]
-    corpus = Corpus(tuple(f"w{k} go home" for k in range(30)), (*texts[:-1], (last,)))
-    output = Hypotheses("A", tuple(f"w{k} bo bome x y" for k in range(30)))
-    assert ("worse" in {f.code for f in check_alignment(corpus, output)}) != told
-
-
 # --- repeated edits, alternatives, and who asks for edits as such ---------------------------------
 
 REPEATED = "\n\n".join(
@@ -273,18 +251,3 @@ def test_repeated_edits_are_left_out_once() -> None:
 
 
 # --- files ---------------------------------------------------------------------------------------
-
-
-def test_odd_characters_of_alternatives_stand_behind_those_of_their_corrections() -> None:
-    text = "\n\n".join(
-        [
-            "S a b\n" + line("0 1", "x||y\u200by||z\x07z") + "\n" + line("1 2", "u\u2060u"),
-            "S c d\n" + line("0 1", "w\u200dw||v\u200cv"),
-        ]
-    )
-    file = scan_m2_text(text)
-    found = check_gold_characters(file.corpus, "gold.m2", file.lines)
-    assert [f"{f.line} {f.problem.split()[-1]}" for f in found] == (
-        ["1 U+200B", "1 U+0007", "1 U+2060", "5 U+200D", "5 U+200C"]
-    )
-    assert {f.code for f in found} == {"invisible-character"}

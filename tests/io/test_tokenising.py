@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from command import errata
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
-from errata.io.checks.text import APART, GLUED, check_segmentation
+from errata.io.checks.text import check_segmentation
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses
 from errata.io.tokenisers import characters, tokenise_corpus, tokeniser
@@ -188,17 +188,6 @@ def test_edits_cannot_be_cut_by_words(tmp_path: Path) -> None:
 )
 def test_text_that_is_not_cut_is_warned_of(lines: list[str], code: str | None) -> None:
     assert [finding.code for finding in check_segmentation(lines, "x")] == [code] * bool(code)
-
-
-@given(st.lists(st.text("ab. ,é学1_", max_size=6), min_size=3, max_size=8))
-def test_lines_with_marks_glued_to_words_are_counted(lines: list[str]) -> None:
-    apart = [APART.search(line) is not None for line in lines]
-    glued = [GLUED.search(line) is not None for line in lines]
-    alone = sum(g and not a for g, a in zip(glued, apart, strict=True))
-    asked = alone + sum(apart)
-    found = check_segmentation(lines, "x")
-    assert bool(found) == (alone >= 3 and 2 * alone > asked)
-    assert all(f" {alone} of {asked} lines" in finding.problem for finding in found)
 
 
 def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:

@@ -48,18 +48,6 @@ def run(text: str) -> Reproduction:
 # The files
 
 
-def test_matrix() -> None:
-    table = parse_experiment(SMALL, "small.toml").tables[0]
-    assert table.cells == {
-        ("M2", "spearman"): "0.429",
-        ("M2", "pearson"): "0.358",
-        ("BLEU", "spearman"): "-0.225",
-        ("GLEU_0", "spearman"): None,
-    }
-    assert table.known == {"print": {("BLEU", "spearman"): KnownDifference("-0.187", "a slip")}}
-    assert table.ways == (Method("print", {"experiment": "napoles15", "table": "table2"}),)
-
-
 def test_numbers_that_nobody_prints() -> None:
     digits = "0." + "1" * (MOST_DIGITS - 2)
     for sound, refused in (

@@ -190,35 +190,3 @@ def test_compressed_files_are_whole_shards(
         assert [shard.sentences for shard in shards] == [given.sentences]
         assert joined(read_all(shards, inputs, batch)) == expected
         assert joined(stream_batches(inputs, batch=batch)) == expected
-
-
-@given(st.lists(st.sampled_from(["S", "S ", "A ", "\n", "\r", "\r\n", "SS", " "])).map("".join))
-def test_sentences_of_m2_are_found_where_lines_say_so(text: str) -> None:
-    data = text.encode()
-    lines = text.split("\n")
-    ended = [
-        line.removesuffix("\r") if k < len(lines) - 1 else line for k, line in enumerate(lines)
-    ]
-    # The last line may be cut within its end.
-    wanted = [line.startswith("S ") or line == "S" for line in ended[:-1]]
-    wanted += [ended[-1].startswith("S ") or ended[-1] in ("S", "S\r")]
-    assert shards_plan.count(data, m2=True) == sum(wanted)
-    places = [0]
-    for line in lines:
-        places.append(places[-1] + len(line.encode()) + 1)
-    starts = [at for at, there in zip(places[:-1], wanted, strict=True) if there]
-    assert shards_plan._source_lines(data).tolist() == starts
-    for n in range(1, len(starts) + 2):
-        seen, at = shards_plan.cut_before(data, n, m2=True)
-        assert at == len(data) or (seen >= n and at <= starts[seen])
-        assert shards_plan.count(data[:at], m2=True) == min(seen, len(starts))
-
-
-@given(st.text("a\n", max_size=9), st.integers(0, 9))
-def test_lines_are_cut_off_where_they_start(text: str, n: int) -> None:
-    data = text.encode()
-    many = shards_plan.count(data, m2=False)
-    assert many == len(text.removesuffix("\n").split("\n")) if text else many == 0
-    seen, at = shards_plan.cut_before(data, n, m2=False)
-    assert seen == n
-    assert shards_plan.count(data[:at], m2=False) == min(n, many)

@@ -55,20 +55,6 @@ def said(act: Callable[[], object]) -> list[str]:
     return sorted(str(each.message) for each in caught)
 
 
-def test_files_are_taken_in_the_order_of_their_numbers(tmp_path: Path) -> None:
-    for k in (1, 2, 10):
-        (tmp_path / f"source-{k}.txt").write_text(f"s {k}\n")
-        (tmp_path / f"ours-{k}.txt.gz").write_bytes(gzip.compress(f"o {k}\n".encode()))
-    inputs = CorpusFiles(
-        source=str(tmp_path / "source-*.txt"), outputs=(("ours", str(tmp_path / "ours-*.txt.gz")),)
-    )
-    texts = [(c.sources, s[0].sentences) for c, s in read(inputs)]
-    assert texts == [((f"s {k}",), (f"o {k}",)) for k in (1, 2, 10)]
-    assert [shard.first for shard in plan_shards(inputs)] == [0, 1, 2]
-    several = tuple(str(tmp_path / f"source-{k}.txt") for k in (10, 1))
-    assert [c.sources for c, _ in read(CorpusFiles(source=several))] == [("s 10",), ("s 1",)]
-
-
 @pytest.mark.parametrize("act", [plan_shards, read], ids=["plan", "stream"])
 def test_files_that_do_not_fit_are_named(tmp_path: Path, act: Callable[..., object]) -> None:
     at = write(
