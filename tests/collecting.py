@@ -15,7 +15,7 @@ import pytest
 
 from command import Done, errata
 from errata.datasets.load import SAMPLE_FILES, sample_file
-from processes import free_port, wait_until
+from processes import free_port
 from served import Server
 from simulated_judges import ranked
 
@@ -83,17 +83,3 @@ def judge(server: Server, token: str, most: int, seed: int = 0) -> int:
         status, body = server.call("PUT", f"tasks/{task['id']}/judgment", sent, token=token)
         assert status == 201, body
     return most
-
-
-def ranking_after(answers: int, server: Server, token: str) -> dict[str, Any]:
-    """Return the ranking once so many answers have gone into it."""
-
-    def shown() -> dict[str, Any] | None:
-        done = server.call("GET", "admin/status", token=token)[1]
-        figures = done["figures"]
-        if done["state"] != "paused" or not figures or figures[1][1] != str(answers):
-            return None
-        found: dict[str, Any] = server.call("GET", "admin/ranking", token=token)[1]
-        return found
-
-    return wait_until(shown)

@@ -56,9 +56,7 @@ def listening() -> set[str]:
     return found
 
 
-def test_digits_are_those_of_a_loop(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_digits_of_a_loop(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that kills workers of Dask is left to workers of our own."""
     files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
     wanted = PlannedRun.of(tmp_path / "loop", files, "m2", "gleu", shard_sentences=12)

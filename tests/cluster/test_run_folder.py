@@ -139,13 +139,8 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
         [r.corrected(s) for r in refs]
         for s, refs in zip(corpus.sources, corpus.references, strict=True)
     ]
-    columns = {
-        "source": corpus.sources,
-        "references": texts,
-        "document": names,
-        **{f"hyp:{each.system}": each.sentences for each in systems},
-    }
-    table = pyarrow.table(columns)
+    columns = {"source": corpus.sources, "references": texts, "document": names}
+    table = pyarrow.table(columns | {f"hyp:{each.system}": each.sentences for each in systems})
     for k, part in enumerate((table.slice(0, 63), table.slice(63))):
         write_table(part, tmp_path / f"{k}.parquet", row_group_size=30)
     folder = LocalFolder(str(tmp_path / "run"))
@@ -153,13 +148,9 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
     inputs = [("logs", CorpusFiles(parquet=str(tmp_path / "*.parquet"), guard=False))]
     manifest = plan_run(folder, wanted, inputs, shard_sentences=25)
     (scores,) = finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores
-    plain = Corpus(
-        corpus.sources,
-        tuple(tuple(Reference(k, text=t) for k, t in enumerate(several)) for several in texts),
-        documents=tuple(
-            f"row {i + 1}" if name is None else f"document {name}" for i, name in enumerate(names)
-        ),
-    )
+    documents = [f"document {name}" if name else f"row {i}" for i, name in enumerate(names, 1)]
+    references = [tuple(Reference(k, text=t) for k, t in enumerate(each)) for each in texts]
+    plain = Corpus(corpus.sources, tuple(references), documents=tuple(documents))
     drawn = evaluate("m2", plain, systems, resamples=50, bootstrap="blocks", guard=False)
     same(scores, drawn)
     assert "bootstrap:blocks of documents" in scores.context

@@ -60,11 +60,6 @@ def compare_with_score(
 LOOP = ("--engine", "loop", "--shard-sentences")
 
 
-def test_run_prints_what_score_prints(files: SampleFiles, tmp_path: Path) -> None:
-    said = compare_with_score(tmp_path / "run", files.arguments, *LOOP, "25")
-    assert "6 of 6 tasks counted now, 0 before" in said
-
-
 def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
     run = ("--run", tmp_path / "run")
     planned = errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")

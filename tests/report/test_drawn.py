@@ -29,7 +29,6 @@ if __name__ == "__main__":
 from command import Done, errata, run
 from errata.core.errors import InputError
 from errata.core.stats import Estimate
-from errata.corpora import AcrossCorpora, corpora_plot
 from errata.data import Scores
 from errata.datasets.load import sample_file
 from errata.meta.matching import match
@@ -256,9 +255,7 @@ def drawn(form: FigureForm) -> bytes:
 
 
 @pytest.mark.parametrize("form", STARTS)
-def test_figure_is_one_file(
-    form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figure_bytes(form: FigureForm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     first = drawn(form)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")  # another day
@@ -340,29 +337,6 @@ def test_ratings_are_drawn_with_the_best_metric_on_top(tmp_path: Path) -> None:
     for more in ((), ("--human", ratings, "--level", "system")):
         refused = errata(*run, *more, cwd=tmp_path, code=2).stderr
         assert "the figure ratings shows agreement with ratings of outputs" in refused
-
-
-def across(metric: str, systems: tuple[str, ...], corpora: int = 2) -> AcrossCorpora:
-    values = np.linspace(0.2, 0.8, len(systems))
-    scores = [Scores(metric, systems, np.roll(values, k)) for k in range(corpora)]
-    return AcrossCorpora(tuple(f"corpus {k}" for k in range(corpora)), tuple(scores))
-
-
-def test_every_system_of_a_crowd_is_in_the_legend() -> None:
-    names = ("_base", "$x_1$", *(f"system {k}" for k in range(38)))
-    figure = draw(corpora_plot([across("m()", names)]))
-    figure_bytes(figure, "svg")
-    (legend,) = figure.legends
-    shown = legend.get_texts()
-    assert {text.get_text() for text in shown} == {*names}
-    assert not any(text.get_parse_math() for text in shown)
-    box, whole = legend.get_window_extent(), figure.bbox
-    assert whole.y0 <= box.y0 < box.y1 <= whole.y1
-    assert box.x1 <= whole.x1
-    looks = {(line.get_color(), line.get_marker()) for line in figure.axes[0].get_lines()}
-    assert len(looks) == len(names)
-    reach = [np.ptp([line.get_xdata()[k] for line in figure.axes[0].get_lines()]) for k in (0, 1)]
-    assert max(reach) < 0.8  # the systems of one corpus do not reach into the next
 
 
 def _write() -> None:

@@ -172,15 +172,6 @@ def test_scores_are_made_once_and_what_is_missing_is_named(monkeypatch: pytest.M
     assert "harper-py is not installed" in refused.stderr
 
 
-def test_a_metric_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = ("benchmark", "--sample", "--resamples", 0, "--json", "-q")
-    refused = errata(*quick, "-m", "gleu", "-m", "gleu", code=2)
-    assert "gleu is given twice; leave one out" in refused.stderr
-    monkeypatch.setitem(cli_benchmark.METRIC_GROUPS, "default", ("gleu", "edits"))
-    tables = json.loads(errata(*quick, "-m", "default", "-m", "edits").stdout)["tables"]
-    assert sum(row["metric"].startswith("edits") for row in tables[1]["rows"]) == 1
-
-
 def test_sets_not_on_disk_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     quick = ("benchmark", "-m", "gleu", "--resamples", 0, "--json")
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path))

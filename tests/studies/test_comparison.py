@@ -184,26 +184,6 @@ def test_answers_need_intervals_tests_and_points() -> None:
     assert found.answer is None
 
 
-def test_a_slice_called_as_a_kind_is_named_by_its_column() -> None:
-    corpus, slices, old, new = planted(0.25)
-    named = ["R:INFL" if each == "email" else each for each in slices]
-    (found,) = compare("m2", corpus, {"v1": old}, {"v2": new}, slices={"k": named}, trials=20)
-    names = [part.name for part in found.parts]
-    assert "k = R:INFL" in names
-    assert len({*names}) == len(names)
-
-
-def test_no_equality_by_an_interval_that_covers_less_than_nothing() -> None:
-    corpus = Corpus.from_texts(["a b"] * 40, [["a c"] * 40])
-    old, new = ["a c", "a b"] * 20, ["a b", "a c"] * 20
-    for confidence in (0.5, 0.3):
-        (found,) = compare(
-            "m2", corpus, {"old": old}, {"new": new}, confidence=confidence, guard=False
-        )
-        assert found.answer is not None
-        assert found.answer.outcome == "undecided"
-
-
 def test_bleu_p_values_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Approximate randomisation digit for digit; and its bootstrap p of our resamples."""
     from sacrebleu.metrics.bleu import BLEU as SacreBLEU
@@ -276,20 +256,6 @@ def test_alarms_are_counted_as_often_as_they_stand() -> None:
     gone = edit_changes([thrice], [twice])
     assert [change.name for change in gone] == ["false alarm gone"]
     assert [change.name for change in edit_changes([twice], [thrice])] == ["new false alarm"]
-
-
-def test_the_metric_that_finds_edits_finds_them_here_too() -> None:
-    corpus, systems = sample_corpus(), sample_systems()
-    length = ["long" if len(source.split()) > 12 else "short" for source in corpus.sources]
-    given = {"slices": {"length": length}, "resamples": 0, "trials": 0}
-    (found,) = compare(["m2", "edits(beta=1)"], corpus, systems[0], [systems[1]], **given)
-    assert found.edits.startswith("edits(beta=1")
-    assert "F1" in found.kinds[0].figures
-    assert [each.value for each in found.slices] == ["long", "short"]  # a column of the reader's
-    lower = {each.label for each in found.rates if each.lower_is_better}
-    assert lower == {"false alarms", "clean sentences touched"}
-    assert found.kinds[0].figures["false alarms"].lower_is_better
-    assert not found.kinds[0].figures["F1"].lower_is_better
 
 
 def test_holm_over_metrics_and_over_kinds() -> None:

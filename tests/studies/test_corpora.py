@@ -26,7 +26,7 @@ from errata.corpora import (
 )
 from errata.data import Corpus, Edit, Reference, Scores
 from errata.edits import extract
-from errata.logs import LogPart, count_logs, edits_per_sentence, log_tables
+from errata.logs import LogPart, count_logs, edits_per_sentence
 
 
 @given(arrays(np.int64, (4, 5), elements=st.integers(0, 99), unique=True))
@@ -285,12 +285,3 @@ def test_what_does_not_add_up() -> None:
     many = count_logs(["a"] * 201, ["a"] * 201, slices={"user": list(map(str, range(201)))})
     with pytest.raises(InputError, match="'user' has more than 200 different values"):
         one + many
-
-
-def test_tables_leave_out_what_is_not_known() -> None:
-    counts = count_logs(["He go ."], ["He goes ."])
-    overall, kinds = log_tables(counts)
-    names = ["sentences", "changed", "change rate", "edits", "edits per sentence"]
-    assert [row[0] for row in overall.rows] == names
-    assert kinds.columns == ("kind", "edits", "change rate", "change rate interval")
-    assert kinds.rows[0][:3] == ("R:INFL", 1, 1.0)

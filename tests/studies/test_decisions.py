@@ -124,9 +124,7 @@ def test_needed_sentences_are_named_where_there_are_fewer() -> None:
     st.integers(0, 60),
     st.integers(0, 12),
 )
-def test_exchange_turns_the_outcome(
-    d: float, width: float, p: float, sentences: int, changed: int
-) -> None:
+def test_exchanged_systems(d: float, width: float, p: float, sentences: int, changed: int) -> None:
     one = pair(d, d - width, d + width, p, sentences=sentences, changed=changed)
     other = pair(-d, -d - width, -d + width, p, sentences=sentences, changed=changed)
     turned = {"better": "worse", "worse": "better"}

@@ -8,11 +8,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import json
+import re
 import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,13 +32,15 @@ from collecting import TEXTS, collect, fill_with_sample, links, running
 from errata.collect.design import Design, Panel
 from errata.collect.web import app as web
 from errata.collect.web.api import Limiter
-from errata.collect.web.campaign import change_budget, change_texts
+from errata.collect.web.campaign import change_texts
 from errata.collect.web.database import open_database
+from errata.collect.web.i18n import LANGUAGES, load_texts, parse_markdown
 from errata.collect.web.judges import change_state, rotate_judges
 from errata.collect.web.panel import join_panel
 from errata.collect.web.schema import events, judges, judgments, metadata
 from errata.collect.web.server import Address, _config
 from errata.collect.web.tokens import LinkSigner
+from errata.core.errors import InputError
 from served import served
 from stored_campaigns import LESSONS, Made, Make, join_key_of, signer_of, token_of
 
@@ -155,15 +160,6 @@ def test_judge_waits_while_more_may_come_and_is_finished_otherwise(make_sqlite: 
     assert (call.state(1), call.state(2)) == ("finished", "finished")
 
 
-def test_judges_are_finished_when_the_budget_is_used_up(make_sqlite: Make) -> None:
-    design = Design(judges=2, rankings=1, repeats=0, controls=0, overlap=0)
-    made = make_sqlite(design, wanted=3)
-    change_budget(made.database, "rankings", 1)
-    call = Client(made)
-    assert call.answer(call.task()).status_code == 201
-    assert (call.state(1), call.state(2)) == ("finished", "finished")
-
-
 def test_display_is_kept_if_it_is_short(campaign: Made, call: Client) -> None:
     """A page says how it showed a task in a few words; nobody stores a kilobyte of anything."""
     for long in (10, 1000):
@@ -249,9 +245,7 @@ def test_several_changes_are_made_together_or_not_at_all(call: Client) -> None:
     assert quota() == 7
 
 
-def test_health_is_remembered(
-    campaign: Made, call: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_health_is_measured(campaign: Made, call: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     ailing: list[str] = []
     over = threading.Event()
     whole = type(campaign.database).writing
@@ -485,3 +479,74 @@ def test_links_of_an_earlier_version_work_until_replaced(tmp_path: Path) -> None
         for token, path in ((old_token("judge", 1), "me"), (old_token("admin", 0), "admin/status")):
             assert server.call("GET", path, token=token)[0] == 401
         assert server.call("GET", "me", token=server.token(1))[0] == 200
+
+
+WEB = Path(str(resources.files("errata.collect.web")))
+
+
+def test_all_languages_say_the_same() -> None:
+    english = load_texts("en")
+    for language in LANGUAGES:
+        other = load_texts(language)
+        assert other.keys() == english.keys()
+        for key, text in other.items():
+            names = re.findall(r"\{(\w+)\}", english[key])
+            assert sorted(re.findall(r"\{(\w+)\}", text)) == sorted(names), key
+
+
+def test_scripts_say_only_what_the_catalogue_has() -> None:
+    said = set()
+    for script in (WEB / "static").rglob("*.js"):
+        said |= set(re.findall(r'say\("([\w.]+)"', script.read_text("utf-8")))
+    assert said
+    assert said <= load_texts("en").keys()
+
+
+def test_scripts_make_no_markup_and_ask_nobody_else() -> None:
+    for script in (WEB / "static").rglob("*.js"):
+        text = script.read_text("utf-8")
+        for forbidden in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval("):
+            assert forbidden not in text, script
+        assert not re.findall(r"https?://(?!www\.w3\.org)", text), script
+
+
+def test_a_string_that_does_not_exist_cannot_be_replaced() -> None:
+    with pytest.raises(InputError, match="did you mean 'submit'"):
+        load_texts("en", {"submitt": "x"})
+
+
+@given(st.text(max_size=300))
+def test_prose_keeps_every_word_as_text(text: str) -> None:
+    blocks = parse_markdown(text)
+    assert json.dumps(blocks)
+    for block in blocks:
+        for parts in block.get("items", [block.get("inline", [])]):
+            for part in parts:
+                assert part[0] in ("text", "em", "strong", "code", "link")
+                if part[0] == "link":
+                    assert part[2].startswith(("http://", "https://", "mailto:"))
+
+
+def test_prose_of_a_list_and_a_dangerous_link() -> None:
+    (block,) = parse_markdown("- one\n- [x](javascript:alert(1))")
+    assert block["items"] == [[["text", "one"]], [["text", "[x](javascript:alert(1))"]]]
+
+
+def test_unsafe_addresses_are_refused() -> None:
+    for settings, problem in (
+        ({"host": "0.0.0.0"}, "without encryption"),
+        ({"host": "192.0.2.1"}, "without encryption"),
+        ({"certificate": "c.pem"}, "go together"),
+        ({"host": "0.0.0.0", "behind_proxy": "proxy"}, "no address or network"),
+        ({"url": "example.org"}, "no address of a page"),
+        ({"port": 70000}, "no port"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            Address(**settings)  # type: ignore[arg-type]
+
+
+def test_addresses_that_are_taken() -> None:
+    assert Address(host="0.0.0.0", plain_http=True).links == "http://127.0.0.1:8765/"
+    proxied = Address(host="0.0.0.0", behind_proxy="10.0.0.0/8", url="https://e.org/study")
+    assert (proxied.links, proxied.secure) == ("https://e.org/study/", True)
+    assert Address(host="::1", port=80).links == "http://[::1]:80/"

@@ -122,9 +122,7 @@ def test_interrupted_creation_leaves_nothing(place: str, monkeypatch: pytest.Mon
     database.close()
 
 
-def test_log_that_is_not_emptied_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_that_is_kept_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader keeps the log as it was: nobody may hear that a name is gone while it is not."""
     monkeypatch.setattr(databases, "BUSY_MS", 50)
     campaign = made(str(tmp_path / "x.db"), Design(judges=1))
@@ -315,9 +313,7 @@ def named_in(files: Iterable[Path]) -> set[bytes]:
 @pytest.mark.slow
 @pytest.mark.postgres
 @pytest.mark.parametrize("erase", [False, True])
-def test_forgotten_is_in_no_table(
-    cluster: postgres.Cluster, postgres_place: str, erase: bool
-) -> None:
+def test_forgotten_in_no_table(cluster: postgres.Cluster, postgres_place: str, erase: bool) -> None:
     campaign = made(postgres_place, Design(judges=2))
     database = campaign.database
     who = to_be_forgotten(campaign)

@@ -132,9 +132,7 @@ def test_ranks_go_to_the_systems_that_wrote_the_outputs(make: Make, kind: Any) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "outputs"), [("rank", 4), ("pair", 2)])
-def test_page_has_numbers_of_commands(
-    make_sqlite: Make, tmp_path: Path, kind: Any, outputs: int
-) -> None:
+def test_page_has_the_numbers(make_sqlite: Make, tmp_path: Path, kind: Any, outputs: int) -> None:
     """Scores, intervals, ranges, clusters, head to head and agreement: equal, digit for digit."""
     design = Design(kind=kind, outputs=outputs, judges=4, repeats=0.1, overlap=0.6)
     made = finished(make_sqlite(design, material(110, 5)))

@@ -161,9 +161,7 @@ def test_another_session_gets_a_new_link_unless_the_first_is_at_work(make: Make)
     ],
     ids=lambda x: getattr(x, "provider", ""),
 )
-def test_parameters_are_the_providers(
-    make_sqlite: Make, panel: Panel, sent: dict[str, str]
-) -> None:
+def test_parameters_of_providers(make_sqlite: Make, panel: Panel, sent: dict[str, str]) -> None:
     made = panelled(make_sqlite, panel)
     assert join_panel(made.store, sent) == join_panel(made.store, sent)
 
@@ -332,43 +330,35 @@ def test_skipped_and_returned_examples_do_not_pass_and_stay_for_others(make: Mak
     assert ["Tutorial", "0 passed", "3 failed, 1 not through it yet"] in figures
 
 
-SCORE = Example("He go .", ("He goes .",), {"between": {"fluency": [60, 100]}, "why": "x"})
-CASES: dict[str, tuple[Design, Example, Any, Any, str]] = {
-    "pair": (Design(kind="pair"), EXAMPLES[0], None, "equal", "better than"),
+TWO = ("He goes .", "He go go .")
+BETWEEN = {"between": {"fluency": [60, 100]}, "why": "x"}
+KINDS = {
+    "pair": (Design(kind="pair"), EXAMPLES[0]),
     "score": (
         Design(kind="score", scales=(Scale("fluency"),)),
-        SCORE,
-        {"fluency": 60},
-        {"fluency": 59},
-        "fluency: we would give from 60 to 100.",
+        Example("He go .", TWO[:1], BETWEEN),
     ),
-    "edits": (
-        Design(kind="edits"),
-        Example("He go .", ("He goes .", "He go go ."), {"worse": 1, "better": 0}),
-        {"1": "bad", "2": "good"},
-        {"1": "good", "2": "bad"},
-        "not find these changes good: 1",
-    ),
+    "edits": (Design(kind="edits"), Example("He go .", TWO, {"worse": 1, "better": 0})),
     "correct": (
         Design(kind="correct", instructions=("minimal", "fluency")),
         Example("He go .", ("He goes .", "He went ."), {}, instruction="fluency"),
-        {"text": "He  went ."},
-        {"unchanged": True},
-        "For example: He goes .",
     ),
-    "review": (
-        Design(kind="review"),
-        Example("He go .", ("He gone .",), {"accept": False}),
-        {"text": "He goes ."},
-        {"accept": True},
-        "needs a better one",
-    ),
+    "review": (Design(kind="review"), Example("He go .", ("He gone .",), {"accept": False})),
 }
+SAID: list[tuple[str, Any, Any, str]] = [
+    ("pair", None, "equal", "better than"),
+    ("score", {"fluency": 60}, {"fluency": 59}, "fluency: we would give from 60 to 100."),
+    ("edits", {"1": "bad", "2": "good"}, {"1": "good", "2": "bad"}, "these changes good: 1"),
+    ("correct", {"text": "He  went ."}, {"unchanged": True}, "For example: He goes ."),
+    ("review", {"text": "He goes ."}, {"accept": True}, "needs a better one"),
+]
 
 
-@pytest.mark.parametrize("kind", CASES)
-def test_every_kind_has_a_tutorial(make_sqlite: Make, kind: str) -> None:
-    design, example, right, wrong, words = CASES[kind]
+@pytest.mark.parametrize(("kind", "right", "wrong", "words"), SAID)
+def test_every_kind_has_a_tutorial(
+    make_sqlite: Make, kind: str, right: Any, wrong: Any, words: str
+) -> None:
+    design, example = KINDS[kind]
     design = replace(design, judges=2, pass_mark=1.0, attempts=1)
     call = Client(make_sqlite(design, material(30, 3), examples=(example_for(design, example),)))
     for judge, answer in ((1, right), (2, wrong)):

@@ -439,9 +439,7 @@ def test_slow_headers_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("text", [HALF, WHOLE])
-def test_resting_connections_end(
-    server: Server, monkeypatch: pytest.MonkeyPatch, text: bytes
-) -> None:
+def test_idle_connections_end(server: Server, monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
     monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 8)
     several = opened(server, 30, text)
     for each in several if text == WHOLE else ():
