@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import errata, refused, run, tables
+from command import refused, run, tables
 from errata.datasets import sample_corpus
 from errata.io.stored_runs import read_run
 
@@ -46,22 +46,6 @@ def test_keys_are_the_same_where_there_is_nothing_to_say(tmp_path: Path) -> None
     same = compared(tmp_path, "--source", "a.txt", "a.txt", "c=a.txt", *FEW)
     assert same["c_kinds"]["rows"] == []
     assert same["c_kinds"]["columns"][1:] == same["c_rates"]["columns"][1:]
-
-
-def test_sentences_keep_their_numbers_where_some_are_left_out(sample: Path) -> None:
-    alone = ("--gold", "gold.m2", "--annotator", "0", "-m", "edits")
-    some = (*alone, "cautious.txt", "eager.txt", "--by-edit", *FEW)
-    every, left = (compared(sample, *some, *skip) for skip in ((), ("--skip-sentences", "1-3,9")))
-    numbers, known = ({row["sentence"] for row in t["eager_edits"]["rows"]} for t in (left, every))
-    assert numbers == known - {1, 2, 3, 9}
-
-
-def test_the_score_behind_a_difference_can_be_verified(sample: Path) -> None:
-    found = compared(sample, "--gold", "gold.m2", "-m", "m2", "cautious.txt", "eager.txt", *FEW)
-    table = found["eager_metrics"]
-    signature = table["signature"].split("\n")[0]
-    claim = f"{signature} = {table['rows'][0]['new']}"
-    errata("verify", claim, "--gold", "gold.m2", "eager.txt", cwd=sample)
 
 
 ROOT = Path(__file__).parents[2]

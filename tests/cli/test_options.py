@@ -20,7 +20,6 @@ from command import refused, run, tables
 from errata.cli.judgment_options import split_names
 from errata.cli.main import COMMANDS, cli
 from errata.core.errors import InputError
-from errata.metrics import parse
 
 
 def command(name: str) -> click.Command:
@@ -214,14 +213,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_commands_refuse_in_one_line(inputs: Path, name: str) -> None:
     wrong = refused(REFUSED[name], inputs)
     assert not wrong, "\n".join(wrong)
-
-
-def test_what_is_used_is_taken(inputs: Path) -> None:
-    run(f"{SCORED} --common", cwd=inputs)
-    run("score --sample --resamples 0 -m edits --by-type --tier 1")
-    run("rank ties.jsonl --ranker bradley_terry(ties=half)", cwd=inputs)
-    run("stress gleu --gold gold.m2 --attack alien.txt --resamples 0", cwd=inputs)
-    assert repr(parse("m2(version=3.2)")) == repr(parse("m2(version='3.2')"))
 
 
 def test_where_a_failure_comes_from() -> None:

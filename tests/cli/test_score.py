@@ -206,15 +206,6 @@ def test_large_files_are_streamed_unless_they_must_be_held(
     assert read == [True]
 
 
-@pytest.mark.slow
-def test_bootstrap_is_the_kind_that_is_asked_for(files: Path) -> None:
-    given = ("score", "--gold", "gold.m2", "eager.txt", "-m", "m2", "--resamples", 20, "--json")
-    for kind in ("histogram", "sentences", "poisson", "blocks"):
-        done = errata(*given, "--bootstrap", kind, cwd=files)
-        assert f"bootstrap:{kind}" in done.stdout
-        assert errata(*given, "--bootstrap", kind, "--stream", cwd=files).stdout == done.stdout
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("tiles", [1_400, 13_900], ids=["100,800 sentences", "1,000,800 sentences"])
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")

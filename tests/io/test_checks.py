@@ -168,14 +168,6 @@ def test_texts_are_no_containers(lines: list[str]) -> None:
     assert check_container(lines, "text") == []
 
 
-def test_what_is_meant_is_scored(tmp_path: Path) -> None:
-    (tmp_path / "odd.txt").write_text("".join(f"{line}\n" for line in OBJECTS))
-    run = ("score", "--source", "odd.txt", "--refs", "odd.txt", "ours=odd.txt", "-m", "gleu")
-    done = errata(*run, "--no-guard", "--resamples", "0", "--json", cwd=tmp_path)
-    assert "JSON object" in done.stderr
-    assert json.loads(done.stdout)["tables"][0]["rows"][0]["system"] == "ours"
-
-
 ROOT = Path(__file__).resolve().parents[2]
 # Where a code stands among the arguments of a call, by the name of what is called.
 POSITION = {"Finding": 5, "warn": 1}

@@ -28,14 +28,7 @@ from errata.io.judgments.appraise import parse_appraise, render_appraise
 from errata.io.judgments.checks import fit_labels, require_fit
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from errata.io.judgments.sheets import parse_mturk
-from human_data import (
-    data_file,
-    grundkiewicz,
-    grundkiewicz_file,
-    judgments,
-    sakaguchi_file,
-    submissions,
-)
+from human_data import data_file, grundkiewicz, judgments, sakaguchi_file, submissions
 
 XML = """<?xml version="1.0"?>
 <appraise-results>
@@ -395,31 +388,11 @@ def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
         list(read_judgments(path, labels="text", statuses=approved))
 
 
-@pytest.mark.slow
-def test_labels_of_grundkiewicz_fit() -> None:
-    fit = fit_labels(grundkiewicz(), submissions())
-    assert (fit.rankings, fit.fits[0]) == (2306, 2306)
-    with pytest.raises(InputError, match=r"off by one.*--base"):
-        list(read_judgments(grundkiewicz_file(), base=1, outputs=submissions()))
-    other = {name: texts[::-1] for name, texts in submissions().items()}
-    with pytest.raises(InputError, match="are these the outputs"):
-        list(read_judgments(grundkiewicz_file(), outputs=other))
-
-
 MTURK = (
     "WorkerId,HITId,AssignmentStatus,WorkTimeInSeconds,Input.sentID,Input.system1,"
     "Input.sentence1,Input.system2,Input.sentence2,Input.system3,Input.sentence3,"
     "Answer.rank_1,Answer.rank_2,Answer.rank_3\n"
 )
-
-
-def test_mturk_relabelling_by_text(tmp_path: Path) -> None:
-    path = tmp_path / "m.csv"
-    path.write_text(MTURK + "w,h,Approved,65,0,A,it `s two,B,one,C,lost,1,2,3\n", encoding="utf-8")
-    outputs = {"A": ["one"], "B": ["it 's two"], "C": ["it 's two"]}
-    with pytest.warns(DataWarning, match="of 3 outputs shown, 2 had other labels .* 1 were"):
-        found = list(read_judgments(path, labels="text", outputs=outputs))
-    assert found == [Judgment("w", 0, (("B", "C"), ("A",)), (1, 2), "h", 65.0)]
 
 
 def test_mturk_text_shown_twice(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
 from errata.io.checks.text import letters_in, source_letters
 from errata.io.m2 import M2File, scan_m2_text
-from errata.io.m2_arrays import Scanned, TextPart, scan_part, text_parts
+from errata.io.m2_arrays import Scanned, TextPart, scan_part
 from errata.metrics.m2.matching import gold_edits, gold_references
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
 from pure import load_pure
@@ -98,17 +98,6 @@ def test_any_text_is_read_as_line_by_line(
             refused(scan_m2_text, text, "gold.m2", threads=threads, **given),
             refused(by_lines, text, "gold.m2", **given),
         )
-
-
-@given(st.text("S a\n\r"), st.integers(1, 20))
-def test_parts_are_whole_paragraphs(text: str, size: int) -> None:
-    parts = text_parts(text.encode(), size)
-    assert "".join(text[part.begin : part.end] for part in parts) == text
-    assert [part.line for part in parts] == [text[: part.begin].count("\n") for part in parts]
-    for part in parts[:-1]:
-        assert text[: part.end].endswith("\n\n")
-        assert part.end - part.begin > size
-        assert "\n\n" not in text[part.begin + size : part.end - 1]
 
 
 @settings(max_examples=60)

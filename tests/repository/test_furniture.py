@@ -87,18 +87,6 @@ def test_workflows_call_what_is_there(path: Path) -> None:
         assert list(ROOT.glob(files)), files
 
 
-def test_pages_name_targets_that_exist() -> None:
-    found = set()
-    for page in PAGES:
-        blocks = re.findall(r"^ *```\w*\n(.*?)^ *```", text(page), re.M | re.S)
-        lines = [line.strip() for block in blocks for line in block.splitlines()]
-        lines = [line for line in lines if line.startswith("make ")]
-        lines += re.findall(r"`((?:[A-Z]+=\w+ )?make [a-z]+)`", text(page))
-        assert asked(lines) <= made(), page
-        found |= asked(lines)
-    assert found >= {"demo", "test", "quick", "check", "bench"}
-
-
 def test_links_and_paths_lead_somewhere() -> None:
     lost = []
     for path in PAGES:
