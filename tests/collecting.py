@@ -49,8 +49,6 @@ def running(folder: Path, *words: object) -> Iterator[tuple[Server, dict[str, st
     process = subprocess.Popen(
         line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
     found: dict[str, str] = {}
     for text in process.stdout:
         who, _, link = text.strip().partition(f": http://127.0.0.1:{port}/")

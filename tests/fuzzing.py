@@ -160,7 +160,6 @@ def _options() -> dict[str, list[str]]:
     found = {}
     for name in COMMANDS:
         command = cli.get_command(click.Context(cli), name)
-        assert command is not None
         found[name] = [opt for p in command.params for opt in (*p.opts, *p.secondary_opts)
                        if opt.startswith("-")] or ["--help"]  # fmt: skip
     return found

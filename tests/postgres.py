@@ -71,8 +71,6 @@ class Cluster:
 
     def run(self, program: str, *words: str, check: bool = True) -> None:
         folder, before = programs(), as_other_user()
-        assert folder is not None
-        assert before is not None
         subprocess.run(
             [*before, folder / program, "-D", self.data, *words],
             check=check,

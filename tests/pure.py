@@ -15,8 +15,6 @@ def load_pure(name: str) -> ModuleType:
     alias = f"errata_pure_{name}"
     if alias not in sys.modules:
         spec = importlib.util.spec_from_file_location(alias, KERNELS / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[alias] = module
         spec.loader.exec_module(module)

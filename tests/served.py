@@ -70,7 +70,6 @@ class Server:
 
     def kill(self) -> None:
         """As a power cut does: at once, and without a word."""
-        assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 

@@ -249,7 +249,6 @@ def test_a_selection_keeps_all_that_scores_hold() -> None:
     assert one.systems == ("B",)
     assert one.parts["gold"].tolist() == [7]
     assert one.parts["gold"].dtype.kind == "i"
-    assert one.resampled is not None
     assert one.resampled.shape == (3, 1)
     assert one.sentence_parts["annotator"].tolist() == [[1, 0]]
     assert one.context == ("references:1", "without:A")

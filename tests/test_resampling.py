@@ -149,7 +149,6 @@ def test_histograms_count_rows(rows: Floats) -> None:
 def test_distinct_vectors_are_in_lexicographic_order() -> None:
     rows = np.random.default_rng(2).integers(0, 9, (200, 2)).astype(np.float64)
     found = GrowingHistogram(2).added(Histogram.of(rows)).histogram
-    assert found is not None
     assert list(map(tuple, found.rows.tolist())) == sorted({*map(tuple, rows.tolist())})
 
 

@@ -53,9 +53,7 @@ def score(folder: Path, *arguments: str, path: str = "") -> dict[str, object]:
         timeout=SECONDS,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
     )
-    table = json.loads(done.stdout)["tables"][0]
-    assert isinstance(table, dict)
-    return table
+    return json.loads(done.stdout)["tables"][0]
 
 
 @pytest.mark.long

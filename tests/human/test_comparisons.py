@@ -207,7 +207,6 @@ def test_which_judgments_are_one_ranking(shown: tuple[str, ...], numbers: list[i
         groups = tuple((name,) for name in names)
         found.append(Judgment("ann", 0, groups, tuple(range(1, len(names) + 1)), item))
     pairs = compare(found)
-    assert pairs.ranking is not None
     assert (pairs.ranking.tolist(), pairs.rankings) == (numbers, max(numbers) + 1)
 
 

@@ -45,10 +45,8 @@ def test_a_good_metric_among_bad_ones_gets_the_weight() -> None:
     _, best, fitted = found.combined
     assert best.weights == (0.0, 1.0)
     assert best.r == best.held_r == pytest.approx(np.corrcoef(people, good)[0, 1])
-    assert fitted.weights is not None
     assert fitted.weights[1] > 0.85
     assert sum(fitted.weights) == pytest.approx(1)
-    assert fitted.spread is not None
     assert all(
         low <= w <= high for w, (low, high) in zip(fitted.weights, fitted.spread, strict=True)
     )

@@ -50,7 +50,6 @@ def material(rankings: int = 40, seed: int = 0) -> tuple[list[Judgment], list[Sc
 
 def plain_rows(judgments: list[Judgment], scores: Scores) -> list[list[tuple[float, float]]]:
     """Of each ranking the human and metric differences of its pairs."""
-    assert scores.sentences is not None
     rows = []
     for j in judgments:
         said = [
@@ -120,7 +119,6 @@ def test_tau_c_is_scipy_s_in_every_ranking() -> None:
     judgments, metrics = material()
     pairs = compare(judgments)
     for scores in metrics:
-        assert scores.sentences is not None
         values = []
         for j in judgments:
             mine = [scores.sentences[SYSTEMS.index(g[0]), j.sentence] for g in j.groups]
@@ -211,8 +209,6 @@ def test_pairs_of_metrics_are_compared_under_every_tau() -> None:
         by_name = dict(zip((scores.name for scores in metrics), tables, strict=True))
         better, worse = by_name[pair.better], by_name[pair.worse]
         assert pair.lead == float(read(better.observed) - read(worse.observed)) > 0
-        assert better.resampled is not None
-        assert worse.resampled is not None
         lost = int((read(better.resampled) <= read(worse.resampled)).sum())
         assert pair.p == (1 + lost) / 201
     # Single pairs are drawn for each metric by itself, and there is no lead to resample.

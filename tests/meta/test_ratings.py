@@ -107,7 +107,6 @@ def test_ratings_are_comparisons_of_two_outputs_of_a_sentence() -> None:
     table = np.array([[90.0, 50.0], [70.0, 50.0], [np.nan, 20.0]])
     said = ratings_as_comparisons(scores("people", table, ("A", "B", "C")))
     assert said.outcome.tolist() == [1, 0, 1, 1]
-    assert said.sentence is not None
     assert said.sentence.tolist() == [0, 1, 1, 1]
 
 
@@ -172,7 +171,6 @@ def test_ratings_of_several_judges_are_their_means(tmp_path: Path) -> None:
     file.write_text("annotator,id,A,B\nx,2,40,1\nx,1,10,5\ny,1,20,\n")
     (found,) = read_score_files([str(file)])
     assert found.systems == ("A", "B")
-    assert found.sentences is not None
     assert found.sentences.tolist() == [[15.0, 40.0], [5.0, 1.0]]
     assert dict(found) == {"A": 27.5, "B": 3.0}
     assert "ratings are means over 2 judges, each weighing the same" in found.notes

@@ -16,7 +16,7 @@ from errata.human import compare
 from errata.io import read_corpus, read_hypotheses
 from errata.io.judgments import read_judgments
 from errata.meta.sentence_level import sentence_levels
-from errata.scoring.evaluate import evaluate
+from scored import scored
 
 # Recomputed from the table in SEEDA's README: Pearson and Spearman, twelve base systems.
 AGREEMENT = {
@@ -66,9 +66,7 @@ def table(seeda: Path, conll14: Path, tmp_path_factory: pytest.TempPathFactory) 
     metrics = {"M2": "m2", "SentM2": "m2(total=mean)", "GLEU": "gleu"}
     corpus = read_corpus(gold=conll14 / "conll14st-test.m2")
     systems = [read_hypotheses(file) for file in sorted((seeda / "outputs" / "all").iterdir())]
-    columns = [
-        100 * evaluate(text, corpus, systems, resamples=0).values for text in metrics.values()
-    ]
+    columns = [100 * scored(text, corpus, systems).values for text in metrics.values()]
     rows = zip(*columns, strict=True)
     lines = ["\t".join(["system", *metrics])]
     for system, row in zip(systems, rows, strict=True):

@@ -95,9 +95,7 @@ def theirs(folder: Path, corpus: Corpus, system: Hypotheses, kind: str) -> dict[
             Corpus(corpus.sources, tuple((Reference(0, e),) for e in system.edits or ())), made
         )
         source.write_text("".join(f"{s}\n" for s in corpus.sources), "utf-8")
-    metrics = score.score_system("x", str(source), str(gold), str(made), kind).metrics
-    assert isinstance(metrics, dict)
-    return metrics
+    return score.score_system("x", str(source), str(gold), str(made), kind).metrics
 
 
 def check(folder: Path, corpus: Corpus, system: Hypotheses, metric: Edits, tier: int) -> int:

@@ -17,7 +17,7 @@ from errata.data import Corpus, Hypotheses, Reference
 from errata.io import read_m2
 from errata.metrics.base import describe_data
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
-from errata.scoring.evaluate import evaluate
+from scored import scored
 
 SENTENCE = st.lists(st.sampled_from(["a", "A", "b", "B", "don't", "x-y", "."]), max_size=8).map(
     " ".join
@@ -41,7 +41,7 @@ def test_recorded_scores(references: str, conll14: Path, submissions: Path, orac
         for row in read_table(oracles / "gleu" / "bleu_2refs.tsv")
         if row["refset"] == references
     }
-    scores = evaluate(BLEU(), corpus, systems, resamples=0, guard=False)
+    scores = scored(BLEU(), corpus, systems)
     assert {name: f"{scores[name]:.6f}" for name in SYSTEMS} == rows
 
 
@@ -50,7 +50,7 @@ def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
     texts = [[refs[k].corrected("") for refs in corpus.references] for k in (0, 1)]
     post = next(system for system in systems if system.system == "POST")  # has an empty line
-    scores = evaluate(BLEU(), corpus, [post], resamples=0, guard=False)
+    scores = scored(BLEU(), corpus, [post])
     theirs = SacreBLEU(tokenize="none", force=True).corpus_score(list(post.sentences), texts)
     assert scores["POST"] == pytest.approx(theirs.score, rel=1e-13)
     assert scores.parts["BP"][0] == pytest.approx(theirs.bp, rel=1e-13)
@@ -62,7 +62,6 @@ def test_real_text_equals_sacrebleu(conll14: Path, submissions: Path) -> None:
         alone.sentence_score(h, [text[i] for text in texts]).score
         for i, h in enumerate(post.sentences)
     ]
-    assert scores.sentences is not None
     np.testing.assert_allclose(scores.sentences[0], wanted, rtol=0, atol=1e-11)
 
 
@@ -108,12 +107,11 @@ def test_equals_sacrebleu(
     whole = theirs(effective=False)
     statistics = whole._extract_corpus_statistics(list(output.sentences), sets)
     np.testing.assert_array_equal(bleu.count(corpus, output)[:, 0], statistics)
-    scores = evaluate(bleu, corpus, [output], resamples=0, guard=False)
+    scores = scored(bleu, corpus, [output])
     wanted = whole.corpus_score(list(output.sentences), sets)
     assert scores["A"] == pytest.approx(wanted.score, rel=1e-12, abs=1e-12)
     assert scores.parts["BP"][0] == pytest.approx(wanted.bp, rel=1e-12)
     assert describe_data(bleu, corpus, ()).context[0] == f"sacrebleu:{whole.get_signature()}"
-    assert scores.sentences is not None
     alone = theirs(effective=True)
     np.testing.assert_allclose(
         scores.sentences[0],
@@ -131,7 +129,7 @@ def test_the_signature_is_passed_on() -> None:
         ("a b", "c"),
         ((Reference(0, text="a b"), Reference(1, text="a")), (Reference(0, text="c"),)),
     )
-    scores = evaluate(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))], resamples=0, guard=False)
+    scores = scored(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))])
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
 
 

@@ -41,8 +41,8 @@ from errata.metrics.difficulty import (
     weight,
     write_weights,
 )
-from errata.scoring.evaluate import evaluate
 from pure import load_pure
+from scored import scored
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "difficulty.json").read_text())
 Two = tuple[Corpus, list[Hypotheses]]
@@ -82,12 +82,9 @@ def check(scores: Scores, expected: dict[str, dict[str, float]]) -> None:
 
 def test_the_released_demo(demo: Two) -> None:
     corpus, systems = demo
-    check(evaluate(Difficulty(), corpus, systems, resamples=0, guard=False), GOLDEN["weighted"])
-    check(
-        evaluate(Difficulty(weights="none"), corpus, systems, resamples=0, guard=False),
-        GOLDEN["unweighted"],
-    )
-    beta1 = evaluate(Difficulty(beta=1), corpus, systems, resamples=0, guard=False)
+    check(scored(Difficulty(), corpus, systems), GOLDEN["weighted"])
+    check(scored(Difficulty(weights="none"), corpus, systems), GOLDEN["unweighted"])
+    beta1 = scored(Difficulty(beta=1), corpus, systems)
     for name, row in GOLDEN["weighted"].items():
         assert round(beta1[name], 4) == row["F1"]
     found = build_difficulty_map(corpus, systems)
@@ -103,9 +100,7 @@ def test_the_demo_scored_with_its_weight_file(data_sets: Path, oracles: Path) ->
     demo = next(data_sets.glob("gotutiyan/GTS/*/demo"))
     corpus = read_m2(demo / "ref.m2")
     systems = read_hypotheses_m2(demo / "hyp_1sys.m2", ["0"])
-    scores = evaluate(
-        Difficulty(weights=str(demo / "weight.txt")), corpus, systems, resamples=0, guard=False
-    )
+    scores = scored(Difficulty(weights=str(demo / "weight.txt")), corpus, systems)
     check(
         scores,
         json.loads((oracles / "difficulty" / "scores.json").read_text())["demo_weightfile_1sys"],
@@ -134,14 +129,8 @@ def test_thirteen_systems_with_their_own_weights(conll: Two, oracles: Path) -> N
     corpus, systems = conll
     expected = json.loads((oracles / "difficulty" / "scores.json").read_text())
     first = corpus.keep_annotators(0)
-    check(
-        evaluate(Difficulty(), first, systems, resamples=0, guard=False),
-        expected["conll14_13sys_own_weights"],
-    )
-    check(
-        evaluate(Difficulty(weights="none"), first, systems, resamples=0, guard=False),
-        expected["conll14_13sys_unweighted"],
-    )
+    check(scored(Difficulty(), first, systems), expected["conll14_13sys_own_weights"])
+    check(scored(Difficulty(weights="none"), first, systems), expected["conll14_13sys_unweighted"])
 
 
 def test_the_weight_file_of_thirteen_systems(conll: Two, oracles: Path, tmp_path: Path) -> None:
@@ -208,7 +197,7 @@ def test_bad_weight_files(content: str, problem: str, tmp_path: Path) -> None:
 def test_weight_files_of_another_length(demo: Two, tmp_path: Path) -> None:
     write_weights(3, GOLDEN["n_correct"][:1], tmp_path / "w.txt")
     with pytest.raises(InputError, match="weights of 1 sentences, but the corpus has 2"):
-        evaluate(Difficulty(weights=str(tmp_path / "w.txt")), *demo, resamples=0, guard=False)
+        scored(Difficulty(weights=str(tmp_path / "w.txt")), *demo)
 
 
 def with_weights_of(found: DifficultyMap, path: Path) -> Difficulty:
@@ -221,20 +210,20 @@ def with_weights_of(found: DifficultyMap, path: Path) -> Difficulty:
 def test_weights_can_come_from_other_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     metric = with_weights_of(build_difficulty_map(corpus, systems), tmp_path / "w.txt")
-    alone = evaluate(metric, corpus, systems[:1], resamples=0, guard=False)
+    alone = scored(metric, corpus, systems[:1])
     assert round(alone["0"], 4) == GOLDEN["weighted"]["0"]["F05"]
 
 
 def test_leaving_a_system_out_of_its_own_weights(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
-    scores = evaluate(Difficulty(leave_out=True), corpus, systems, resamples=0, guard=False)
+    scores = scored(Difficulty(leave_out=True), corpus, systems)
     for k, system in enumerate(systems):
         others = build_difficulty_map(corpus, systems[:k] + systems[k + 1 :])
         metric = with_weights_of(others, tmp_path / "w.txt")
-        alone = evaluate(metric, corpus, [system], resamples=0, guard=False)
+        alone = scored(metric, corpus, [system])
         assert scores[system.system] == alone[system.system]
     with pytest.raises(InputError, match="at least two"):
-        evaluate(Difficulty(leave_out=True), corpus, systems[:1], resamples=0, guard=False)
+        scored(Difficulty(leave_out=True), corpus, systems[:1])
     with pytest.raises(InputError, match="leave_out needs weights from the systems"):
         Difficulty(leave_out=True, weights="none")
 
@@ -250,9 +239,9 @@ def test_the_weight_function() -> None:
 
 def test_negative_weights_are_noted(demo: Two) -> None:
     corpus, systems = demo
-    scores = evaluate(Difficulty(b=1), corpus, systems, resamples=0, guard=False)
+    scores = scored(Difficulty(b=1), corpus, systems)
     assert "make weights negative (down to -0.333" in scores.notes[0]
-    assert evaluate(Difficulty(a=2, b=1), corpus, systems, resamples=0, guard=False).notes == ()
+    assert scored(Difficulty(a=2, b=1), corpus, systems).notes == ()
 
 
 def test_several_references_choose_per_sentence() -> None:
@@ -262,7 +251,7 @@ def test_several_references_choose_per_sentence() -> None:
         Hypotheses("B", ("He goes home",)),
         Hypotheses("C", ("He go home",)),
     ]
-    scores = evaluate(Difficulty(), corpus, systems, resamples=0, guard=False)
+    scores = scored(Difficulty(), corpus, systems)
     assert scores["A"] == scores["B"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1], [0], [0]]
     assert np.diff(build_difficulty_map(corpus, systems).chunks.bounds).tolist() == [7, 7]
@@ -278,7 +267,7 @@ def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
         tuple(tuple(e for e in refs[0].edits or ()) for refs in first.references),
     )
     for metric in (Difficulty(), Difficulty(a=3, b=1, c=2), Difficulty(matching="elastic")):
-        scores = evaluate(metric, first, [*systems[:2], perfect], resamples=0, guard=False)
+        scores = scored(metric, first, [*systems[:2], perfect])
         s = scores.systems.index("perfect")
         assert [scores.values[s], *(scores.parts[p][s] for p in "PRA")] == [1, 1, 1, 1]
 

@@ -24,10 +24,10 @@ from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import read_hypotheses_m2, read_m2, write_m2
 from errata.metrics import parse
 from errata.metrics.base import describe_data
-from errata.metrics.difficulty import Difficulty
 from errata.metrics.errant import Edits, Errant
 from errata.metrics.errant_by_type import scores_by_type
 from errata.scoring.evaluate import evaluate
+from scored import scored
 
 FLAGS = {"correction": [], "detection": ["-ds"], "token_detection": ["-dt"]}
 NUMBER = r"(\d+(?:\.\d+)?)"
@@ -51,13 +51,12 @@ def errant_compare(hyp: Path, ref: Path, *flags: str) -> tuple[list[float], dict
 
 
 def ours(metric: Edits, corpus: Corpus, system: Hypotheses) -> list[float]:
-    scores = evaluate(metric, corpus, [system], resamples=0)
+    scores = scored(metric, corpus, [system])
     figures = [float(scores.parts[p][0]) for p in ("TP", "FP", "FN", "P", "R")]
     return [round(x, 4) for x in (*figures, float(scores.values[0]))]
 
 
 def one_system(hypotheses: Hypotheses, corpus: Corpus, path: Path) -> Path:
-    assert hypotheses.edits is not None
     write_m2(Corpus(corpus.sources, tuple((Reference(0, e),) for e in hypotheses.edits)), path)
     return path
 
@@ -132,7 +131,6 @@ def test_options_equal_errant_compare(
     hyp = one_system(systems[2], corpus, tmp_path / "hyp.m2")
     theirs, _ = errant_compare(hyp, tmp_path / "gold.m2", *flags)
     metric = parse(signature)
-    assert isinstance(metric, Edits)
     assert ours(metric, corpus, systems[2]) == theirs
     assert sum(theirs[:3]) > 50
 
@@ -208,8 +206,8 @@ def test_a_perfect_system_reaches_one_on_gold_found_anew(conll14: Path) -> None:
             refs[0].corrected(s) for s, refs in zip(corpus.sources, corpus.references, strict=True)
         ),
     )
-    as_is = evaluate(Edits(), corpus, [perfect], resamples=0)["perfect"]
-    anew = evaluate(Edits(gold="reextracted"), corpus, [perfect], resamples=0)["perfect"]
+    as_is = scored(Edits(), corpus, [perfect])["perfect"]
+    anew = scored(Edits(gold="reextracted"), corpus, [perfect])["perfect"]
     assert round(as_is, 4) == 0.7717  # human spans are not an aligner's
     assert anew == 1.0
 
@@ -225,7 +223,7 @@ def test_kinds_are_filtered_by_any_of_their_names() -> None:
 
 def test_text_references_need_no_m2() -> None:
     corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
-    scores = evaluate(Edits(), corpus, [Hypotheses("A", ("He went home .",))], resamples=0)
+    scores = scored(Edits(), corpus, [Hypotheses("A", ("He went home .",))])
     assert scores["A"] == 1.0
     assert scores.sentence_parts["annotator"].tolist() == [[1.0]]
 
@@ -245,14 +243,14 @@ ERRANTS = Hypotheses(
 def test_kinds_of_two_inventories_are_never_compared() -> None:
     metric = Edits(types=True)
     with pytest.raises(InputError, match=r"kinds, and the kinds of the gold .*gold='reextracted'"):
-        evaluate(metric, gold("SVA", "Mec"), [TEXT], resamples=0)
+        scored(metric, gold("SVA", "Mec"), [TEXT])
     with pytest.raises(InputError, match=r"such as Mec, .* m2 such as M:PUNCT.*--extract NAME"):
-        evaluate(metric, gold("SVA", "Mec"), [ERRANTS], resamples=0)
+        scored(metric, gold("SVA", "Mec"), [ERRANTS])
     ours = gold("R:INFL", "M:PUNCT")
-    assert evaluate(metric, ours, [TEXT], resamples=0)["text"] == 1.0
-    assert evaluate(metric, gold("R:VERB:SVA", "M:PUNCT"), [ERRANTS], resamples=0)["m2"] == 1.0
+    assert scored(metric, ours, [TEXT])["text"] == 1.0
+    assert scored(metric, gold("R:VERB:SVA", "M:PUNCT"), [ERRANTS])["m2"] == 1.0
     anew = replace(metric, gold="reextracted")
-    assert evaluate(anew, gold("SVA", "Mec"), [TEXT], resamples=0)["text"] == 1.0
+    assert scored(anew, gold("SVA", "Mec"), [TEXT])["text"] == 1.0
     only = Edits(only=("DET",))
     assert "two inventories" in describe_data(only, gold("SVA", "Mec"), [TEXT]).notes[0]
     assert not describe_data(only, ours, [TEXT]).notes
@@ -274,17 +272,16 @@ def test_gold_kinds_of_another_inventory_become_the_extractors_by_type() -> None
 @pytest.mark.parametrize("name", ["edits", "errant(extractor=aligned)", "difficulty"])
 def test_edits_of_two_origins_are_refused_and_named(name: str) -> None:
     metric, corpus = parse(name), gold("R:INFL", "M:PUNCT")
-    assert isinstance(metric, Edits | Difficulty)
     own = Hypotheses("m2", TEXT.sentences, ((Edit(1, 3, "goes home .", "R:OTHER"),),))
     with pytest.raises(InputError, match=r"edits of m2 came .* edits of text must .*--extract"):
-        evaluate(metric, corpus, [TEXT, own], resamples=0)
-    both = evaluate(replace(metric, outputs="mixed"), corpus, [TEXT, own], resamples=0)
+        scored(metric, corpus, [TEXT, own])
+    both = scored(replace(metric, outputs="mixed"), corpus, [TEXT, own])
     assert "edits:extracted (text), given (m2)" in both.context
     assert both["text"] != both["m2"]
-    alike = evaluate(metric.extracting("aligned"), corpus, [TEXT, own], resamples=0)
+    alike = scored(metric.extracting("aligned"), corpus, [TEXT, own])
     assert "edits:extracted" in alike.context
     assert alike["text"] == alike["m2"]
-    alone = [evaluate(metric, corpus, [system], resamples=0) for system in (TEXT, own)]
+    alone = [scored(metric, corpus, [system]) for system in (TEXT, own)]
     assert [scores.context[-4] for scores in alone] == ["edits:extracted", "edits:given"]
 
 
@@ -296,10 +293,10 @@ def test_errant_without_errant_is_called_edits(monkeypatch: pytest.MonkeyPatch) 
     assert parse(repr(metric)) == metric
     assert metric.label == "edits"
     assert Errant(beta=1, gold="reextracted").label == "edits(beta=1, gold='reextracted')"
-    (note,) = evaluate(metric, corpus, [TEXT], resamples=0).notes
+    (note,) = scored(metric, corpus, [TEXT]).notes
     assert note.startswith("Errata's own edits, not ERRANT's: extractor='aligned'; pip install")
-    assert not evaluate(metric, corpus, [ERRANTS], resamples=0).notes  # nothing was extracted
-    assert not evaluate(Edits(), corpus, [TEXT], resamples=0).notes  # it does not claim to be
+    assert not scored(metric, corpus, [ERRANTS]).notes  # nothing was extracted
+    assert not scored(Edits(), corpus, [TEXT]).notes  # it does not claim to be
 
 
 def test_errant_with_errant_is_errants(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +348,6 @@ def test_the_mean_over_sentences_takes_the_best_annotator_of_each() -> None:
     corpus = Corpus(("a b", "a b"), ((one, two), (one,)))
     system = Hypotheses("s", ("B b", "a b"), ((Edit(0, 1, "B"),), ()))
     scores = evaluate(Edits(total="mean"), corpus, [system], resamples=10)
-    assert scores.sentences is not None
     assert scores.sentences[0].tolist() == [1.25 * 0.5 / (0.25 + 0.5), 0.0]
     assert scores["s"] == scores.sentences[0].mean()
     assert (scores.parts["TP"], scores.parts["FP"], scores.parts["FN"]) == (1, 0, 2)

@@ -24,6 +24,7 @@ from errata.io import read_m2, read_text
 from errata.metrics import parse
 from errata.metrics.gleu import GLEU, expected_gleu, official_draws
 from errata.scoring.evaluate import evaluate
+from scored import scored
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 OFFICIAL = GLEU(references="official")
@@ -101,12 +102,11 @@ def published(data_sets: Path, kind: str) -> list[list[str]]:
 def test_published_scores_digit_for_digit(
     data_sets: Path, conll14: Path, submissions: Path, oracles: Path
 ) -> None:
-    scores = evaluate(OFFICIAL, *read_conll(conll14, submissions), resamples=0, guard=False)
+    scores = scored(OFFICIAL, *read_conll(conll14, submissions))
     systems = {row[3]: row[4] for row in published(data_sets, "system")}
     assert {name: f"{value:.4f}" for name, value in scores} == systems
     assert len(systems) == 13
     sentences = {(row[3], int(row[4])): row[5] for row in published(data_sets, "sentence")}
-    assert scores.sentences is not None
     ours = {
         (name, i): f"{value:.4f}"
         for name, row in zip(scores.systems, scores.sentences, strict=True)
@@ -123,8 +123,7 @@ def test_published_scores_digit_for_digit(
 def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: Path) -> None:
     rows = read_table(oracles / "gleu" / "gleu2016_sentence.tsv.gz")
     expected = {(row["system"], int(row["sid"])): float(row["gleu_mean"]) for row in rows}
-    scores = evaluate(GLEU(), *read_conll(conll14, submissions), resamples=0, guard=False)
-    assert scores.sentences is not None
+    scores = scored(GLEU(), *read_conll(conll14, submissions))
     wanted = [[expected[name, i] for i in range(1312)] for name in SYSTEMS]
     np.testing.assert_allclose(scores.sentences, wanted, rtol=0, atol=1e-12)
 
@@ -134,14 +133,10 @@ def test_sentences_to_the_last_digit(conll14: Path, submissions: Path, oracles: 
 def test_recorded_variants(variant: str, conll14: Path, submissions: Path, oracles: Path) -> None:
     data = read_conll(conll14, submissions)
     if variant == "eq1":
-        scores = evaluate(
-            GLEU(references="official", formula="paper"), *data, resamples=0, guard=False
-        )
+        scores = scored(GLEU(references="official", formula="paper"), *data)
         np.testing.assert_allclose(scores.values, column(oracles, "eq1_mean"), rtol=0, atol=1e-9)
         return
-    scores = evaluate(
-        GLEU(references="official", brevity="inverse"), *data, resamples=0, guard=False
-    )
+    scores = scored(GLEU(references="official", brevity="inverse"), *data)
     rows = {
         row["system"]: row["score"]
         for row in read_table(oracles / "gleu" / "gleu2015.tsv")
@@ -159,7 +154,7 @@ def test_the_expectation_on_real_data(conll14: Path, submissions: Path, oracles:
     second = np.array([delta_method(row) for row in totals])
     np.testing.assert_allclose(second, column(oracles, "delta2"), rtol=0, atol=1e-9)
     # ... ours is that value wherever the brevity penalty is clearly on or off ...
-    scores = evaluate(gleu, corpus, systems, resamples=0, guard=False)
+    scores = scored(gleu, corpus, systems)
     kink = (1 - totals[:, 1] / totals[:, 0]) * totals[:, 0] / np.sqrt(totals[:, 10])
     far = np.abs(kink) > 4.5
     assert far.sum() == 5
@@ -261,9 +256,7 @@ def test_table_6_of_sakaguchi(
             for row in rows
             if (row["refset"], row["variant"], row["n_sent"]) == (name, variant, "1278")
         }
-        scores = evaluate(
-            GLEU(references="official", brevity=brevity), part, outputs, resamples=0, guard=False
-        )
+        scores = scored(GLEU(references="official", brevity=brevity), part, outputs)
         np.testing.assert_allclose(
             scores.values, [expected[s] for s in SYSTEMS], rtol=0, atol=1e-11
         )
@@ -287,7 +280,7 @@ def test_table_4_of_chollampatt_and_ng() -> None:
         corpus = Corpus.from_texts([case["source"]], [[text] for text in case["references"]])
         for hypothesis in case["hypotheses"]:
             output = Hypotheses("A", (hypothesis["text"],))
-            value = evaluate(OFFICIAL, corpus, [output], resamples=0, guard=False)["A"]
+            value = scored(OFFICIAL, corpus, [output])["A"]
             assert f"{value:.6f}" == f"{hypothesis['gleu']:.6f}"
             assert f"{value:.3f}" == hypothesis["printed"][0]
             # The expectation over two references of one sentence is their mean.
@@ -295,7 +288,7 @@ def test_table_4_of_chollampatt_and_ng() -> None:
                 slow_score(slow_statistics(case["source"], hypothesis["text"], text))
                 for text in case["references"]
             ]
-            exact = evaluate(GLEU(), corpus, [output], resamples=0, guard=False)
+            exact = scored(GLEU(), corpus, [output])
             assert exact["A"] == pytest.approx(np.mean(each), abs=1e-14)
             assert exact.parts["SD over references"][0] == pytest.approx(np.std(each), abs=1e-9)
             assert exact.parts["error"][0] == 0
@@ -310,13 +303,7 @@ def test_table_4_in_full() -> None:
         corpus = Corpus((case["source"],), (gold,))
         for hypothesis in case["hypotheses"]:
             gleu, imeasure, m2 = (
-                evaluate(
-                    metric,
-                    corpus,
-                    [Hypotheses("A", (hypothesis["text"],))],
-                    resamples=0,
-                    guard=False,
-                )["A"]
+                scored(metric, corpus, [Hypotheses("A", (hypothesis["text"],))])["A"]
                 for metric in (OFFICIAL, parse("imeasure"), parse("m2"))
             )
             ours = [f"{gleu:.3f}", f"{100 * imeasure:.2f}", f"{m2:.3f}"]
@@ -333,8 +320,7 @@ def test_edges() -> None:
             gleu = GLEU(references="official", formula=formula)
             assert gleu.count(corpus, output)[0, 0].tolist() == case[formula], case["why"]
         for gleu in (GLEU(), OFFICIAL):
-            scores = evaluate(gleu, corpus, [output], resamples=0, guard=False)
-            assert scores.sentences is not None
+            scores = scored(gleu, corpus, [output])
             assert scores.sentences[0, 0] == pytest.approx(case["sentence"], abs=1e-15)
             assert scores["A"] == pytest.approx(case["corpus"], abs=1e-15)
 
@@ -360,7 +346,7 @@ def test_equals_the_slow_script(
         for reference, row in zip(refs, counts[: len(refs)], strict=True):
             assert row.tolist() == slow_statistics(source, hypothesis, reference, n, paper)
         assert np.isnan(counts[len(refs) :]).all()
-    scores = evaluate(gleu, corpus, [output], resamples=0, guard=False)
+    scores = scored(gleu, corpus, [output])
     draws = 7 if corpus.most_references > 1 else 1
     slow = slow_draws(groups, draws, paper=paper, inverse=inverse, n=n)
     assert scores["A"] == pytest.approx(np.mean(slow), abs=1e-12)
@@ -375,7 +361,6 @@ def test_equals_the_slow_script(
         )
         for s, h, refs in groups
     ]
-    assert scores.sentences is not None
     np.testing.assert_allclose(scores.sentences[0], alone, rtol=0, atol=1e-12)
 
 
@@ -388,10 +373,10 @@ def test_few_combinations_are_enumerated(groups: list[tuple[str, str, list[str]]
         slow_score([sum(column) for column in zip(*rows, strict=True)])
         for rows in product(*([slow_statistics(s, h, r) for r in refs] for s, h, refs in groups))
     ]
-    scores = evaluate(GLEU(), corpus, [output], resamples=0, guard=False)
+    scores = scored(GLEU(), corpus, [output])
     assert scores["A"] == pytest.approx(np.mean(every), abs=1e-12)
     assert scores.parts["SD over references"][0] == pytest.approx(np.std(every), abs=1e-7)
-    drawn = evaluate(OFFICIAL, corpus, [output], resamples=0, guard=False)
+    drawn = scored(OFFICIAL, corpus, [output])
     np.testing.assert_allclose(scores.sentences, drawn.sentences, rtol=0, atol=1e-12)
 
 
@@ -420,8 +405,7 @@ def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
     """Where the brevity penalty is on in some draws and off in others, against all 4,096."""
     corpus, output = corpus_of(many_groups(length))
     enumerated, closed = (
-        evaluate(GLEU(brevity=brevity, draws=draws), corpus, output, resamples=0, guard=False)
-        for draws in (4096, 1)
+        scored(GLEU(brevity=brevity, draws=draws), corpus, output) for draws in (4096, 1)
     )
     assert enumerated.parts["error"][0] == 0
     assert 0 < closed.parts["error"][0] < 0.002
@@ -446,8 +430,7 @@ def test_the_closed_form_where_length_and_matches_go_together(brevity: str, kept
         )
     corpus, output = corpus_of(groups)
     enumerated, closed = (
-        evaluate(GLEU(brevity=brevity, draws=draws), corpus, output, resamples=0, guard=False)
-        for draws in (4096, 1)
+        scored(GLEU(brevity=brevity, draws=draws), corpus, output) for draws in (4096, 1)
     )
     assert 0 < closed.parts["error"][0] < 6e-4
     assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
@@ -465,7 +448,6 @@ def test_wild_lengths_do_not_overflow(brevity: str) -> None:
     ]
     corpus, output = corpus_of(groups)
     scores = evaluate(GLEU(brevity=brevity, draws=1), corpus, [output], resamples=50)
-    assert scores.resampled is not None
     assert np.isfinite(scores.resampled).all()
     assert 0 <= scores["A"] <= 1
 
@@ -511,7 +493,6 @@ def test_one_reference_is_enough(gleu: GLEU) -> None:
     corpus = Corpus.from_texts(["He go home now ."], [["He goes home now ."]])
     scores = evaluate(gleu, corpus, [Hypotheses("A", ("He goes home now .",))], resamples=20)
     assert scores["A"] == 1.0
-    assert scores.sentences is not None
     assert scores.sentences.tolist() == [[1.0]]
     assert "annotator" not in scores.sentence_parts
 
@@ -535,7 +516,7 @@ PYTHON_3 = {  # the released script, run by Python 3
 
 def test_the_draws_of_python_3(conll14: Path, submissions: Path) -> None:
     corpus, systems = read_conll(conll14, submissions)
-    scores = evaluate(GLEU(references="python3"), corpus, systems, resamples=0, guard=False)
+    scores = scored(GLEU(references="python3"), corpus, systems)
     assert {name: round(scores[name], 6) for name in PYTHON_3} == PYTHON_3
 
 
@@ -543,5 +524,5 @@ def test_the_draws_of_python_3(conll14: Path, submissions: Path) -> None:
 def test_a_no_break_space_is_part_of_a_token_for_the_scripts(name: str) -> None:
     corpus = Corpus.from_texts(["about 10\u00a0km of road"], [["about 10 km of road"]])
     same = Hypotheses("A", corpus.sources)
-    assert evaluate(parse(name), corpus, same, resamples=0)["A"] == 1.0
-    assert evaluate(parse(f"{name}(spaces=ascii)"), corpus, same, resamples=0)["A"] < 0.7
+    assert scored(parse(name), corpus, same)["A"] == 1.0
+    assert scored(parse(f"{name}(spaces=ascii)"), corpus, same)["A"] < 0.7

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from conll_texts import SYSTEMS, read_conll, read_table
 from errata.data import Corpus, Hypotheses, Reference
 from errata.metrics.gleu import GLEU2015
-from errata.scoring.evaluate import evaluate
+from scored import scored
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 
@@ -37,15 +37,13 @@ def test_equals_the_scripts(
     }
     assert len(rows) == 13
     metric = GLEU2015(lam=float(lam), version=version)
-    scores = evaluate(metric, *read_conll(conll14, submissions), resamples=0, guard=False)
+    scores = scored(metric, *read_conll(conll14, submissions))
     np.testing.assert_allclose(scores.values, [rows[s] for s in SYSTEMS], rtol=0, atol=1e-11)
 
 
 def test_table_2_of_the_paper(conll14: Path, submissions: Path) -> None:
     """GLEU_0 ranks the 13 systems as the paper does."""
-    scores = evaluate(
-        GLEU2015(lam=0.0), *read_conll(conll14, submissions), resamples=0, guard=False
-    )
+    scores = scored(GLEU2015(lam=0.0), *read_conll(conll14, submissions))
     assert [scores.systems[i] for i in scores.order] == [
         "CUUI",
         "AMU",

@@ -82,7 +82,6 @@ def languagetool(url: str, **more: object) -> str:
 def test_errors_per_token_and_removed(server: Any) -> None:
     url, asked = server
     scores = evaluate(languagetool(url), CORPUS, OUTPUT)
-    assert scores.sentences is not None
     # No error in 5 tokens, one in 4; a sentence that was emptied keeps those of its source.
     np.testing.assert_allclose(scores.sentences[0], [1.0, 0.75, 0.5])
     assert scores["A"] == pytest.approx(2.25 / 3)
@@ -185,8 +184,6 @@ def test_interpolated_scores_are_those_of_the_sentences(weight: float) -> None:
         Hypotheses("B", ("He go home now .", "I like it .")),
     ]
     first, second = (evaluate(name, corpus, systems) for name in ("m2", "green(n=2)"))
-    assert first.sentences is not None
-    assert second.sentences is not None
     both = evaluate(f"interpolate(first=m2, second='green(n=2)', weight={weight})", corpus, systems)
     wanted = weight * first.sentences + (1 - weight) * second.sentences
     np.testing.assert_allclose(both.sentences, wanted, atol=1e-8)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets import load_conll14_systems, load_conll14_texts
 from errata.metrics.green import GREEN
 from errata.scoring.evaluate import evaluate
+from scored import scored
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_corpus_scores_of_the_official_program(
     (_, *betas), *rows = table(oracles / "learned" / "green_corpus.tsv")
     assert len(rows) == 10
     for k, beta in enumerate(betas):
-        scores = evaluate(f"green({beta})", *conll14_texts, resamples=0, guard=False)
+        scores = scored(f"green({beta})", *conll14_texts)
         for system, *values in rows:
             assert 100 * scores[system] == pytest.approx(float(values[k]), abs=1e-6)
 
@@ -46,10 +47,9 @@ def test_sentence_scores_of_the_official_program(
 ) -> None:
     names, *rows = table(oracles / "learned" / "green_sentences.tsv")
     wanted = np.array(rows, np.float64).T / 100
-    scores = evaluate("green", *conll14_texts, resamples=0, guard=False).select(names)
-    assert scores.sentences is not None
+    scores = scored("green", *conll14_texts).select(names)
     np.testing.assert_allclose(scores.sentences, wanted, rtol=0, atol=1e-8)
-    mean = evaluate("green(total=mean)", *conll14_texts, resamples=0, guard=False)
+    mean = scored("green(total=mean)", *conll14_texts)
     assert f"{100 * mean['AMU']:.6f} {100 * mean['CAMB']:.6f}" == "81.330877 80.915963"
 
 
@@ -65,7 +65,6 @@ def test_scores_of_another_implementation(beta: str, oracles: Path) -> None:
     corpus = Corpus.from_texts([*kept["sources"], extra["source"]], references)
     output = Hypotheses("A", (*kept["hypotheses"], extra["hypothesis"]))
     scores = evaluate(f"green(beta={beta}, empty=one)", corpus, output)
-    assert scores.sentences is not None
     assert 100 * scores["A"] == pytest.approx(values["corpus %"], abs=1e-9)
     np.testing.assert_allclose(100 * scores.sentences[0], values["sentences %"], atol=1e-9)
 

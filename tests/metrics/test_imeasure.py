@@ -41,6 +41,7 @@ from errata.metrics.imeasure.references import (
 )
 from errata.scoring.accumulator import chosen_counts
 from errata.scoring.evaluate import evaluate
+from scored import scored
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
 SYSTEMS = [
@@ -218,7 +219,7 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     counts = running.count(corpus, camb)
     value = running.score(ExactSums.of(counts, running.choose(counts)).floats)[0]
     assert round(100 * float(value), 2) == -5.41
-    untouched = evaluate(IMeasure(tokenise="none"), corpus, [ipn], resamples=0, guard=False)
+    untouched = scored(IMeasure(tokenise="none"), corpus, [ipn])
     assert round(100 * untouched["IPN"], 2) == -3.17
     assert not any("tokenised anew" in fact for fact in untouched.context)
     assert "corrections:tokenised anew" in describe_data(IMeasure(), corpus, ()).context
@@ -416,7 +417,7 @@ def test_limits_are_said() -> None:
         else:
             assert vector == best
     assert unproven > below > 0
-    scores = evaluate(metric, corpus, [Hypotheses("A", (output,))], resamples=0, guard=False)
+    scores = scored(metric, corpus, [Hypotheses("A", (output,))])
     assert "unproven" in scores.parts
 
 
@@ -481,8 +482,7 @@ def test_references_as_text() -> None:
     )
     output = Hypotheses("A", ("He went home .", "He go home"))
     for mode in ("nomix", "mix"):
-        scores = evaluate(IMeasure(references=mode), corpus, [output], resamples=0, guard=False)
-        assert scores.sentences is not None
+        scores = scored(IMeasure(references=mode), corpus, [output])
         np.testing.assert_array_equal(scores.sentences[0], [1.0, 0.6 - 1])
         assert "gold:text" in scores.context
 
@@ -499,7 +499,6 @@ def test_nothing_in_nothing_out() -> None:
     for mode in ("nomix", "mix"):
         metric = IMeasure(references=mode)
         scores = evaluate(metric, corpus, [Hypotheses("A", ("", "b", ""))], resamples=10)
-        assert scores.sentences is not None
         # An empty sentence left alone is right; a reference never loses its last token.
         np.testing.assert_array_equal(scores.sentences[0], [1.0, 1.0, -1.0])
 
@@ -605,21 +604,19 @@ def test_sentences_name_the_annotator_they_take() -> None:
             (Reference(3, (other,)), Reference(1, (fix,))),
         ),
     )
-    scores = evaluate(
+    scores = scored(
         IMeasure(),
         corpus,
         [
             Hypotheses("A", ("a x c d", "y b c d", "a x c d")),
             Hypotheses("B", ("a b c d", "a x c d", "y b c d")),
         ],
-        resamples=0,
     )
     assert scores.sentence_parts["annotator"].tolist() == [[1, 2, 1], [0, 0, 3]]
-    mixed = evaluate(
+    mixed = scored(
         IMeasure(references="mix", choice="corpus"),
         corpus,
         [Hypotheses("A", ("a x c d", "y b c d", "a x c d"))],
-        resamples=0,
     )
     assert "annotator" not in mixed.sentence_parts
 
@@ -627,16 +624,16 @@ def test_sentences_name_the_annotator_they_take() -> None:
 def test_a_no_break_space_is_part_of_an_output_token_for_the_program() -> None:
     corpus = Corpus(("about 10\u00a0km of road",), ((Reference(0, ()),),))
     same = Hypotheses("A", corpus.sources)
-    assert evaluate("imeasure", corpus, same, resamples=0)["A"] == 1.0
+    assert scored("imeasure", corpus, same)["A"] == 1.0
     for references in ("nomix", "mix"):
         metric = f"imeasure(references={references}, spaces=ascii)"
-        assert evaluate(metric, corpus, same, resamples=0)["A"] < 0
+        assert scored(metric, corpus, same)["A"] < 0
 
 
 def test_weights_at_both_ends_of_the_range_are_taken() -> None:
     corpus = Corpus.from_texts(["a b c d"], [["a b c e"]])
     for weight in (0.001, 1000):
-        scores = evaluate(f"imeasure(weight={weight})", corpus, {"A": ["a b c e"]}, resamples=0)
+        scores = scored(f"imeasure(weight={weight})", corpus, {"A": ["a b c e"]})
         assert scores["A"] == 1
 
 

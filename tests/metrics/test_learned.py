@@ -27,8 +27,8 @@ from errata.models.cards import GateThreshold, Head, ModelCard, TrainedOn, card_
 from errata.models.checkpoint import Checkpoint, is_available
 from errata.models.encoder import Encoder, join_pair, open_bertscore, open_encoder, open_regressor
 from errata.models.language import _shared
-from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric, example_corpus, example_systems
+from scored import scored
 from tiny_encoder import LEARNED
 
 pytestmark = pytest.mark.lm
@@ -56,7 +56,7 @@ def test_minilm_keeps_the_contract() -> None:
 
 def test_some_is_the_weighted_mean_of_three(models: Path) -> None:
     given = "some(models=some)"
-    scores = evaluate(given, CORPUS, SYSTEMS, resamples=0)
+    scores = scored(given, CORPUS, SYSTEMS)
     heads = {name: open_regressor(f"some/{name}") for name in ("grammer", "fluency", "meaning")}
     pairs = [join_pair(s, o) for s, o in zip(CORPUS.sources, ERRING, strict=True)]
     g, f, m = (
@@ -64,7 +64,6 @@ def test_some_is_the_weighted_mean_of_three(models: Path) -> None:
         for name, texts in (("grammer", ERRING), ("fluency", ERRING), ("meaning", pairs))
     )
     wanted = 0.55 * g + 0.43 * f + 0.02 * m
-    assert scores.sentences is not None
     assert_allclose(scores.sentences[2], wanted, atol=1e-8)
     assert_allclose(scores["erring"], wanted.mean(), atol=1e-8)
     parts = {name: part[2] for name, part in scores.parts.items()}
@@ -87,30 +86,30 @@ def test_a_model_of_weight_0_is_not_needed(models: Path, tmp_path: Path) -> None
     shutil.copytree(models / "some" / "fluency", tmp_path / "one" / "fluency")
     alone = SOME(models=str(tmp_path / "one"), weights=(0, 1, 0))
     assert repr(alone).startswith(f"some(models='{tmp_path}/one', weights=(0.0, 1.0, 0.0)")
-    scores = evaluate(alone, CORPUS, SYSTEMS, resamples=0)
+    scores = scored(alone, CORPUS, SYSTEMS)
     assert set(scores.parts) == {"F", "characters"}
-    whole = evaluate(SOME(models="some"), CORPUS, SYSTEMS, resamples=0)
+    whole = scored(SOME(models="some"), CORPUS, SYSTEMS)
     assert_allclose(scores.parts["F"], whole.parts["F"], atol=1e-6)
     with pytest.raises(
         InputError,
         match=r"no folder grammer with a.*FOLDER/meaning.*leave out.*weights=\(0.0, 1.0, 0.0\)",
     ):
-        evaluate(SOME(models=str(tmp_path / "one")), CORPUS, SYSTEMS, resamples=0)
+        scored(SOME(models=str(tmp_path / "one")), CORPUS, SYSTEMS)
 
 
 def test_the_tokenizer_of_fluency_serves_all(models: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(models / "some", tmp_path / "gfm-models")
     for name in ("grammer", "meaning"):
         (folder / name / "vocab.txt").unlink()
-    scores = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS, resamples=0)
-    whole = evaluate(SOME(models="some"), CORPUS, SYSTEMS, resamples=0)
+    scores = scored(SOME(models=str(folder)), CORPUS, SYSTEMS)
+    whole = scored(SOME(models="some"), CORPUS, SYSTEMS)
     assert_allclose(scores.values, whole.values, atol=1e-6)
     assert "tokenizer:fluency@sha256-" in scores.context[0]
     (folder / "fluency" / "vocab.txt").unlink()
     with pytest.raises(InputError, match="grammer: there is no tokenizer in it; name the one"):
-        evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS, resamples=0)
+        scored(SOME(models=str(folder)), CORPUS, SYSTEMS)
     named = SOME(models=str(folder), tokenizer="encoder")
-    assert_allclose(evaluate(named, CORPUS, SYSTEMS, resamples=0).values, whole.values, atol=1e-6)
+    assert_allclose(scored(named, CORPUS, SYSTEMS).values, whole.values, atol=1e-6)
 
 
 def test_the_card_of_a_training_is_shown_and_signed(models: Path, tmp_path: Path) -> None:
@@ -121,18 +120,18 @@ def test_the_card_of_a_training_is_shown_and_signed(models: Path, tmp_path: Path
     card = ModelCard("some", "minilm", data, {}, {"grammer": head})
     for name, written in card_files(card).items():
         (folder / name).write_bytes(written)
-    scores = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS[:1], resamples=0)
+    scores = scored(SOME(models=str(folder)), CORPUS, SYSTEMS[:1])
     (said,) = scores.notes
     assert "grammer: r 0.500 on held-out sources [0.400, 0.600], the length alone 0.300" in said
     (signed,) = [line for line in scores.context if line.startswith("card:sha256-")]
     (folder / "card.json").write_bytes(card_files(replace(card, encoder="other"))["card.json"])
-    again = evaluate(SOME(models=str(folder)), CORPUS, SYSTEMS[:1], resamples=0)
+    again = scored(SOME(models=str(folder)), CORPUS, SYSTEMS[:1])
     assert signed not in again.context
     shutil.copytree(models / "impara", tmp_path / "one")
     one = replace(card, metric="impara", heads={"": replace(head, figure="accuracy")})
     (tmp_path / "one" / "card.json").write_bytes(card_files(one)["card.json"])
     trained = IMPARA(model=str(tmp_path / "one"), gate="none")
-    (said,) = evaluate(trained, CORPUS, SYSTEMS[:1], resamples=0).notes
+    (said,) = scored(trained, CORPUS, SYSTEMS[:1]).notes
     assert "accuracy 0.500" in said
 
 
@@ -142,7 +141,7 @@ def test_models_by_name_in_a_folder_of_models(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ERRATA_MODELS", str(tiny_models))
     for text in ("some(models=some)", "impara(model=impara, similarity=encoder)"):
-        scores = evaluate(text, CORPUS, SYSTEMS[:1], resamples=0)
+        scores = scored(text, CORPUS, SYSTEMS[:1])
         assert not any(str(tiny_models) in line for line in (scores.scorer, *scores.context))
 
 
@@ -169,9 +168,8 @@ def test_impara_behind_its_gate(models: Path) -> None:
         ({"output": "logit"}, cosine > middle, False),
         ({"gate": "none"}, np.ones(6, bool), True),
     ):
-        scores = evaluate(IMPARA(**base, **more), CORPUS, SYSTEMS, resamples=0)
+        scores = scored(IMPARA(**base, **more), CORPUS, SYSTEMS)
         values = 1 / (1 + np.exp(-rated)) if sigma else rated
-        assert scores.sentences is not None
         assert_allclose(scores.sentences[2], np.where(passed, values, 0), atol=1e-8)
         if "gate" in more:
             assert set(scores.parts) == {"characters"}
@@ -188,11 +186,11 @@ def test_a_threshold_of_another_encoder_is_noted(models: Path, tmp_path: Path) -
 
     def said(**more: Any) -> str:
         chosen = IMPARA(**{"model": str(folder), "similarity": "encoder", **more})
-        notes = evaluate(chosen, CORPUS, SYSTEMS, resamples=0).notes
+        notes = scored(chosen, CORPUS, SYSTEMS).notes
         return "; ".join(note for note in notes if "empty" not in note)
 
     gated = int((by_hand(models)[0] <= 0.9).sum())
-    alike = evaluate(IMPARA(model="impara", similarity="encoder"), CORPUS, SYSTEMS, resamples=0)
+    alike = scored(IMPARA(model="impara", similarity="encoder"), CORPUS, SYSTEMS)
     total = round(float(alike.parts["gated"].sum()) * len(CORPUS))
     assert 0 < gated <= total < 3 * len(CORPUS)
     line = f"threshold 0.9 was set for bert-base-cased, not for encoder: it gave 0 to {total} of 18"
@@ -216,7 +214,7 @@ def test_the_gate_at_1(models: Path) -> None:
     """A source is as like itself as can be: 1 is not above 1, but it is 1."""
     for gate, threshold, share in ((">", 1.0, 1.0), (">=", 1.0, 0.0), (">=", 1.01, 1.0)):
         chosen = IMPARA(model="impara", similarity="encoder", threshold=threshold, gate=gate)  # type: ignore[arg-type]
-        scores = evaluate(chosen, CORPUS, SYSTEMS[1:2], resamples=0)
+        scores = scored(chosen, CORPUS, SYSTEMS[1:2])
         assert scores.parts["gated"][0] == share
     assert scores["unchanged"] == 0
     with pytest.raises(InputError, match="threshold=nan is no number; gate='none' opens it"):
@@ -226,13 +224,12 @@ def test_the_gate_at_1(models: Path) -> None:
 
 
 def test_bertscore_takes_the_best_of_each(models: Path) -> None:
-    scores = evaluate(BERTScore(model="encoder", layer=2), CORPUS, SYSTEMS, resamples=0)
+    scores = scored(BERTScore(model="encoder", layer=2), CORPUS, SYSTEMS)
     memo = open_bertscore("encoder", layer=2)
     best = []
     for source, references, output in zip(CORPUS.sources, CORPUS.references, ERRING, strict=True):
         rows = memo.rows([join_pair(output, each.corrected(source)) for each in references])
         best.append(rows[:, :3].max(axis=0))
-    assert scores.sentences is not None
     assert_allclose(scores.sentences[2], np.array(best)[:, 2], atol=1e-8)
     assert_allclose([scores.parts[k][2] for k in "PR"], np.mean(best, axis=0)[:2], atol=1e-8)
     assert scores["perfect"] == 1
@@ -241,14 +238,10 @@ def test_bertscore_takes_the_best_of_each(models: Path) -> None:
     several = Corpus.from_texts(["cat"], [[text] for text in texts])
     several_rows = memo.rows([join_pair("The cat on the", text) for text in texts])[:, :3]
     assert {*several_rows.argmax(axis=0).tolist()} == {0, 1}
-    crossed = evaluate(
-        BERTScore(model="encoder", layer=2), several, {"A": ["The cat on the"]}, resamples=0
-    )
+    crossed = scored(BERTScore(model="encoder", layer=2), several, {"A": ["The cat on the"]})
     figures = [crossed.parts["P"][0], crossed.parts["R"][0], crossed["A"]]
     assert_allclose(figures, several_rows.max(axis=0), atol=1e-8)
-    measured = evaluate(
-        BERTScore(model="encoder", layer=2, measure="P"), CORPUS, SYSTEMS, resamples=0
-    )
+    measured = scored(BERTScore(model="encoder", layer=2, measure="P"), CORPUS, SYSTEMS)
     assert_array_equal(measured.values, scores.parts["P"])
 
 
@@ -272,14 +265,14 @@ def test_all_systems_are_read_before_any_is_counted(
 
     monkeypatch.setattr(Encoder, "encode", watched)
     monkeypatch.setattr("errata.metrics.encoder_metric.count_each", counting)
-    evaluate(text, CORPUS, SYSTEMS, resamples=0)
+    scored(text, CORPUS, SYSTEMS)
     assert len(seen) == len(set(seen)) > 5
 
 
 def test_no_weights_are_loaded_the_second_time(
     models: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = [evaluate(text, CORPUS, SYSTEMS, resamples=0) for text in LEARNED]
+    first = [scored(text, CORPUS, SYSTEMS) for text in LEARNED]
 
     def fail(*args: Any, **more: Any) -> Any:
         raise AssertionError("a model was loaded")
@@ -288,7 +281,7 @@ def test_no_weights_are_loaded_the_second_time(
     monkeypatch.setattr(Checkpoint, "model", fail)
     monkeypatch.setattr(Checkpoint, "tokenizer", fail)
     for text, before in zip(LEARNED, first, strict=True):
-        again = evaluate(text, CORPUS, SYSTEMS, resamples=0)
+        again = scored(text, CORPUS, SYSTEMS)
         assert_array_equal(again.values, before.values)
         assert again.notes == before.notes
 
@@ -311,16 +304,16 @@ def test_a_cut_is_noted(models: Path) -> None:
             "2 pairs of texts were longer than 12",
         ),
     ):
-        notes = evaluate(text, corpus, outputs, resamples=0).notes
+        notes = scored(text, corpus, outputs).notes
         assert any(wanted in note for note in notes), (text, notes)
-    assert evaluate("bertscore(model=encoder, layer=1)", corpus, outputs, resamples=0).notes == ()
+    assert scored("bertscore(model=encoder, layer=1)", corpus, outputs).notes == ()
 
 
 @pytest.mark.parametrize("text", [*LEARNED[:2], *LEARNED[3:6]])
 def test_no_line_break_makes_a_pair_of_a_sentence(models: Path, text: str) -> None:
     corpus = Corpus.from_texts(["The cat on mat ."], [["The cat on the mat ."]])
     with pytest.raises(InputError, match=r"a sentence holds a line break: 'The cat\\non mat"):
-        evaluate(text, corpus, {"A": ["The cat\non mat ."]}, resamples=0)
+        scored(text, corpus, {"A": ["The cat\non mat ."]})
 
 
 def test_batches_and_order_do_not_matter(
@@ -332,7 +325,7 @@ def test_batches_and_order_do_not_matter(
         systems = SYSTEMS if size == 1 else SYSTEMS[::-1]
         for text in variants:
             chosen = parse(text[:-1] + f", batch_size={size})")
-            scores = evaluate(chosen, CORPUS, systems, resamples=0)
+            scores = scored(chosen, CORPUS, systems)
             values.append([scores[system.system] for system in SYSTEMS])
     assert_allclose(values[:3], values[3:], rtol=0, atol=1e-5)
 
@@ -381,7 +374,7 @@ def anchored(anchors: dict[str, Any], metric: Any, **other: Any) -> Any:
     texts = {**anchors, **other}
     corpus = Corpus.from_texts(texts["sources"], texts["references"])
     outputs = Hypotheses("A", tuple(texts["hypotheses"]))
-    return evaluate(metric, corpus, [outputs], resamples=0)
+    return scored(metric, corpus, [outputs])
 
 
 def test_published_values_of_some(anchors: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import errata.metrics.meteor as wordnet
 from errata.core.errors import MissingExtraError
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
-from errata.scoring.evaluate import evaluate
+from scored import scored
 
 meteor_score = pytest.importorskip("nltk.translate.meteor_score").meteor_score
 texts = st.lists(st.sampled_from(["go", "goes", "going", "A", "a", "b"]), max_size=6).map(" ".join)
@@ -25,14 +25,13 @@ def test_sentences_have_the_scores_of_nltk(rows: list[tuple[str, str, str]], oth
     chosen = SETTINGS if other else {}
     given_too = "".join(f", {name}={value}" for name, value in chosen.items())
     systems = Hypotheses("A", tuple(outputs))
-    scores = evaluate(f"meteor(synonyms=none{given_too})", corpus, systems, resamples=0)
+    scores = scored(f"meteor(synonyms=none{given_too})", corpus, systems)
     wanted = [
         meteor_score([a.split(), b.split()], o.split(), wordnet=wordnet.Synonyms(), **chosen)
         for o, a, b in rows
     ]
-    assert scores.sentences is not None
     np.testing.assert_allclose(scores.sentences[0], wanted, rtol=1e-12, atol=1e-12)
-    mean = evaluate(f"meteor(synonyms=none, total=mean{given_too})", corpus, systems, resamples=0)
+    mean = scored(f"meteor(synonyms=none, total=mean{given_too})", corpus, systems)
     assert mean["A"] == pytest.approx(np.mean(wanted), abs=1e-8)
 
 
@@ -40,8 +39,7 @@ def test_sentences_have_the_scores_of_nltk(rows: list[tuple[str, str, str]], oth
 def test_synonyms_match_as_in_nltk() -> None:
     known = _wordnet()
     corpus = sample_corpus()
-    scores = evaluate("meteor", corpus, sample_systems(), resamples=0)
-    assert scores.sentences is not None
+    scores = scored("meteor", corpus, sample_systems())
     for k, system in enumerate(sample_systems()):
         wanted = [
             meteor_score(
@@ -54,14 +52,14 @@ def test_synonyms_match_as_in_nltk() -> None:
             )
         ]
         np.testing.assert_allclose(scores.sentences[k], wanted, rtol=1e-12)
-    plain = evaluate("meteor(synonyms=none)", corpus, sample_systems(), resamples=0)
+    plain = scored("meteor(synonyms=none)", corpus, sample_systems())
     assert (scores.values > plain.values).all()
     assert "wordnet:3.0" in scores.signature
 
 
 def test_a_corpus_is_scored_by_summed_counts() -> None:
     corpus = Corpus.from_texts(["a b c d", "e f"], [["a b x d", "e f"]])
-    scores = evaluate("meteor(synonyms=none)", corpus, {"A": ["a b c d", "e f"]}, resamples=0)
+    scores = scored("meteor(synonyms=none)", corpus, {"A": ["a b c d", "e f"]})
     # 5 of 6 words match on both sides, in 3 chunks: a b, d, and e f.
     assert scores["A"] == pytest.approx((1 - 0.5 * (3 / 5) ** 3) * 5 / 6)
     assert scores.parts["chunks"].tolist() == [3]

@@ -12,7 +12,7 @@ from command import errata
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.metrics import parse
-from errata.scoring.evaluate import evaluate
+from scored import scored
 
 EDITS = st.lists(
     st.tuples(st.integers(0, 5), st.integers(0, 3)).map(
@@ -47,12 +47,12 @@ def test_metrics_take_the_first_from_the_left(metric: str) -> None:
     corpus = Corpus(("a b c d e", "f g"), ((Reference(0, edits),), (Reference(0, ()),)))
     plain = Corpus(corpus.sources, ((Reference(0, edits[:2]),), (Reference(0, ()),)))
     outputs = Hypotheses("A", ("x c z w", "f g"))
-    wanted = evaluate(parse(metric), plain, outputs, resamples=0, guard=False)
+    wanted = scored(parse(metric), plain, outputs)
     if "reextracted" in metric:
-        found = evaluate(parse(metric), corpus, outputs, resamples=0, guard=False)
+        found = scored(parse(metric), corpus, outputs)
     else:
         with pytest.warns(DataWarning, match="edits of one annotator overlap"):
-            found = evaluate(parse(metric), corpus, outputs, resamples=0, guard=False)
+            found = scored(parse(metric), corpus, outputs)
     assert found.values.tolist() == wanted.values.tolist()
 
 

@@ -15,8 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def plain() -> ModuleType:
     spec = importlib.util.spec_from_file_location("bench_plain", ROOT / "bench" / "plain.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -23,6 +23,7 @@ from errata.metrics import parse
 from errata.models.encoder import open_bertscore
 from errata.scoring.evaluate import evaluate
 from fake_bertscore import FakeBERTScore, weight_of_one
+from scored import scored
 from slow_maxmatch import edit_path
 
 BOTH = ["pt_m2", "pt_errant(extractor=aligned)"]
@@ -101,15 +102,14 @@ def test_edits_that_all_weigh_one_give_the_plain_metric(
     sample = sample_corpus(), sample_systems()
     for corpus, systems in (sample, *((c, [h]) for c, h in map(random_corpus, range(3)))):
         FakeBERTScore(weight_of_one(corpus.sources)).put(monkeypatch)
-        found = evaluate(weighed, corpus, systems, resamples=0)
-        wanted = evaluate(plain, corpus, systems, resamples=0)
+        found = scored(weighed, corpus, systems)
+        wanted = scored(plain, corpus, systems)
         mean = "mean" in plain
         for name, part in wanted.parts.items():
             assert found.parts[name].tolist() == part.tolist(), name
         # A mean is of fixed-point numbers.
         close = 2.0**-29 if mean else 0.0
         assert np.abs(found.values - wanted.values).max() <= close
-        assert wanted.sentences is not None
         assert np.abs(found.sentences - wanted.sentences).max() <= close
         assert found.headline == wanted.headline
 
@@ -136,7 +136,7 @@ def test_weights_times_a_number_change_nothing(metric: str, monkeypatch: Patch) 
             return factor * round(likeness(text, reference), 6)
 
         FakeBERTScore(scaled).put(monkeypatch)
-        values.append(evaluate(metric, corpus, systems, resamples=0))
+        values.append(scored(metric, corpus, systems))
     np.testing.assert_allclose(values[0].values, values[1].values, rtol=1e-7)
     np.testing.assert_allclose(values[0].sentences, values[1].sentences, atol=1e-6)
 
@@ -279,10 +279,10 @@ def test_every_pair_is_asked_for_once(metric: str, monkeypatch: Patch) -> None:
     monkeypatch.setattr("errata.metrics.encoder_metric.WINDOW", 1)  # windows of eight sentences
     fake = FakeBERTScore(likeness, cut=2.0).put(monkeypatch)
     corpus, systems = sample_corpus(), sample_systems()
-    together = evaluate(metric, corpus, systems, resamples=0)
+    together = scored(metric, corpus, systems)
     assert len(fake.asked) == len(set(fake.asked)) > len(corpus)
     asked = len(fake.asked)
-    again = evaluate(metric, corpus, systems[:1], resamples=0)
+    again = scored(metric, corpus, systems[:1])
     assert len(fake.asked) == asked
     assert again.values[0] == together.values[0]
     assert f"{asked:,} pairs of texts were longer than the model takes, and cut" in together.notes
@@ -307,8 +307,8 @@ def test_the_sample_with_a_real_encoder(metric: str) -> None:
     pytest.importorskip("transformers")
     weights = "weights=similarity, " if metric == "cleme2" else ""
     text = f"{metric}({weights}model=minilm)"
-    scores = evaluate(text, sample_corpus(), sample_systems(), resamples=0)
-    plain = evaluate(metric.removeprefix("pt_"), sample_corpus(), sample_systems(), resamples=0)
+    scores = scored(text, sample_corpus(), sample_systems())
+    plain = scored(metric.removeprefix("pt_"), sample_corpus(), sample_systems())
     assert scores["fluent"] > scores["noisy"]
     assert not np.allclose(scores.values, plain.values)
 
@@ -400,5 +400,4 @@ def test_the_unit_test_of_gec_metrics(bert: str, oracles: Path) -> None:
     assert scores["A"] == pytest.approx(wanted["weights by"]["F"], abs=1e-5)
     for name in ("P", "R"):
         assert float(scores.parts[name][0]) == pytest.approx(wanted["weights by"][name], abs=1e-5)
-    assert scores.sentences is not None
     assert scores.sentences[0].tolist() == pytest.approx(wanted["sentences by F"], abs=1e-5)

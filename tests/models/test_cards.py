@@ -75,7 +75,6 @@ def test_what_is_no_number_is_null(tmp_path: Path) -> None:
     }
     _written(tmp_path, card)
     read = read_model_card(tmp_path)
-    assert read is not None
     assert math.isnan(read.heads["impara"].value.low)
     assert (read.heads["impara"].spearman, read.heads["impara"].validation) == (None, None)
 

@@ -22,6 +22,7 @@ from errata.models.causal import UNKNOWN, TrigramModel, words
 from errata.models.checkers import detokenize
 from errata.models.language import drop_memos
 from errata.scoring.evaluate import evaluate
+from scored import scored
 
 pytest.importorskip("pocketsphinx")
 
@@ -107,7 +108,7 @@ def test_the_thirteen_systems_of_conll_2014(
 
     monkeypatch.setattr(TrigramModel, "log_probs", count)
     drop_memos("trigram")
-    scores = evaluate(parse("scribendi(model=trigram)"), corpus, systems, resamples=0)
+    scores = scored(parse("scribendi(model=trigram)"), corpus, systems)
     assert dict(scores) == CONLL14
     changed = {
         text.rstrip()
@@ -117,7 +118,7 @@ def test_the_thirteen_systems_of_conll_2014(
         for text in pair
     }
     assert sorted(asked) == sorted(changed)
-    again = evaluate(parse("scribendi(model=trigram, total=mean)"), corpus, systems, resamples=0)
+    again = scored(parse("scribendi(model=trigram, total=mean)"), corpus, systems)
     assert len(asked) == len(changed)
     assert_allclose(again.values, scores.values / 1312)
     drop_memos("trigram")

@@ -467,7 +467,6 @@ def test_whole_numbers_decide_in_a_standing(size: int) -> None:
         at = at.take([np.array([[[size, size, float(size)]]])]).take([np.array([[[0, 0, 1.0]]])])
     after = at.take([np.array([[[1, 1, 1], [2, 2, 2.0]]])])
     sums = after.systems[0].sums
-    assert sums is not None
     assert sums.exactly() == (size + 2, size + 2, size + 3)
 
 

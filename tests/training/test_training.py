@@ -75,7 +75,6 @@ def test_a_head_beats_chance_and_the_length_on_held_out_sources(
     trained: tuple[SomePlan, Path],
 ) -> None:
     card = read_model_card(trained[1])
-    assert card is not None
     for head in card.heads.values():
         assert head.value.low > 0.4
         assert head.value.value > head.length.value
@@ -97,7 +96,6 @@ def test_what_is_saved_answers_on_the_scale_of_the_ratings(trained: tuple[SomePl
     people = [row.mean("grammer") or 0.0 for row in rows]
     said = open_regressor(str(folder / "grammer"), max_length=64).rows([r.output for r in rows])
     card = read_model_card(folder)
-    assert card is not None
     assert_allclose(pearson(said[:, 0], people), card.heads["grammer"].value.value, atol=1e-4)
     assert abs(float(said[:, 0].mean()) - float(np.mean(people))) < 0.6
     pairs = [join_pair(row.source, row.output) for row in rows]
@@ -158,7 +156,6 @@ def test_impara_learns_which_text_is_better(tmp_path: Path, encoder: Path) -> No
     after = memo.rows([each.text([True] * 3) for each in unseen])[:, :-1]
     norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1)
     alike = (before * after).sum(1) / norms
-    assert card.gate is not None
     assert card.gate.rows == len(unseen) < len(plan.sources) / 4
     assert 0.99 <= card.gate.kept == (alike > card.gate.threshold).mean()
     assert (alike > card.gate.threshold + 0.01).mean() < 0.99  # it is the highest such
@@ -198,7 +195,6 @@ def test_the_command_trains_says_how_well_and_does_not_overwrite(
     # All outputs have 9 words and numbers with [CLS] and [SEP]: at 8 tokens, every one is cut.
     short = errata(*run[:-1], "--max-length", 8, "--force", cwd=tmp_path)
     card = read_model_card(tmp_path / "some")
-    assert card is not None
     assert card.split["train"].rows == 64
     rows = sum(size.rows for size in card.split.values())
     assert f"fluency: {rows} texts longer than 8 tokens, cut" in short.stderr

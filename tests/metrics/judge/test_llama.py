@@ -27,8 +27,8 @@ from errata.metrics.judge.client import (
 )
 from errata.models import servers
 from errata.models.servers import ChatServer, Reply
-from errata.scoring.evaluate import evaluate
 from llama_server import LlamaServer, llama_server
+from scored import scored
 
 pytestmark = [pytest.mark.lm, pytest.mark.slow]
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -84,7 +84,7 @@ def test_a_judge_that_goes_by_the_position() -> None:
     with pytest.warns(
         DataWarning, match="the judge goes by the position: of two outputs the later"
     ):
-        scores = evaluate("judge(concurrency=1)", CORPUS, SYSTEMS, resamples=0)
+        scores = scored("judge(concurrency=1)", CORPUS, SYSTEMS)
     assert f"model:{MODEL} |" in scores.signature
     assert "schema:yes" in scores.signature
     assert scores.parts["unparsed"].sum() == 0
@@ -117,10 +117,7 @@ def test_answers_without_a_schema_are_read_out_of_fences_and_prose() -> None:
 
 def test_expectation_over_digits() -> None:
     few = [system[:1] for system in SYSTEMS[:2]]
-    scores = evaluate(
-        "judge(expectation=True, repeats=1)", CORPUS[:1], few, resamples=0, guard=False
-    )
-    assert scores.sentences is not None
+    scores = scored("judge(expectation=True, repeats=1)", CORPUS[:1], few)
     values = scores.sentences[:, 0]
     assert (values > 1).all()
     assert (values < 5).all()
@@ -153,11 +150,11 @@ def test_a_server_that_is_killed_costs_only_what_is_missing(
         monkeypatch.setattr(ChatServer, "ask", counted)
         monkeypatch.setenv("OPENAI_BASE_URL", doomed.url)
         with pytest.raises(InputError, match=r"\([23] of 5 answers are kept\); ") as caught:
-            evaluate(metric, corpus, system, resamples=0, guard=False)
+            scored(metric, corpus, system)
     assert "no chat server at 127.0.0.1:" in str(caught.value)
     done = len(kept())
     assert asked == done + 1
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-    scores = evaluate(metric, corpus, system, resamples=0, guard=False)
+    scores = scored(metric, corpus, system)
     assert asked == done + 1 + (5 - done)
     assert scores.parts["judged"].tolist() == [5]
