@@ -13,18 +13,7 @@ from errata.data import Corpus, Hypotheses
 from errata.io import read_corpus, read_hypotheses
 
 SYSTEMS = (
-    "AMU",
-    "CAMB",
-    "CUUI",
-    "IITB",
-    "IPN",
-    "NTHU",
-    "PKU",
-    "POST",
-    "RAC",
-    "SJTU",
-    "UFC",
-    "UMC",
+    *("AMU", "CAMB", "CUUI", "IITB", "IPN", "NTHU", "PKU", "POST", "RAC", "SJTU", "UFC", "UMC"),
     "INPUT",
 )
 

@@ -98,14 +98,9 @@ def make_folder(root: Path) -> Path:
     commit = "0123456789abcdef" * 2 + "01234567"
     contents = {"small.txt": "café\n".encode(), "deep #1/large.bin": bytes(range(256)) * 2000}
     lines = [
-        "[toy]",
-        'title = "A made-up set"',
-        'repository = "some-one/some.thing"',
-        f'commit = "{commit}"',
-        'root = "data"',
-        'licence = "CC0"',
-        'citations = ["Nobody. 2025. Nothing."]',
-        "files = [",
+        *("[toy]", 'title = "A made-up set"', 'repository = "some-one/some.thing"'),
+        *(f'commit = "{commit}"', 'root = "data"', 'licence = "CC0"'),
+        *('citations = ["Nobody. 2025. Nothing."]', "files = ["),
     ]
     for name, content in contents.items():
         file = root / "some-one" / "some.thing" / commit / "data" / name

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import tempfile
-from collections.abc import Callable
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
 
-import fuzz_runs
+import numpy as np
+
+from errata.collect.files import match_writers, read_campaign_file, read_writers
+from errata.core.errors import InputError
+from errata.core.stats import Estimate
+from errata.data import Corpus, Edit, Hypotheses, Scores
+from errata.datasets import sample_corpus
+from errata.datasets.evaluation_sets import evaluation_files
+from errata.io import check_files, read_hypotheses, read_m2, write_scores
+from errata.io.corpus import CorpusFiles
+from errata.io.files import read_lines
+from errata.io.judgments import parse_jsonl, read_judgments, render_jsonl
+from errata.io.judgments.appraise import render_appraise
+from errata.io.judgments.pairwise import render_pairwise
+from errata.io.records import decode_json
+from errata.io.scores import read_score_file
+from errata.io.shards.batches import read_shard, stream_batches
+from errata.io.shards.counts import CHECKSUM, HEADER, pack_counts, unpack_counts
+from errata.io.shards.plan import plan_shards
+from errata.io.slices import read_slices
+from errata.io.storage import LocalFolder
+from errata.io.stored_runs import make_run, write_run
+from errata.leaderboard.files import Board, card_of, read_board
+from errata.models.cards import Head, ModelCard, PartSize, TrainedOn, card_files, read_model_card
+from errata.scale.manifest import Manifest, MetricPlan, read_manifest, seal
+from errata.scale.run import plan_run
+from errata.scale.shard_job import CountFile, read_count_file, read_record, record_name, run_job
+from errata.scoring.evaluate import evaluate
+from errata.verify import read_claims
 
 XLSX = find_spec("openpyxl") is not None  # spreadsheets need the extra
 SAMPLE = Path(__file__).resolve().parents[1] / "src" / "errata" / "datasets" / "sample"
@@ -43,10 +78,6 @@ def first_sentences(count: int) -> bytes:
 
 
 def _judgments() -> list[bytes]:
-    from errata.io.judgments import parse_jsonl, render_jsonl
-    from errata.io.judgments.appraise import render_appraise
-    from errata.io.judgments.pairwise import render_pairwise
-
     lines = (SAMPLE / "judgments.jsonl").read_text("utf-8").splitlines()[:8]
     found = [j for j in parse_jsonl(lines, "sample") if None not in j.ranks]
     texts = [
@@ -69,11 +100,6 @@ def _judgments() -> list[bytes]:
 
 
 def _scores() -> list[bytes]:
-    import numpy as np
-
-    from errata.data import Scores
-    from errata.io import write_scores
-
     scores = Scores(
         "m2(beta=0.5)",
         ("A", "B"),
@@ -83,7 +109,7 @@ def _scores() -> list[bytes]:
         resampled=np.array([[0.2, 0.3], [0.4, 0.5]]),
     )
     found = []
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder:
         for name in ("s.json", "s.tsv"):
             write_scores(scores, Path(folder, name))
             found.append(Path(folder, name).read_bytes())
@@ -156,25 +182,15 @@ def _edits() -> bytes:
 
 
 def _m2(path: Path) -> object:
-    from errata.io import read_m2
-
     return read_m2(path), read_m2(path, compatible=True)
 
 
 def _output(path: Path) -> object:
-    from errata.data import Corpus
-    from errata.io import read_hypotheses
-
     sources = head((SAMPLE / "source.txt").read_bytes(), 8).decode().splitlines()
     return read_hypotheses(path, corpus=Corpus.from_texts(sources))
 
 
 def _runs() -> list[bytes]:
-    from errata.data import Edit, Hypotheses
-    from errata.datasets import sample_corpus
-    from errata.io.stored_runs import make_run, write_run
-    from errata.scoring.evaluate import evaluate
-
     corpus = sample_corpus()[:3]
     edits = ((Edit(0, 1, "x", "R:X"),), (), ())
     out = Hypotheses("ours", ("x", *corpus.sources[1:]), edits)
@@ -187,16 +203,11 @@ def _runs() -> list[bytes]:
 
 
 def _check(path: Path) -> object:
-    from errata.io import check_files
-    from errata.io.corpus import CorpusFiles
-
     files = CorpusFiles(source=str(path)), CorpusFiles(gold=str(path))
     return check_files([path], files[0]), check_files([], files[1])
 
 
 def _listed_corpora(path: Path) -> object:
-    from errata.datasets.evaluation_sets import evaluation_files
-
     (path.parent / "out").mkdir(exist_ok=True)
     (path.parent / "out" / "a.txt").touch()
     return evaluation_files(str(path))
@@ -262,29 +273,20 @@ JUDGE_LIST = b"name,quota,provider,external id\nann,10,,\n,5,panel,P1\nbob,,,\n"
 
 
 def _campaign(path: Path) -> object:
-    from errata.collect.files import read_campaign_file
-
     return read_campaign_file(path)
 
 
 def _writers(path: Path) -> object:
-    from errata.collect.files import match_writers, read_writers
-
     lines = {"new.minimal.0": ("He goes .", "She likes it .")}
     return match_writers(read_writers(path), lines, 2, str(path))
 
 
 def _board(path: Path) -> object:
-    from errata.leaderboard.files import read_board
-
     path.replace(path.with_name("board.toml"))
     return read_board(path.parent)
 
 
 def _card(path: Path) -> object:
-    from errata.io.corpus import CorpusFiles
-    from errata.leaderboard.files import Board, card_of
-
     path.replace(path.with_name("card.toml"))
     path.with_name("out.txt").touch()
     board = Board(path.parent, "A board", (CorpusFiles(name="one"),), groups=("open",))
@@ -292,9 +294,6 @@ def _card(path: Path) -> object:
 
 
 def _claims(path: Path) -> object:
-    from errata.io.files import read_lines
-    from errata.verify import read_claims
-
     return [
         (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
         for claim in read_claims(read_lines(path)[0], str(path))
@@ -302,28 +301,19 @@ def _claims(path: Path) -> object:
 
 
 def _judged(path: Path) -> object:
-    from errata.io.judgments import read_judgments
-
     return list(read_judgments(path, base=path.stat().st_size % 2))
 
 
 def _judged_by_columns(path: Path) -> object:
-    from errata.io.judgments import read_judgments
-
     columns = {"judge": "judge", "sentence": "sentence", "system": "system"}
     return list(read_judgments(path, columns=columns))
 
 
 def _scored(path: Path) -> object:
-    from errata.io.scores import read_score_file
-
     return read_score_file(path), read_score_file(path, names=("A", "B", "C"))
 
 
 def _model_card() -> bytes:
-    from errata.core.stats import Estimate
-    from errata.models.cards import Head, ModelCard, PartSize, TrainedOn, card_files
-
     head = Head("pearson", 9, Estimate(0.5, 0.25, 0.75), Estimate(0.25, 0.0, 0.5), 0.5, 0.5, 7, 20)
     data = TrainedOn("r.csv", "ab" * 32, 100, 40, "CC0", ("Somebody.",), ("2 left out",))
     card = ModelCard("some", "e", data, {"test": PartSize(9, 5)}, {"fluency": head}, {"epochs": 2})
@@ -331,24 +321,18 @@ def _model_card() -> bytes:
 
 
 def _model_card_in(path: Path) -> object:
-    from errata.models.cards import read_model_card
-
     (path.parent / "card.json").write_bytes(path.read_bytes())
     return read_model_card(path.parent)
 
 
 def _reader(module: str, name: str) -> Callable[[Path], object]:
     def read(path: Path) -> object:
-        from importlib import import_module
-
         return getattr(import_module(module), name)(path)
 
     return read
 
 
 def _spreadsheets() -> list[bytes]:
-    from io import BytesIO
-
     from openpyxl import Workbook
 
     found = []
@@ -365,8 +349,6 @@ def _spreadsheets() -> list[bytes]:
 
 
 def _spreadsheet(path: Path) -> object:
-    from errata.core.errors import InputError
-
     try:
         return _scored(path)
     except InputError:
@@ -374,10 +356,146 @@ def _spreadsheet(path: Path) -> object:
 
 
 def _sliced(path: Path) -> object:
-    from errata.data import Corpus
-    from errata.io.slices import read_slices
-
     return read_slices(path, Corpus.from_texts(["a", "b", "c"]))
+
+
+def packed_counts() -> list[bytes]:
+    """Counts of whole numbers, of fractions, with references that are missing, and of nothing."""
+    some = np.arange(24.0).reshape(4, 2, 3)
+    missing = some.copy()
+    missing[1, 1] = np.nan
+    return [pack_counts(each) for each in (some, missing, some / 7, some * 1000, some[:0])]
+
+
+def unpacked(path: Path) -> object:
+    """Bytes as counts: as they are, or, where that is all that is wrong, with a new checksum."""
+    data = path.read_bytes()
+    try:
+        return unpack_counts(data)
+    except InputError:
+        start, body = data[: HEADER.size], data[HEADER.size + CHECKSUM.size :]
+        return unpack_counts(start + CHECKSUM.pack(zlib.crc32(body, zlib.crc32(start))) + body)
+
+
+def count_files() -> list[bytes]:
+    """Batches of counts one after the other, each with its length before it."""
+    packed = packed_counts()
+    parts = [len(each).to_bytes(8, "little") + each for each in packed]
+    return [b"".join(parts), b"".join(parts[:2]), b""]
+
+
+def count_in(path: Path) -> object:
+    """All batches of a file that a record names by its true digest."""
+    data = path.read_bytes()
+    known = CountFile(len(data), hashlib.sha256(data).hexdigest())
+    return [*read_count_file(LocalFolder(str(path.parent)), path.name, known, 0)]
+
+
+@contextmanager
+def _run() -> Iterator[Path]:
+    """A run with one task done, from files with the same names and times at any place."""
+    with TemporaryDirectory() as name, chdir(name):
+        yield _planned(Path())
+
+
+def _planned(folder: Path) -> Path:
+    gold, out = folder / "gold.m2", folder / "A.txt"
+    gold.write_text("S a b\nA 0 1|||R|||c|||REQUIRED|||-NONE-|||0\n\nS d e\n\n")
+    out.write_text("c b\nd e\n")
+    for each in (gold, out):
+        os.utime(each, (0, 0))  # plans name when files were changed
+    inputs = CorpusFiles(gold=str(gold), outputs=(("A", str(out)),))
+    place = LocalFolder(str(folder / "run"))
+    manifest = plan_run(place, MetricPlan(("m2()",)), [("gold", inputs)], shard_sentences=1)
+    run_job(place, manifest, 0)
+    return folder / "run"
+
+
+def manifests() -> list[bytes]:
+    """The plan of a small run."""
+    with _run() as run:
+        return [(run / "manifest.json").read_bytes()]
+
+
+def plan_in(path: Path) -> object:
+    """The plan, once as it is and once with a digest that fits."""
+    folder = LocalFolder(str(path.parent))
+    plan = path.parent / "manifest.json"
+    plan.write_bytes(path.read_bytes())
+    try:
+        return read_manifest(folder)
+    except InputError as error:
+        if "its digest is another" not in str(error):
+            raise
+        digest = Manifest.digest
+        Manifest.digest = property(lambda _: json.loads(plan.read_bytes())["digest"])  # type: ignore[assignment,method-assign]
+        try:
+            found = read_manifest(folder)
+        finally:
+            Manifest.digest = digest  # type: ignore[method-assign]
+        return found and [*found.lines()]
+
+
+def records() -> list[bytes]:
+    """What a task says of itself."""
+    with _run() as run:
+        told = json.loads((run / "records" / "00000000.json").read_bytes())["record"]
+    return [seal(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
+
+
+def record_in(path: Path) -> object:
+    """A record, sealed anew where it is JSON; none where it cannot be read."""
+    data = path.read_bytes()
+    plan: Any = SimpleNamespace(digest="")
+    try:
+        inner = decode_json(data.decode("utf-8"))["record"]
+        plan.digest = inner["manifest"]
+        data = seal(inner)
+    except (ValueError, KeyError, TypeError, UnicodeError):
+        pass
+    target = path.parent / record_name(0)
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(data)
+    found = read_record(LocalFolder(str(path.parent)), plan, 0)
+    return None if found is None else found.to_json()
+
+
+def parquets() -> list[bytes]:
+    """Tables with references, edits and documents, in several row groups."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    edit = {"annotator": 0, "start": 0, "end": 1, "replacement": "c", "kind": "R"}
+    tables = [
+        {"source": ["a b", "d"], "hypothesis": ["c b", ""], "references": [["c b"], None]},
+        {"source": ["a b", "d"], "hyp:A": ["c b", "d"], "edits": [[edit], []], "id": [1, 2]},
+        {"source": ["a b"], "hyp:A": ["c"], "m2": ["A 0 1|||R|||c|||REQUIRED|||-NONE-|||0"],
+         "document": ["x"]},
+    ]  # fmt: skip
+    found = []
+    for columns in tables:
+        buffer = BytesIO()
+        write_table(pyarrow.table(columns), buffer, row_group_size=1, compression="none")
+        found.append(buffer.getvalue())
+    return found
+
+
+def parquet_in(path: Path) -> object:
+    """All batches of a table."""
+    return [*stream_batches(CorpusFiles(parquet=str(path), guard=False), batch=1)]
+
+
+def read_shards(path: Path) -> object:
+    """M2 as gold, cut into small shards and as one stream: the same sentences."""
+    inputs = CorpusFiles(gold=str(path), guard=False)
+    whole = [source for corpus, _ in stream_batches(inputs, batch=2) for source in corpus.sources]
+    shards = plan_shards(inputs, shard_bytes=150)
+    parts = [
+        source for shard in shards for corpus, _ in read_shard(shard, inputs, batch=3)
+        for source in corpus.sources
+    ]  # fmt: skip
+    assert parts == whole
+    return parts
 
 
 TARGETS = (
@@ -440,13 +558,13 @@ TARGETS = (
         else ()
     ),
     *([Target("spreadsheet", _spreadsheets, _spreadsheet, ".xlsx")] if XLSX else ()),
-    Target("counts", fuzz_runs.packed_counts, fuzz_runs.unpacked, ".cnt"),
-    Target("count file", fuzz_runs.count_files, fuzz_runs.count_in, ".cnt"),
-    Target("plan of a run", fuzz_runs.manifests, fuzz_runs.plan_in, ".json"),
-    Target("record", fuzz_runs.records, fuzz_runs.record_in, ".json", refuses=False),
-    Target("shards", lambda: [head(_sample("gold.m2")[0], 40)], fuzz_runs.read_shards, ".m2"),
+    Target("counts", packed_counts, unpacked, ".cnt"),
+    Target("count file", count_files, count_in, ".cnt"),
+    Target("plan of a run", manifests, plan_in, ".json"),
+    Target("record", records, record_in, ".json", refuses=False),
+    Target("shards", lambda: [head(_sample("gold.m2")[0], 40)], read_shards, ".m2"),
     *(
-        [Target("parquet", fuzz_runs.parquets, fuzz_runs.parquet_in, ".parquet")]
+        [Target("parquet", parquets, parquet_in, ".parquet")]
         if find_spec("pyarrow")
         else ()
     ),

@@ -17,6 +17,7 @@ from errata.core.exact_sums import ExactSums
 from errata.core.parameters import About
 from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_hypotheses
 from errata.io.checks.alignment import unlike_lines
 from errata.metrics import parse
@@ -25,6 +26,7 @@ from errata.scoring.accumulator import chosen_counts, sentence_scores
 from errata.scoring.contract import validate_counts
 from errata.scoring.evaluate import evaluate, scores_of
 from errata.scoring.resampling import bootstrap
+from errata.scoring.tables import summary_table, unique_labels
 from errata.testing import example_corpus, example_systems
 from toy import Toy
 
@@ -561,10 +563,6 @@ def test_scores_that_are_no_numbers_are_named() -> None:
 
 
 def test_columns_and_metrics_of_one_name_are_numbered() -> None:
-    from errata.datasets import sample_corpus, sample_systems
-    from errata.scoring.evaluate import evaluate
-    from errata.scoring.tables import summary_table, unique_labels
-
     scores = evaluate("gleu", sample_corpus(), sample_systems(), resamples=0)
     assert summary_table([scores] * 3).columns == ("system", "GLEU", "GLEU [2]", "GLEU [3]")
     assert [each.label for each in unique_labels([scores] * 2)] == ["gleu", "gleu [2]"]

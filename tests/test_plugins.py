@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,30 +27,18 @@ CORPUS = Corpus.from_texts(["He go .", "I am ."], [["He goes .", "I am ."]])
 SYSTEMS = [Hypotheses("A", ("He goes .", "I am ."))]
 
 
-@dataclass(frozen=True)
-class Package:
-    """An installed package, as far as an entry point shows it."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Point:
-    """An entry point of a package that is not really installed."""
-
-    name: str
-    dist: Package
-    load: Callable[[], object]
-    value: str = "package:Thing"
-
-
 Declare = Callable[..., None]
 
 
 @pytest.fixture
 def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
     def declare(*points: tuple[str, str, Callable[[], object]]) -> None:
-        known = [Point(name, Package(package), load) for name, package, load in points]
+        known = [
+            SimpleNamespace(
+                name=name, dist=SimpleNamespace(name=package), load=load, value="package:Thing"
+            )
+            for name, package, load in points
+        ]
         monkeypatch.setattr("errata.core.registry.entry_points", lambda group: known)
 
     return declare
@@ -135,6 +123,12 @@ def test_a_language_model_that_cannot_be_opened_is_explained(declare: Declare) -
     declare(("broken", "fragile", leave))
     with pytest.raises(InputError, match="language model 'broken' of fragile cannot be loaded"):
         open_model("broken")
+
+
+def test_what_is_no_metric_of_a_package_is_refused(declare: Declare) -> None:
+    declare(("number", "odd", lambda: 3))
+    with pytest.raises(InputError, match="package:Thing of odd is not a metric"):
+        parse("number")
 
 
 def test_names_are_found_in_any_case(declare: Declare) -> None:

@@ -132,13 +132,6 @@ def test_the_table_is_that_of_poisson() -> None:
     np.testing.assert_allclose(share, wanted, atol=2 / 65536)
 
 
-def test_groups_of_resamples_are_no_other_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = some_rows(1200)
-    whole = drawn("poisson", rows, resamples=30)
-    monkeypatch.setattr("errata.scoring.resampling.BLOCK", 7 * KEYED)
-    np.testing.assert_allclose(drawn("poisson", rows, resamples=30), whole, rtol=1e-12)
-
-
 @given(arrays(np.float64, (9, 2), elements=st.sampled_from([0.0, -0.0, 1.0, 0.1, 2.0**40])))
 def test_histograms_count_rows(rows: Floats) -> None:
     found = (Histogram.of(rows[:4]) + Histogram.of(rows[4:])).sorted()

@@ -16,28 +16,8 @@ from errata.kernels import alignment
 from pure import load_pure
 
 WORDS = [
-    "the",
-    "The",
-    "cat",
-    "cats",
-    "can",
-    "not",
-    "cannot",
-    "sat",
-    ",",
-    ".",
-    "-",
-    "on",
-    "no",
-    "mat",
-    "teh",
-    "2",
-    "20",
-    "κόσμος",
-    "كتاب",
-    "الكتاب",
-    "x" * 70,
-    "x" * 69 + "y",
+    *("the", "The", "cat", "cats", "can", "not", "cannot", "sat", ",", ".", "-", "on", "no", "mat"),
+    *("teh", "2", "20", "κόσμος", "كتاب", "الكتاب", "x" * 70, "x" * 69 + "y"),
 ]
 sentences = st.lists(st.sampled_from(WORDS), max_size=12)
 
@@ -58,17 +38,6 @@ def test_edits_give_the_target_back(source: list[str], target: list[str]) -> Non
     assert apply_edits(source, edits) == target
     assert all(source[e.start : e.end] != e.replacement.split() for e in edits)
     assert [(e.start, e.end) for e in edits] == sorted((e.start, e.end) for e in edits)
-
-
-@settings(deadline=None)
-@given(
-    st.lists(
-        st.text(min_size=1).filter(lambda t: len(t.split()) == 1 and t == t.strip()), max_size=6
-    ),
-    st.lists(st.sampled_from(WORDS), max_size=6),
-)
-def test_any_characters_can_be_aligned(source: list[str], target: list[str]) -> None:
-    assert apply_edits(source, aligned_edits(source, target)) == target
 
 
 def test_a_batch_gives_what_single_sentences_give(submissions: Path, conll14: Path) -> None:
@@ -215,22 +184,8 @@ def test_the_kernel_gives_what_the_whole_table_gives(
     np.testing.assert_array_equal(alignment.align(*arguments), whole)
 
 
-def test_the_kernel_gives_the_same_uncompiled_on_real_sentences(
-    submissions: Path, conll14: Path
-) -> None:
-    sources = (conll14 / "conll14st-test.tok.src").read_text().split("\n")[60:90]
-    targets = (submissions / "CUUI").read_text().split("\n")[60:90]
-    arguments = kernel_arguments([s.split() for s in sources], [t.split() for t in targets])
-    steps = alignment.align(*arguments)
-    assert len(steps) > 20
-    np.testing.assert_array_equal(steps, load_pure("alignment").align(*arguments))
-
-
-def test_sources_and_targets_must_pair_up() -> None:
+def test_a_text_too_long_to_align_is_refused() -> None:
     with pytest.raises(InputError, match="2 sources but 1 targets"):
         extract_aligned(["a", "b"], ["a"])
-
-
-def test_a_text_too_long_to_align_is_refused() -> None:
     with pytest.raises(InputError, match=r"the target of 'a a a a a'\.\.\. has 8000 tokens"):
         extract_aligned(["a", "a " * 8000], ["a", "b " * 8000])

@@ -56,16 +56,6 @@ def score(folder: Path, *arguments: str, path: str = "") -> dict[str, object]:
     return json.loads(done.stdout)["tables"][0]
 
 
-@pytest.mark.long
-@pytest.mark.errant
-def test_a_cold_run_with_gold_found_anew_ends(model: Path, tmp_path: Path) -> None:
-    """No process is forked from a thread: that waited for a lock nobody would let go."""
-    several = write(tmp_path, 700)  # more than one batch has
-    table = score(several, "-m", f"errant(extractor='errant:{model}', gold='reextracted')")
-    assert "extractor:errant:" in str(table["signature"])
-    assert "edits:extracted" in str(table["signature"])
-
-
 @pytest.mark.errant
 @pytest.mark.slow
 def test_with_errant_installed_errant_is_errants(model: Path, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from errata.core.errors import DataWarning, InputError
 from errata.data import Judgment
 from errata.human import compare, parse_ranker
 from errata.human.agreement import (
-    Agreement,
     _outlying_judges,
     group_agreement,
     judge_agreement,
@@ -171,16 +170,6 @@ def test_the_first_decision_is_that_of_the_earliest_time() -> None:
     assert krippendorff(output_pairs(untimed)) < 1.0  # as they stand in the file
 
 
-def test_agreement_takes_each_judge_s_margins_for_cohen() -> None:
-    first, second = [1, 1, 1, 0, -1, 1, 0, 1], [1, 0, 1, 0, 1, 1, -1, 1]
-    found = judge_agreement(
-        two_judges(first, second), chance="cohen", weights="quadratic", minimum=1
-    )
-    known = cohen(np.array(first), np.array(second), 2)
-    assert found.kappa[0, 1] == pytest.approx(known, abs=1e-12)
-    assert found.between == pytest.approx(known, abs=1e-12)
-
-
 def test_perfect_and_reversed_judges() -> None:
     outcomes = [1, -1, -1, 1, -1, 1] * 20
     same = judge_agreement(two_judges(outcomes, outcomes))
@@ -213,30 +202,6 @@ def test_krippendorff(level: str) -> None:
     # A judge's second decision on the same outputs is about that judge, not about agreement.
     again = [*judgments, *judgments[:10]]
     assert krippendorff(output_pairs(again), level=level) == pytest.approx(known, abs=1e-12)
-
-
-def noisy_campaign() -> Agreement:
-    """Three judges who mostly see the truth, and one who ranks at random."""
-    rng = np.random.default_rng(8)
-    read = []
-    for i in range(150):
-        truth = rng.permutation(4)
-        for judge in ("ann", "bob", "cat", "rnd"):
-            quality = truth + rng.normal(scale=0.8, size=4)
-            if judge == "rnd":
-                quality = rng.normal(size=4)
-            ranks = tuple((np.argsort(np.argsort(-quality)) + 1).tolist())
-            read.append(
-                Judgment(judge, i, (("A",), ("B",), ("C",), ("D",)), ranks, seconds=i + 1.0)
-            )
-    return judge_agreement(read)
-
-
-def test_a_judge_who_agrees_with_nobody_is_flagged() -> None:
-    found = noisy_campaign()
-    assert found.outsiders == ("rnd",)
-    assert found.rankings.tolist() == [150] * 4
-    assert found.seconds.tolist() == [75.5] * 4
 
 
 def test_many_tests_are_corrected_for() -> None:
@@ -276,31 +241,6 @@ def test_a_contrary_judge_is_flagged_whatever_the_names(names: str) -> None:
     rest = judge_correlations(compare(read))
     assert (rest.rest_rho[:4] > 0.9).all()
     assert rest.rest_rho[4] < -0.9
-
-
-def test_orientation_does_not_matter() -> None:
-    """The same decisions shown the other way round."""
-    read = grundkiewicz()[::3]
-    turned = [
-        Judgment(j.judge, j.sentence, j.groups[::-1], j.ranks[::-1], j.item, j.seconds)
-        for j in read
-    ]
-    assert judge_agreement(read).between == judge_agreement(turned).between
-
-
-def test_symmetric_chance_does_not_depend_on_names() -> None:
-    """Two judges who mostly prefer B: called A, it leaves κ as it is, unlike pooled chance."""
-    rng = np.random.default_rng(2)
-    first, second = (np.where(rng.random(300) < 0.8, -1, 1).tolist() for _ in range(2))
-    read = two_judges(first, second)
-    half = [
-        Judgment(j.judge, j.sentence, (("B",), ("A",)), j.ranks) if j.sentence % 2 else j
-        for j in read
-    ]
-    found = [judge_agreement(given, chance="symmetric").between for given in (read, half)]
-    assert found[0] == pytest.approx(found[1], abs=1e-12)
-    pooled = [judge_agreement(given).between for given in (read, half)]
-    assert pooled[1] - pooled[0] > 0.2
 
 
 def test_judges_who_share_nothing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -98,25 +97,6 @@ def test_a_group_ranks_as_its_judgments_alone_do() -> None:
     found = group_agreement(judgments, {"two": ("ana", "bo"), "one": ("cleo",)}, ranker=ranker)
     alone = compare([j for j in judgments if j.judge != "cleo"])
     assert found.correlations.scores[0] == pytest.approx(ranker.score(alone.counts()))
-
-
-def test_order_and_names_change_nothing() -> None:
-    judgments = drawn(9)
-    groups = {"x": ("j0", "j1"), "y": ("j2", "j3"), "z": ("j4",)}
-    found = group_agreement(judgments, groups, chance="symmetric")
-    other = group_agreement(
-        [replace(j, judge=f"<{j.judge}>") for j in reversed(judgments)],
-        {"d": ("<j4>",), "b": ("<j3>", "<j2>"), "c": ("<j1>", "<j0>")},
-        chance="symmetric",
-    )
-    np.testing.assert_allclose(other.kappa, found.kappa[::-1, ::-1])
-    assert len({*found.correlations.rho[np.triu_indices(3, 1)].round(9)}) == 3
-    for one, two in (
-        (other.correlations.r, found.correlations.r),
-        (other.correlations.rho, found.correlations.rho),
-        (other.correlations.scores, found.correlations.scores[:, None]),
-    ):
-        np.testing.assert_allclose(one, two[::-1, ::-1].reshape(one.shape))
 
 
 def tables(*arguments: object) -> dict[str, Any]:

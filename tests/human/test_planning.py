@@ -9,7 +9,7 @@ from scipy.stats import norm
 from errata.core.errors import InputError
 from errata.data import Judgment, Scores
 from errata.human import compare, rank
-from errata.human.plan import next_pairs, plan, seconds_per_ranking
+from errata.human.plan import next_pairs, plan
 from errata.human.ranking import ExpectedWins, NetWins
 
 
@@ -36,49 +36,10 @@ def test_size_is_that_of_theory() -> None:
     assert found.hours == pytest.approx(found.more * 30 / 3600)
 
 
-def test_more_confidence_and_smaller_differences_need_more() -> None:
-    def size(share: float, **options: float) -> int:
-        return plan(compare(pilot(share)), NetWins(), "A", "B", **options).rankings
-
-    assert size(0.6) < size(0.6, confidence=0.99) < size(0.55, confidence=0.99)
-    assert size(0.6) < size(0.6, power=0.95)
-
-
 def test_equal_systems_never_separate() -> None:
     found = plan(compare(pilot(0.5)), NetWins(), "A", "B", largest=20)
     assert found.rankings is found.more is found.hours is None
     assert found.power.max() < 0.1
-
-
-def test_dependent_judgments_need_more() -> None:
-    """The same rankings, ten to a sentence that decides them."""
-    together = [Judgment(j.judge, j.sentence // 10, j.groups, j.ranks) for j in pilot(0.6)]
-    data = compare(together)
-    alone, clustered = (
-        plan(data, NetWins(), "A", "B", unit=unit).rankings for unit in ("rankings", "sentences")
-    )
-    assert clustered > 5 * alone
-
-
-def test_seconds() -> None:
-    assert seconds_per_ranking(pilot(0.5)) == 30.0
-    assert seconds_per_ranking([Judgment("ann", 0, (), ())]) is None
-
-
-def test_next_pairs() -> None:
-    """The close and little judged pair first, the settled last."""
-    rng = np.random.default_rng(0)
-    values = np.array([0.50, 0.49, 0.1])
-    resampled = values + rng.normal(scale=0.02, size=(1000, 3))
-    scores = Scores("x", ("A", "B", "C"), values, resampled=resampled)
-    data = compare([Judgment("ann", i, (("A",), ("B",), ("C",)), (1, 1, 1)) for i in range(50)])
-    found = next_pairs(scores, data)
-    assert found.pairs[0] == ("A", "B")
-    assert found.gain[0] > 0.001
-    assert found.gain[1:].max() < 1e-9
-    assert found.doubt[0] == pytest.approx(norm.cdf(-0.01 / (0.02 * np.sqrt(2))), abs=0.05)
-    assert found.compared.tolist() == [50, 50, 50]
-    assert (next_pairs(scores, data, batch=1000).gain >= found.gain).all()
 
 
 def test_gain_is_the_expected_gain() -> None:

@@ -173,15 +173,8 @@ BAD = {
     **{
         f"plan of {name}={value}": partial(planned, **{name: value})
         for name, value in (
-            ("confidence", 0.49),
-            ("confidence", 0.5),
-            ("confidence", 0.999),
-            ("largest", 1),
-            ("confidence", 1),
-            ("power", 0),
-            ("power", 1),
-            ("largest", 0.9),
-            ("largest", 1e9),
+            *(("confidence", 0.49), ("confidence", 0.5), ("confidence", 0.999), ("largest", 1)),
+            *(("confidence", 1), ("power", 0), ("power", 1), ("largest", 0.9), ("largest", 1e9)),
         )
     },
 }

@@ -7,6 +7,7 @@ it would be silent, and is for `make sanitize` to notice, which runs this file t
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from errata.core.errors import InputError
 from errata.human import parse_ranker
 from errata.human.comparisons import Counts
 from errata.kernels import (
+    _doors,
     alignment,
     chunks,
     cuts,
@@ -38,19 +40,15 @@ from errata.kernels import (
     words,
 )
 from errata.kernels._doors import LARGEST
-from pure import load_maxmatch, load_pure
+from pure import KERNELS, load_maxmatch, load_pure
 
 I32, I64 = np.intc, np.int64
 COMPILED = not str(alignment.__file__).endswith(".py")
 REFUSED = (InputError, ValueError, TypeError, OverflowError)
 # The edits of three references of two sentences, as `errata.metrics.m2.matching.GoldEdits`.
 GOLD = (
-    np.array([0, 2, 2, 3], I64),
-    np.array([0, 1, 2], I32),
-    np.array([1, 1, 3], I32),
-    np.array([0, 1, 3, 4], I64),
-    np.array([0, 1, 1, 3, 4], I64),
-    np.array([5, 1, 2, 3], I32),
+    *(np.array([0, 2, 2, 3], I64), np.array([0, 1, 2], I32), np.array([1, 1, 3], I32)),
+    *(np.array([0, 1, 3, 4], I64), np.array([0, 1, 1, 3, 4], I64), np.array([5, 1, 2, 3], I32)),
 )
 FIRST = np.array([0, 2, 3], I64)
 SOURCE, SOURCE_AT = np.array([0, 1, 2, 3, 1, 2], I32), np.array([0, 3, 6], I64)
@@ -155,12 +153,7 @@ def entries() -> dict[str, tuple[Any, str, tuple[Any, ...]]]:
             ngrams,
             "overlaps",
             (
-                longs[0],
-                SOURCE_AT,
-                longs[1],
-                OUTPUT_AT,
-                longs[1],
-                OUTPUT_AT,
+                *(longs[0], SOURCE_AT, longs[1], OUTPUT_AT, longs[1], OUTPUT_AT),
                 np.array([0, 1, 2], I64),
             )
             + (4, False),
@@ -233,9 +226,6 @@ def copied(arguments: tuple[Any, ...]) -> list[Any]:
 
 OF_FLOATS = ("rate", "play_runs", "mean_field")
 NUMBERS = (-1, -(2**31), 0, 1, 2, 3, 5, 7, 100, 2**30, 2**31 - 1)
-
-
-KINDS = (np.int32, np.int64, np.float64, np.uint8)
 
 
 @st.composite
@@ -344,3 +334,50 @@ def test_the_largest_number_is_no_token() -> None:
     for kernel in (cuts, load_pure("cuts")):
         with pytest.raises(InputError, match="tokens goes from"):
             kernel.planes(*arguments)
+
+
+NAMES = sorted(path.stem for path in KERNELS.glob("[!_]*.py"))
+
+
+def constants(name: str) -> dict[str, object]:
+    """The constants of a kernel and their values."""
+    own = {key: value for key, value in vars(load_pure(name)).items() if key.isupper()}
+    return {key: value for key, value in own.items() if not hasattr(_doors, key)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("threeway", "cuts", {"MISMATCH", "GAP", "LONE", "FAR"}),
+        ("maxmatch", "maxmatch_long", {"DIAGONAL", "UP", "LEFT", "INSIDE"}),
+    ],
+)
+def test_kernels_on_the_same_tables_mean_the_same(one: str, other: str, shared: set[str]) -> None:
+    """Constants of C cannot be imported: they stand in both files, with one value."""
+    a, b = constants(one), constants(other)
+    assert a.keys() & b.keys() == shared
+    assert {key: a[key] for key in shared} == {key: b[key] for key in shared}
+
+
+def test_bits_of_maxmatch_do_not_overlap() -> None:
+    bits = constants("maxmatch")
+    sides = ("DIAGONAL", "UP", "LEFT", "INSIDE")
+    for k in (1, 2):
+        assert bits[f"LATTICE_{k}"] == sum(bits[f"{side}_{k}"] for side in sides)  # type: ignore[misc]
+    for side in sides:
+        assert bits[side] == bits[f"{side}_1"] + bits[f"{side}_2"]  # type: ignore[operator]
+    assert bits["LATTICE_1"] + bits["LATTICE_2"] == 255  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_dialect(name: str) -> None:
+    """Types are annotations, and constants are const, but for those that C finds too large."""
+    for node in ast.walk(ast.parse((KERNELS / f"{name}.py").read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        assert called != "cython.locals"
+        if called == "cython.declare":
+            kind, value = node.args
+            large = eval(compile(ast.Expression(value), name, "eval")) >= 1 << 63
+            assert ast.unparse(kind).startswith("cython.const_") != large, ast.unparse(node)

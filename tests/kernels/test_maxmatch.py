@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +45,13 @@ def propose(case: Case, limit: int = LISTED, kernel: ModuleType = maxmatch) -> P
     return [tuple(row) for row in found.tolist()]
 
 
+def matched(corpus: Corpus, hypotheses: Hypotheses, most: int = 2, **more: bool) -> Any:
+    """What is matched by a metric that counts repeated edits as the official scorer does."""
+    gold = gold_edits(corpus, "once" if more.get("once") else "official")
+    how = {"ignore_case": False, "once": False, **more}
+    return match_edits(corpus, hypotheses, gold, max_unchanged=most, **how)  # type: ignore[arg-type]
+
+
 def adversarial_case(rng: random.Random, longest: int = 7) -> Case:
     """Few different words, repeated; gold unsorted, repeated, overlapping, with alternatives."""
     words = "abcdef"[: rng.randint(1, 6)]
@@ -77,23 +85,14 @@ def _correction(rng: random.Random, hypothesis: Sequence[str], words: str) -> st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_path_is_the_official_path(seed: int) -> None:
-    rng = random.Random(seed)
-    for _ in range(500):
-        case = adversarial_case(rng)
-        assert propose(case) == edit_path(*case), case
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "cases", "longest"),
     [
-        *((10, 1_000, 6), (11, 1_000, 7), (12, 400, 10), (13, 100, 14)),
+        *((0, 2_000, 7), (10, 1_000, 6), (11, 1_000, 7), (12, 400, 10), (13, 100, 14)),
         pytest.param(14, 60_000, 7, marks=pytest.mark.long),
     ],
 )
-def test_path_is_the_official_path_many_times(seed: int, cases: int, longest: int) -> None:
+def test_path_is_the_official_path(seed: int, cases: int, longest: int) -> None:
     rng = random.Random(seed)
     for _ in range(cases):
         case = adversarial_case(rng, longest)
@@ -113,19 +112,11 @@ def test_counts_are_the_official_counts(
     for _ in range(data.draw(st.integers(0, 4))):
         start = data.draw(st.integers(0, len(source)))
         end = data.draw(st.integers(start, len(source)))
-        gold.append(
-            Edit(start, end, " ".join(data.draw(st.lists(st.sampled_from("abc"), max_size=3))))
-        )
+        text = " ".join(data.draw(st.lists(st.sampled_from("abc"), max_size=3)))
+        gold.append(Edit(start, end, text))
     s, h = " ".join(source), " ".join(hypothesis)
     corpus = Corpus((s,), ((Reference(0, tuple(gold)),),))
-    found = match_edits(
-        corpus,
-        Hypotheses("A", (h,)),
-        gold_edits(corpus, "official"),
-        max_unchanged=max_unchanged,
-        ignore_case=False,
-        once=False,
-    )
+    found = matched(corpus, Hypotheses("A", (h,)), max_unchanged)
     assert (*found.counts[0].tolist(), len(gold)) == official_counts(s, h, gold, max_unchanged)
 
 
@@ -143,15 +134,7 @@ def test_release_3_2_step_by_step(seed: int, number: int) -> None:
             hypothesis = " ".join([*start, hypothesis])
             gold.insert(0, Edit(0, 0, " ".join(start[: rng.randint(1, 3)])))
         corpus = Corpus((source,), ((Reference(0, tuple(gold)),),))
-        found = match_edits(
-            corpus,
-            Hypotheses("A", (hypothesis,)),
-            gold_edits(corpus, "official"),
-            max_unchanged=max_unchanged,
-            ignore_case=False,
-            once=False,
-            release=True,
-        )
+        found = matched(corpus, Hypotheses("A", (hypothesis,)), max_unchanged, release=True)
         wanted = official_counts(source, hypothesis, gold, max_unchanged, release=True)
         case = (source, hypothesis, gold, max_unchanged)
         assert (*found.counts[0].tolist(), len(gold)) == wanted, case
@@ -189,13 +172,8 @@ def test_plain_python_agrees_on_a_batch_that_outgrows_its_room() -> None:
     gold = gold_edits(corpus, "official")
     words = corpus.vocabulary.intern(hypotheses.sentences)
     arguments = (
-        corpus.source_tokens.ids,
-        corpus.source_tokens.offsets,
-        words.ids,
-        words.offsets,
-        gold.first,
-        gold.arrays,
-        2,
+        *(corpus.source_tokens.ids, corpus.source_tokens.offsets, words.ids, words.offsets),
+        *(gold.first, gold.arrays, 2),
     )
     for limit in (LISTED, 20_000, 300, STATES):
         compiled = maxmatch.propose(*arguments, limit)
@@ -222,13 +200,8 @@ def natural_batch(rng: random.Random, size: int) -> tuple[Corpus, Hypotheses]:
             edits = []
             for _ in range(rng.randint(0, 5)):
                 start = rng.randint(0, len(source))
-                edits.append(
-                    Edit(
-                        start,
-                        min(len(source), start + rng.randint(0, 2)),
-                        _correction(rng, output, "x"),
-                    )
-                )
+                end = min(len(source), start + rng.randint(0, 2))
+                edits.append(Edit(start, end, _correction(rng, output, "x")))
             refs.append(Reference(annotator, tuple(edits)))
         references.append(tuple(refs))
     return (Corpus(tuple(sources), tuple(references)), Hypotheses("A", tuple(outputs)))
@@ -236,12 +209,9 @@ def natural_batch(rng: random.Random, size: int) -> tuple[Corpus, Hypotheses]:
 
 def test_a_batch_gives_what_its_sentences_give() -> None:
     corpus, hypotheses = natural_batch(random.Random(32), 200)
-    options = {"max_unchanged": 2, "ignore_case": False, "once": True}
-    whole = match_edits(corpus, hypotheses, gold_edits(corpus, "once"), **options)  # type: ignore[arg-type]
-    alone = []
-    for i in range(200):
-        part = corpus[i : i + 1]
-        alone.append(match_edits(part, hypotheses[i : i + 1], gold_edits(part, "once"), **options))  # type: ignore[arg-type]
+    whole = matched(corpus, hypotheses, once=True)
+    parts = [slice(i, i + 1) for i in range(200)]
+    alone = [matched(corpus[part], hypotheses[part], once=True) for part in parts]
     np.testing.assert_array_equal(whole.counts, np.concatenate([each.counts for each in alone]))
     np.testing.assert_array_equal(whole.edits, np.concatenate([each.edits for each in alone]))
 
@@ -312,19 +282,6 @@ def test_gold_edits_are_found(source: str, hypothesis: str, edits: list[Edit], l
         assert any((edit.start, edit.end, text) in proposed for text in edit.replacements)
 
 
-def test_kernels_rarely_differ_on_natural_sentences() -> None:
-    corpus, hypotheses = natural_batch(random.Random(41), 400)
-    gold = gold_edits(corpus, "official")
-    counts = [
-        match_edits(
-            corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=False, limit=limit
-        ).counts
-        for limit in (LISTED, STATES)
-    ]
-    differing = (counts[0] != counts[1]).any(axis=1).mean()
-    assert differing < 0.03
-
-
 @pytest.mark.parametrize(("n", "m"), [(200, 200), (200, 150), (1000, 1000), (1000, 400)])
 def test_unrelated_sentences_are_one_edit(n: int, m: int) -> None:
     source, hypothesis = (" ".join(f"{x}{i}" for i in range(k)) for x, k in (("s", n), ("h", m)))
@@ -342,13 +299,8 @@ def test_other_threads_run_meanwhile(limit: int, pairs: int, n: int, max_unchang
         pytest.skip("not compiled")
     source, hypothesis = (np.arange(n * pairs, dtype=np.intc) + k for k in (0, n * pairs))
     offsets, first, none = np.arange(pairs + 1) * n, np.arange(pairs + 1), np.zeros(1, np.int64)
-    gold = (
-        np.zeros(pairs + 1, np.int64),
-        *np.zeros((2, 0), np.intc),
-        none,
-        none,
-        np.zeros(0, np.intc),
-    )
+    no_edit = (*np.zeros((2, 0), np.intc), none, none, np.zeros(0, np.intc))
+    gold = (np.zeros(pairs + 1, np.int64), *no_edit)
     ticks = 0
     thread = threading.Thread(
         target=maxmatch.propose,
@@ -393,9 +345,7 @@ def test_plain_python_counts_alike() -> None:
     corpus, hypotheses = natural_batch(random.Random(42), 60)
     for duplicates in ("once", "official"):
         gold = gold_edits(corpus, duplicates)
-        found = match_edits(
-            corpus, hypotheses, gold, max_unchanged=2, ignore_case=False, once=duplicates == "once"
-        )
+        found = matched(corpus, hypotheses, once=duplicates == "once")
         counts, met = load_pure("maxmatch").tally(
             found.edits,
             found.edit_at,

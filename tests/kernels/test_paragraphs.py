@@ -43,31 +43,26 @@ def field(text: str, row: Any, column: int) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        "S ",
-        "S a",
-        "S  a\tb ",
-        "S a 😀 é b",
-        "S a \x00",
-        f"S a b\n{NOOP}0",
-        f"S a b\n{X}\n{NOOP}1\n{line('1 1', 'y', 999999999)}",
-        f"S a b\n{line('0 0')}\n{line('0 1')}\n{line('1 2')}\n{line('2 2')}",
-        f"S a b\n{line('0 0')}\n{line('0 2')}",
-        f"S a b\n{line('00 000000002')}",
-        f"S a b\n{line('0 1', 'x', 5)}\n{line('0 1', 'x', 2)}\n{line('1 2', 'x', 5)}",
-        f"S a b\n{line('0 1', '')}",
-        f"S a b\n{line('0 1', '-NONE-')}",
-        f"S a b\n{line('0 1', 'a  b')}",
-        f"S a b\n{line('0 1', 'é 😀 -NONE-', 0, 'a|b')}",
-        "S a b\nA 0 1||||||x|||OPTIONAL||||||0",
-        "S a b\nA -1 -1|||noop||| x||y ||||z|||w|||2",
+        *("S ", "S a", "S  a\tb ", "S a 😀 é b", "S a \x00"),
+        *("S a b\nA 0 1||||||x|||OPTIONAL||||||0", "S a b\nA -1 -1|||noop||| x||y ||||z|||w|||2"),
         "\n".join(["S a b", *(line("0 1", "x", k) for k in range(64))]),
-        # One annotator inserts two things at one place, and again at another.
-        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}",
-        f"S a b\n{line('0 0', 'x')}\n{line('0 0', 'x y')}\n{line('0 1')}",
-        f"S a b\n{line('0 0', 'x y')}\n{line('0 0', 'x')}\n{line('0 1')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', '-NONE-')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('1 1')}\n{line('1 1', 'y')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0', 'y')}",
+        # What follows a sentence of two words.
+        *(
+            f"S a b\n{lines}"
+            for lines in (
+                *(f"{NOOP}0", f"{X}\n{NOOP}1\n{line('1 1', 'y', 999999999)}"),
+                f"{line('0 0')}\n{line('0 1')}\n{line('1 2')}\n{line('2 2')}",
+                *(f"{line('0 0')}\n{line('0 2')}", line("00 000000002")),
+                f"{line('0 1', 'x', 5)}\n{line('0 1', 'x', 2)}\n{line('1 2', 'x', 5)}",
+                *(line("0 1", ""), line("0 1", "-NONE-"), line("0 1", "a  b")),
+                *(line("0 1", "é 😀 -NONE-", 0, "a|b"), f"{line('0 0')}\n{line('0 0', 'y')}"),
+                f"{line('0 0', 'x')}\n{line('0 0', 'x y')}\n{line('0 1')}",
+                f"{line('0 0', 'x y')}\n{line('0 0', 'x')}\n{line('0 1')}",
+                f"{line('0 0')}\n{line('0 0', '-NONE-')}",
+                f"{line('0 0')}\n{line('0 0', 'y')}\n{line('1 1')}\n{line('1 1', 'y')}",
+                f"{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0', 'y')}",
+            )
+        ),
     ],
 )
 def test_what_is_sound(kernel: ModuleType, text: str) -> None:
@@ -78,64 +73,34 @@ def test_what_is_sound(kernel: ModuleType, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "S",
-        "Sa",
-        "A ",
-        X,
-        "S a|||b",
-        "S |||",
-        "S a\u00a0b",
-        "S a\nS b",
-        "S a\nI 0",
-        "S a b\nA",
-        "S a b\nA ",
-        f"S a b\n{X[1:]}",
-        f"S a b\n{line('0 3')}",
-        f"S a b\n{line('1 0')}",
-        f"S a b\n{line('0  1')}",
-        f"S a b\n{line('0')}",
-        f"S a b\n{line('0 ')}",
-        f"S a b\n{line('')}",
-        f"S a b\n{line('0 0000000001')}",
-        f"S a b\n{line('0 :')}",
-        f"S a b\n{line('0 /')}",
-        f"S a b\n{line('-1 -1')}",
-        f"S a b\n{line('0 1', 'x', '1234567890')}",
-        f"S a b\n{line('0 1', 'x', '')}",
-        f"S a b\n{line('0 1', 'x', '-1')}",
-        f"S a b\n{line('0 1', 'x', ':')}",
-        f"S a b\n{line('0 1', 'x', '/')}",
-        f"S a b\n{line('0 1', 'x', ' 1')}",
-        f"S a b\n{line('0 1', ' x')}",
-        "S a b\n" + line("0 1", "x\t"),
-        f"S a b\n{line('0 1', 'x||y')}",
-        f"S a b\n{line('0 1', 'x|y')}",
-        f"S a b\n{line('0 1', '|')}",
-        f"S a b\n{line('0 1', 'REQUIRED')}",
-        f"S a b\n{line('0 1', 'OPTIONAL')}",
-        f"S a b\n{line('0 1', 'x', 0, 'noop')}",
-        f"S a b\n{X.replace('REQUIRED', 'REQUIRE')}",
-        f"S a b\n{X.replace('REQUIRED', 'REQUIREX')}",
-        f"S a b\n{X.replace('REQUIRED', '|REQUIRED')}",
-        f"S a b\n{X}|||",
-        f"S a b\n{X.replace('|||-NONE-', '')}",
-        f"S a b\n{X}\n{X}",
-        f"S a b\n{line('0 1')}\n{line('0 1', 'y')}",
-        f"S a b\n{line('0 0')}\n{line('0 0')}",
-        f"S a b\n{line('0 1', 'y')}\n{line('2 2')}\n{line('2 2')}",
-        f"S a b\n{line('0 0', '-NONE-')}\n{line('0 0', '')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'z')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'x')}",
-        f"S a b\n{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0')}",
-        f"S a b\n{line('1 2')}\n{line('0 1')}",
-        f"S a b c\n{line('0 2')}\n{line('1 3')}",
+        *("S", "Sa", "A ", X, "S a|||b", "S |||", "S a\u00a0b", "S a\nS b", "S a\nI 0", "S a b\nA"),
+        *("S a b\nA ", "S a b\n" + line("0 1", "x\t"), f"S a b c\n{line('0 2')}\n{line('1 3')}"),
         f"S a b c d\n{line('0 1')}\n{line('2 4')}\n{line('3 4')}",
-        f"S a b\n{X}\n{line('0 1', 'x', 1)}\n{line('0 1', 'y', 0)}",
-        f"S a b\n{X}\n{NOOP}0",
-        f"S a b\n{NOOP}0\n{X}",
-        f"S a b\n{NOOP}0\n{NOOP}0",
-        f"S a b\n{X}\n" + line("1 2", "x", 0, "\u2003"),
         "\n".join(["S a b", *(line("0 1", "x", k) for k in range(65))]),
+        # What follows a sentence of two words.
+        *(
+            f"S a b\n{lines}"
+            for lines in (
+                *(f"{X[1:]}", line("0 3"), line("1 0"), line("0  1"), line("0"), line("0 ")),
+                *(line(""), line("0 0000000001"), line("0 :"), line("0 /"), line("-1 -1")),
+                *(line("0 1", "x", "1234567890"), line("0 1", "x", ""), line("0 1", "x", "-1")),
+                *(line("0 1", "x", ":"), line("0 1", "x", "/"), line("0 1", "x", " 1")),
+                *(line("0 1", " x"), line("0 1", "x||y"), line("0 1", "x|y"), line("0 1", "|")),
+                *(line("0 1", "REQUIRED"), line("0 1", "OPTIONAL"), line("0 1", "x", 0, "noop")),
+                *(f"{X.replace('REQUIRED', 'REQUIRE')}", f"{X.replace('REQUIRED', 'REQUIREX')}"),
+                *(f"{X.replace('REQUIRED', '|REQUIRED')}", f"{X}|||"),
+                *(f"{X.replace('|||-NONE-', '')}", f"{X}\n{X}"),
+                *(f"{line('0 1')}\n{line('0 1', 'y')}", f"{line('0 0')}\n{line('0 0')}"),
+                f"{line('0 1', 'y')}\n{line('2 2')}\n{line('2 2')}",
+                f"{line('0 0', '-NONE-')}\n{line('0 0', '')}",
+                f"{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'z')}",
+                f"{line('0 0')}\n{line('0 0', 'y')}\n{line('0 0', 'x')}",
+                f"{line('0 0')}\n{line('0 0', 'x', 1)}\n{line('0 0')}",
+                f"{line('1 2')}\n{line('0 1')}",
+                *(f"{X}\n{line('0 1', 'x', 1)}\n{line('0 1', 'y', 0)}", f"{X}\n{NOOP}0"),
+                *(f"{NOOP}0\n{X}", f"{NOOP}0\n{NOOP}0", f"{X}\n" + line("1 2", "x", 0, "\u2003")),
+            )
+        ),
     ],
 )
 def test_what_is_not(kernel: ModuleType, text: str) -> None:
@@ -289,12 +254,6 @@ def test_what_is_not_utf8_is_told_of(kernel: ModuleType) -> None:
         for data in (each, b"S a " + each + b" b\n\nS c\n"):
             odd = kernel.scan(np.frombuffer(data, np.uint8))[2]
             assert bool(odd & paragraphs.BROKEN) != is_utf8(data), data
-
-
-@given(st.lists(st.sampled_from([bytes([a]) for a in [*BOUNDS, 0x0A, 0x41]])).map(b"".join))
-def test_any_bytes_are_utf8_or_not(data: bytes) -> None:
-    odd = paragraphs.scan(np.frombuffer(data, np.uint8))[2]
-    assert bool(odd & paragraphs.BROKEN) != is_utf8(data)
 
 
 def alike(data: bytearray) -> None:

@@ -21,15 +21,8 @@ from pure import load_pure
 
 KERNELS = [running, load_pure("running")]
 METRICS = (
-    "edits",
-    "edits(beta=1)",
-    "edits(beta=0.3)",
-    "difficulty",
-    "difficulty(measure=A)",
-    "cleme(middle=1.5)",
-    "cleme(weights=none)",
-    "cleme2",
-    "imeasure(choice=corpus)",
+    *("edits", "edits(beta=1)", "edits(beta=0.3)", "difficulty", "difficulty(measure=A)"),
+    *("cleme(middle=1.5)", "cleme(weights=none)", "cleme2", "imeasure(choice=corpus)"),
     "imeasure(choice=corpus, weight=3)",
 )
 

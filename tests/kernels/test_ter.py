@@ -39,25 +39,19 @@ def pure(pairs: list[tuple[str, str]]) -> list[list[int]]:
 
 
 def test_by_hand() -> None:
-    pairs = [
-        ("", ""),
-        ("", "a b"),
-        ("a b", ""),
-        ("a b c", "a x c"),
-        ("a b c d e", "d e a b c"),
-        ("a b c d", "b a d c"),
-    ]
+    counts = {
+        ("", ""): [0, 0, 0, 0],
+        ("", "a b"): [2, 0, 0, 0],
+        ("a b", ""): [0, 2, 0, 0],
+        ("a b c", "a x c"): [0, 0, 1, 0],
+        ("a b c d e", "d e a b c"): [0, 0, 0, 1],
+        ("a b c d", "b a d c"): [0, 0, 0, 2],
+    }
+    pairs = list(counts)
     assert edit_counts(pairs).tolist() == [0, 2, 2, 1, 1, 2]
     assert edit_counts([("A b", "a b")], lowercase=False).tolist() == [1]
     assert edit_counts([]).tolist() == []
-    assert operation_counts(pairs).tolist() == [
-        [0, 0, 0, 0],
-        [2, 0, 0, 0],
-        [0, 2, 0, 0],
-        [0, 0, 1, 0],
-        [0, 0, 0, 1],
-        [0, 0, 0, 2],
-    ]
+    assert operation_counts(pairs).tolist() == list(counts.values())
     assert operation_counts([]).shape == (0, 4)
 
 

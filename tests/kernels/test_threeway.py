@@ -6,7 +6,6 @@ import random
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, product
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from errata.data import Vocabulary
 from errata.kernels import cuts, threeway
 from pure import load_pure
 
@@ -131,16 +129,6 @@ def test_uncompiled_gives_the_same(limit: int) -> None:
     pure = load_pure("threeway")
     assert pure.count_columns is not threeway.count_columns
     assert align(triples, pure, limit=limit) == align(triples, limit=limit)
-
-
-def test_uncompiled_gives_the_same_on_real_sentences(conll14: Path, submissions: Path) -> None:
-    texts = [(conll14 / "conll14st-test.tok.src"), submissions / "CAMB", submissions / "POST"]
-    rows = [path.read_text(encoding="utf-8").split("\n")[10:40] for path in texts]
-    words = Vocabulary()
-    triples = [
-        tuple(words.intern([text])[0].tolist() for text in row) for row in zip(*rows, strict=True)
-    ]
-    assert align(triples, load_pure("threeway")) == align(triples)  # type: ignore[arg-type]
 
 
 def test_no_triples() -> None:

@@ -1,4 +1,4 @@
-"""Words of sentences and their numbers, as str.split and a dictionary give them."""
+"""Words of sentences and what lines show, against str.split, a dictionary and searches."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 import errata.data.tokens
 from errata.data import Vocabulary
 from errata.data.tokens import Utf8, line_starts, utf8
-from errata.kernels import words
+from errata.io.checks.text import APART, GLUED
+from errata.kernels import letters, words
 from pure import load_pure
 
+WAYS = ["compiled", "plain"]
 ASCII = re.compile(r"[^ \t\n\r\f\v]+")
 # White space of one, two and three bytes, its neighbours, and half a character.
 ODD = (
@@ -25,7 +27,7 @@ ODD = (
 )
 
 
-@pytest.fixture(params=["compiled", "plain"])
+@pytest.fixture(params=WAYS)
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of running the kernel, used by vocabularies."""
     which = words if request.param == "compiled" else load_pure("words")
@@ -44,7 +46,7 @@ def spelled(texts: list[str], ascii_only: bool) -> list[list[str]]:
     return [[distinct[i] for i in tokens[k]] for k in range(len(tokens))]
 
 
-@pytest.mark.parametrize("way", ["compiled", "plain"])
+@pytest.mark.parametrize("way", WAYS)
 @given(texts=st.lists(st.text(st.sampled_from(ODD))))
 def test_words_are_those_of_split(way: str, texts: list[str]) -> None:
     which = words if way == "compiled" else load_pure("words")
@@ -86,7 +88,7 @@ def test_nothing_is_no_word(kernel: str) -> None:
 TEXTS = st.lists(st.text(st.sampled_from(["a", " ", "é", "中", "😀", "\ud800", "\udc00"])))
 
 
-@pytest.mark.parametrize("way", ["compiled", "plain"])
+@pytest.mark.parametrize("way", WAYS)
 @given(several=TEXTS, order=st.randoms())
 def test_bytes_of_texts_are_decoded(way: str, several: list[str], order: random.Random) -> None:
     data, begins, ends = utf8(several)
@@ -108,3 +110,41 @@ def test_lines_begin_after_line_feeds(text: str) -> None:
     data = text.encode()
     wanted = [0, *(k + 1 for k, byte in enumerate(data) if byte == ord("\n"))]
     assert line_starts(data).tolist() == [start for start in wanted if start < len(data)]
+
+
+LINES = st.lists(
+    st.text(st.one_of(st.sampled_from("a_B7.,; '\t\"`"), st.characters()), max_size=12)
+)
+
+
+def shown(lines: list[str], way: str) -> list[int]:
+    kernel = letters if way == "compiled" else load_pure("letters")
+    return [int(flags) for flags in kernel.show(*utf8(lines))]
+
+
+def expected(line: str) -> int:
+    return (
+        letters.APART * (APART.search(line) is not None)
+        + letters.GLUED * (GLUED.search(line) is not None)
+        + letters.STRAIGHT * any(mark in line for mark in "'\"`")
+        + letters.UPPER * (line != line.lower())
+        + letters.FILLED * bool(line.strip())
+        + letters.UNPRINTABLE * (not line.isprintable())
+        + letters.DOUBLED * (re.search(r"\s\s", line) is not None)
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(lines=LINES)
+def test_lines_show_what_searches_find(way: str, lines: list[str]) -> None:
+    for line, flags in zip(lines, shown(lines, way), strict=True):
+        if line.isascii():
+            assert flags == expected(line), line
+        else:
+            assert flags & letters.BEYOND
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_character_of_ascii(way: str) -> None:
+    lines = [template.format(chr(c)) for c in range(128) for template in ("{}", "a{}", "a {} b")]
+    assert shown(lines, way) == [expected(line) for line in lines]

@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError
 from errata.data import Judgment, Scores
 from errata.human import Comparisons, compare
 from errata.meta.pairwise import (
@@ -20,7 +20,6 @@ from errata.meta.pairwise import (
     no_ties,
     pair_outcomes,
     sign_tables,
-    signs_of,
     swap_test,
     tau_b,
     tau_c_of_rankings,
@@ -105,16 +104,6 @@ def test_in_sample_calibration_tries_every_threshold_and_is_marked() -> None:
         assert not plain.in_sample
 
 
-def test_chance_of_rankings_is_what_coins_reach() -> None:
-    judgments, _ = material(200)
-    pairs = compare(judgments)
-    rng = np.random.default_rng(9)
-    table = rng.integers(0, 3, (5, 200)).astype(float)  # knows nothing, ties often
-    scores = Scores("coins", SYSTEMS, table.mean(1), table)
-    found = sentence_level(pairs, scores, convention="row_accuracy", resamples=0)
-    assert found.value.value == pytest.approx(found.floor, abs=0.05)
-
-
 def test_tau_c_is_scipy_s_in_every_ranking() -> None:
     judgments, metrics = material()
     pairs = compare(judgments)
@@ -184,17 +173,6 @@ def test_up_to_sixteen_units_swaps_are_tried_all(units: int) -> None:
         assert p * 101 == pytest.approx(round(p * 101))
 
 
-def test_swapped_pairs_are_a_sign_test() -> None:
-    """With single pairs the null is a binomial: who is right where only one of them is."""
-    judgments, metrics = material(60)
-    pairs = compare(judgments)
-    first, second = (marks(pairs, scores) for scores in metrics)
-    won, lost = (int((a.right & ~b.right).sum()) for a, b in ((first, second), (second, first)))
-    exact = scipy.stats.binomtest(won, won + lost, alternative="greater").pvalue
-    found = swap_test(pairs, first, second, unit="pairs", resamples=20_000)[0]
-    assert found == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
-
-
 def test_pairs_of_metrics_are_compared_under_every_tau() -> None:
     """By the same resamples for both: the share in which the lead is gone, the data among them."""
     judgments, metrics = material()
@@ -213,34 +191,3 @@ def test_pairs_of_metrics_are_compared_under_every_tau() -> None:
         assert pair.p == (1 + lost) / 201
     # Single pairs are drawn for each metric by itself, and there is no lead to resample.
     assert sentence_levels(pairs, metrics, ["noties"], unit="pairs", resamples=9).contests == ()
-
-
-def test_pairs_of_metrics_are_compared_under_every_accuracy() -> None:
-    judgments, metrics = material()
-    pairs = compare(judgments)
-    names = ("seeda", "accuracy", "row_accuracy", "row_calibrated", "calibrated")
-    with pytest.warns(DataWarning, match="SEEDA"):
-        found = sentence_levels(pairs, metrics, names, resamples=100, rng=3)
-    names = names[1:]
-    assert [pair.convention for pair in found.contests] == list(names)
-    value = {(level.metric, level.convention): level.value.value for level in found.levels}
-    for pair in found.contests:
-        lead = value[pair.better, pair.convention] - value[pair.worse, pair.convention]
-        assert pair.lead == pytest.approx(lead)
-        assert pair.lead >= 0
-        assert pair.p == pair.holm  # of one pair
-    row = found.contests[1]
-    first, second = (
-        marks(pairs, next(m for m in metrics if m.name == name), rows=True)
-        for name in (row.better, row.worse)
-    )
-    assert row.p == swap_test(pairs, first, second, resamples=100, rng=3)[0]
-    assert sentence_levels(pairs, metrics, names, resamples=0).contests == ()
-    assert sentence_levels(pairs, metrics[:1], names, resamples=10).contests == ()
-
-
-def test_signs_are_those_of_the_marks() -> None:
-    judgments, (_, coarse) = material()
-    pairs = compare(judgments)
-    difference = differences(pairs, coarse)
-    assert (pair_outcomes(pairs, difference).right == (signs_of(difference) == pairs.outcome)).all()

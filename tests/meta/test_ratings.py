@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from command import errata
@@ -73,22 +71,6 @@ def test_intervals_are_those_of_resampled_sentences() -> None:
     assert found.pooled["pearson"][1:] == pytest.approx((low, high))
     for figure in (*found.pooled.values(), *found.within.values(), found.accuracy):
         assert figure.low < figure.value < figure.high
-
-
-@given(st.permutations(range(4)), st.integers(0, 9))
-def test_neither_order_nor_scale_matters(order: list[int], seed: int) -> None:
-    people, metric = drawn(seed, 12)
-    one = levels(people, metric, resamples=20).levels[0]
-    names = tuple(SYSTEMS[k] for k in order)
-    paired = match(
-        scores("people", people[order] / 1024, names),
-        [scores("m", (3 * metric[order] + 7) / 1024, names)],
-    )
-    other = rating_levels(paired, resamples=20).levels[0]
-    for kind in ("pearson", "spearman"):
-        assert other.pooled[kind] == pytest.approx(one.pooled[kind])
-        assert other.within[kind] == pytest.approx(one.within[kind], nan_ok=True)
-    assert other.accuracy.value == pytest.approx(one.accuracy.value)
 
 
 def test_what_is_not_rated_is_left_out_and_said() -> None:
@@ -192,13 +174,6 @@ def test_tables_of_ratings_that_cannot_be_read(
     with pytest.raises(InputError, match=said) as refused:
         read_score_files([str(file)])
     assert refused.value.line == line
-
-
-def test_the_mean_of_one_judge_is_no_mean(tmp_path: Path) -> None:
-    file = tmp_path / "rated.csv"
-    file.write_text("judge,sentence,A,B\nx,0,1,2\nx,1,3,4\n")
-    (found,) = read_score_files([str(file)])
-    assert not any("judge" in note for note in found.notes)
 
 
 def test_system_scores_are_no_ratings(tmp_path: Path) -> None:

@@ -186,11 +186,7 @@ CASES = {
     **{
         f"sentences by {unit}, {resamples} resamples": partial(sentences, unit, resamples)
         for unit, resamples in (
-            ("rankings", 11),
-            ("sentences", 9),
-            ("judges", 5),
-            ("pairs", 7),
-            ("rankings", 0),
+            *(("rankings", 11), ("sentences", 9), ("judges", 5), ("pairs", 7), ("rankings", 0)),
         )
     },
     "sentences, members expected": partial(sentences, "sentences", 6, "expected", confidence=0.6),

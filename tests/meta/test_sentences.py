@@ -8,25 +8,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from errata.core.errors import DataWarning, InputError
+from errata.core.errors import InputError
 from errata.data import Judgment, Scores
 from errata.human.comparisons import Comparisons, compare
-from errata.meta import pairwise
 from errata.meta.pairwise import CONVENTIONS, chance, confusion, human_ceiling, sign_tables
 from errata.meta.sentence_level import (
     ConventionName,
     calibrated_accuracy,
     seeda_accuracy,
     sentence_level,
-    sentence_levels,
 )
 
 
@@ -109,16 +104,6 @@ def test_chance_knows_only_the_share_of_ties() -> None:
 
 
 systems = ("A", "B", "C", "D")
-rankings = st.lists(
-    st.tuples(
-        st.sampled_from("xyz"),
-        st.integers(0, 3),
-        st.lists(st.integers(1, 3), min_size=4, max_size=4),
-    ),
-    min_size=1,
-    max_size=12,
-)
-grid = st.lists(st.integers(0, 2), min_size=16, max_size=16)
 
 
 def build(
@@ -132,31 +117,6 @@ def build(
     ]
     table = np.array(values, float).reshape(4, 4)
     return compare(judgments), Scores("toy", names, table.mean(1), table)
-
-
-@given(rankings, grid, st.permutations(["p", "q", "r", "s"]), st.permutations(range(4)))
-def test_names_and_order_of_systems_never_matter(
-    given_rankings: list[tuple[str, int, list[int]]],
-    values: list[int],
-    names: list[str],
-    order: list[int],
-) -> None:
-    pairs, scores = build(given_rankings, values)
-    other, renamed = build(given_rankings, values, tuple(names))
-    shuffled = Scores(
-        "toy", tuple(names[i] for i in order), renamed.values[order], renamed.sentences[order]
-    )
-    for name, convention in CONVENTIONS.items():
-        ours = float(convention(confusion(pairs, scores)))
-        theirs = float(convention(confusion(other, shuffled)))
-        assert ours == theirs or (np.isnan(ours) and np.isnan(theirs)), name
-        ceiling = [float(convention(human_ceiling(each))) for each in (pairs, other)]
-        np.testing.assert_allclose(ceiling[0], ceiling[1], atol=1e-12)
-        floor = [
-            float(convention(chance(confusion(*each))))
-            for each in ((pairs, scores), (other, shuffled))
-        ]
-        np.testing.assert_allclose(floor[0], floor[1], atol=1e-12)
 
 
 def test_seeda_depends_on_names_and_is_kept_apart() -> None:
@@ -179,116 +139,6 @@ def test_the_ceiling_is_what_judges_reach_for_each_other() -> None:
     # Sentence 0: x-y agree (2 ordered pairs), x-z and y-z disagree (4); sentence 1: one judge.
     assert table.sum() == 6
     assert float(CONVENTIONS["noties"](table)) == pytest.approx((2 - 4) / 6)
-
-
-def test_units_add_up_to_the_whole() -> None:
-    rng = np.random.default_rng(0)
-    given_rankings = [
-        (str(rng.choice(list("xyz"))), int(rng.integers(4)), rng.integers(1, 4, 4).tolist())
-        for _ in range(40)
-    ]
-    pairs, scores = build(given_rankings, rng.integers(0, 3, 16).tolist())
-    for unit, n in (("rankings", 40), ("sentences", 4), ("judges", 3)):
-        tables = confusion(pairs, scores, unit=unit)
-        assert len(tables) == n
-        np.testing.assert_array_equal(tables.sum(0), confusion(pairs, scores))
-
-
-def test_pairs_of_one_ranking_are_dependent() -> None:
-    """Copying every ranking's pairs narrows the interval over pairs, not that over rankings."""
-    rng = np.random.default_rng(1)
-    quality = np.array([0.0, 0.4, 0.8, 1.2])
-    judgments, values = [], rng.normal(size=(4, 60)) + quality[:, None]
-    for sentence in range(60):
-        seen = quality + rng.normal(size=4)
-        ranks = tuple(int((seen > s).sum()) + 1 for s in seen)
-        judgments.append(Judgment("x", sentence, tuple((s,) for s in systems), ranks))
-    scores = Scores("toy", systems, values.mean(1), values)
-    once = compare(judgments)
-    five = once.select(np.repeat(np.arange(len(once)), 5))
-
-    def width(pairs: Comparisons, unit: str) -> float:
-        value = sentence_level(pairs, scores, unit=unit, resamples=2000).value
-        return value.high - value.low
-
-    assert width(five, "pairs") < 0.6 * width(once, "pairs")
-    assert width(five, "rankings") == pytest.approx(width(once, "rankings"), rel=0.1)
-
-
-def test_calibration_is_out_of_sample() -> None:
-    """On noise the calibrated accuracy does not beat what always saying tie would reach."""
-    rng = np.random.default_rng(2)
-    judgments = [
-        Judgment("x", s, (("A",), ("B",)), (1, int(rng.integers(1, 3)))) for s in range(400)
-    ]
-    values = rng.normal(size=(2, 400))
-    pairs = compare(judgments)
-    scores = Scores("noise", ("A", "B"), values.mean(1), values)
-    result = calibrated_accuracy(pairs, scores, folds=5, rng=0)
-    ties = float((pairs.outcome == 0).mean())
-    assert abs(result.accuracy - ties) < 0.06
-    assert len(result.thresholds) == 5
-
-
-def test_calibration_finds_the_threshold() -> None:
-    judgments, values = [], np.zeros((2, 100))
-    for s in range(100):
-        small = s % 2 == 0
-        values[0, s] = 0.1 if small else 1.0
-        judgments.append(Judgment("x", s, (("A",), ("B",)), (1, 1 if small else 2)))
-    scores = Scores("toy", ("A", "B"), values.mean(1), values)
-    result = calibrated_accuracy(compare(judgments), scores)
-    assert result.accuracy == 1.0
-    assert result.thresholds == (0.1,) * 5
-    plain = sentence_level(compare(judgments), scores, convention="accuracy", resamples=0)
-    assert plain.value.value == 0.5
-
-
-def test_one_computation_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nine conventions: differences once per metric, the ceiling once in all."""
-    rng = np.random.default_rng(4)
-    given_rankings = [
-        (str(rng.choice(list("xyz"))), int(rng.integers(4)), rng.integers(1, 4, 4).tolist())
-        for _ in range(30)
-    ]
-    pairs, scores = build(given_rankings * 2, rng.integers(0, 3, 16).tolist())
-    other = replace(
-        scores, scorer="other", name="other", label="other", sentences=rng.normal(size=(4, 4))
-    )
-    alone = {
-        (m.scorer, c): sentence_level(pairs, m, convention=c, resamples=50, rng=7)
-        for m in (scores, other)
-        for c in CONVENTIONS
-    }
-    calls: list[str] = []
-
-    def counting(module: ModuleType, name: str) -> None:
-        function = getattr(module, name)
-
-        def counted(*arguments: object, **keywords: object) -> object:
-            calls.append(name)
-            return function(*arguments, **keywords)
-
-        monkeypatch.setattr(module, name, counted)
-
-    for name in ("differences", "human_ceiling"):
-        counting(pairwise, name)
-    with pytest.warns(DataWarning, match="names of systems"):
-        found = sentence_levels(
-            pairs, [scores, other], get_args(ConventionName), resamples=50, rng=7, folds=2
-        )
-    assert sorted(calls) == ["differences", "differences", "human_ceiling"]
-    assert len(found.levels) == 2 * len(get_args(ConventionName))
-    for level in found.levels:
-        if level.convention in CONVENTIONS:
-            assert level == alone[level.metric, level.convention]
-        elif level.convention in ("calibrated", "seeda", "seeda_tau", "row_calibrated"):
-            assert np.isnan(level.value.low)
-        assert level.in_sample == (level.convention == "row_calibrated")
-    assert found.metrics == ("toy", "other")
-    for part in ("level:sentence | unit:sentences | resamples:50 | seed:7", "members:all"):
-        assert part in found.signature
-    assert found.signature.endswith("rankings:60; metric: toy; metric: other")
 
 
 @pytest.mark.parametrize("convention", [c for c in get_args(ConventionName) if "seeda" not in c])

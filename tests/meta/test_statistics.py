@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,11 +28,13 @@ from errata.core.correlation import (
     spearman,
 )
 from errata.core.errors import InputError
+from errata.core.stats import Estimate, holm
+from errata.meta.pairwise import CONVENTIONS
 from errata.meta.significance import (
     detectable_difference,
     flip_p_values,
-    holm,
     permutation_test,
+    standings,
     williams,
     williams_test,
 )
@@ -153,16 +157,6 @@ def test_williams_equals_the_published_p_values(oracles: Path) -> None:
         result = williams(r12, r13, r23, int(row["n"]))
         assert result.t == pytest.approx(float(row["t"]), rel=1e-12)
         assert result.p == pytest.approx(float(row["one_sided_p"]), rel=1e-10)
-
-
-def test_williams_by_hand() -> None:
-    # t follows from the formula with r12 = .9, r13 = .5, r23 = .4, n = 23.
-    k = 1 - 0.81 - 0.25 - 0.16 + 2 * 0.9 * 0.5 * 0.4
-    t = 0.4 * np.sqrt(22 * 1.4 / (2 * k * 22 / 20 + 0.7**2 * 0.6**3))
-    result = williams(0.9, 0.5, 0.4, 23)
-    assert result.t == pytest.approx(t, rel=1e-12)
-    assert result.p == pytest.approx(scipy.stats.t.sf(t, 20), rel=1e-12)
-    assert williams(0.5, 0.9, 0.4, 23).p == pytest.approx(1 - result.p)
     with pytest.raises(InputError):
         williams(0.5, 0.4, 0.3, 3)
     with pytest.raises(InputError, match="not made for kendall"):
@@ -203,24 +197,6 @@ def test_permutation_test_is_exact_for_few_systems() -> None:
     assert permutation_test(human, good, good) == 1.0
 
 
-def test_permutation_test_holds_its_level() -> None:
-    """Two equally noisy metrics: p <= .1 in about a tenth of the cases."""
-    rng = np.random.default_rng(5)
-    hits = 0
-    for _ in range(400):
-        human = rng.normal(size=10)
-        a, b = human + rng.normal(size=(2, 10))
-        hits += permutation_test(human, a, b) <= 0.1
-    assert 20 <= hits <= 62  # 40 expected; +-3.6 standard deviations
-
-
-def test_permutation_test_by_sampling() -> None:
-    rng = np.random.default_rng(1)
-    human = rng.normal(size=30)
-    good, bad = human + 0.2 * rng.normal(size=30), human + 3 * rng.normal(size=30)
-    assert permutation_test(human, good, bad, resamples=999, rng=1) == 1 / 1000
-
-
 def test_holm_equals_a_worked_example() -> None:
     # Sorted p: .005 .01 .03 .04 -> x4, x3, x2, x1, then made monotone.
     np.testing.assert_allclose(
@@ -249,3 +225,75 @@ def test_extreme_scores_have_the_same_figures(scale: float) -> None:
     # Warnings are errors here: nothing overflows on the way.
     p, q = (permutation_test(people, *v, resamples=200, rng=0) for v in (far, near))
     assert p == pytest.approx(q)
+
+
+def estimates(values: list[float]) -> list[Estimate]:
+    return [Estimate(value, np.nan, np.nan) for value in values]
+
+
+def places(values: list[float], p: dict[tuple[int, int], float]) -> list[int | None]:
+    names = [f"m{k}" for k in range(len(values))]
+    found, _ = standings(names, estimates(values), lambda a, b: p.get((a, b), 1.0))
+    return [each.place for each in found]
+
+
+def test_those_not_told_from_the_best_share_its_place() -> None:
+    told = {(1, 0): 0.001, (1, 3): 0.001, (0, 3): 0.5}
+    assert places([0.5, 0.9, 0.8, 0.4], told) == [2, 1, 1, 2]
+
+
+def test_the_best_of_those_left_opens_the_next_place() -> None:
+    told = {(0, 1): 0.001, (0, 2): 0.001, (1, 2): 0.001}
+    assert places([0.9, 0.5, 0.1], told) == [1, 2, 3]
+
+
+def test_tests_of_one_best_are_corrected_together() -> None:
+    told = {(0, 1): 0.03, (0, 2): 0.03}
+    assert places([0.9, 0.5, 0.4], told) == [1, 1, 1]  # 0.03 twice is 0.06
+    names = ["a", "b", "c"]
+    _, tests = standings(names, estimates([0.9, 0.5, 0.4]), lambda a, b: told[a, b])
+    assert [test.holm for test in tests] == holm([0.03, 0.03]).tolist()
+    assert [(test.best, test.other, test.place) for test in tests] == [("a", "b", 1), ("a", "c", 1)]
+    assert [test.lead for test in tests] == pytest.approx([0.4, 0.5])
+
+
+def test_an_undefined_test_tells_nobody_apart_and_nothing_has_no_place() -> None:
+    assert places([0.9, 0.5, np.nan], {(0, 1): float("nan")}) == [1, 1, None]
+    found, tests = standings(["a", "b"], estimates([0.9, 0.5]), None)
+    assert [each.place for each in found] == [None, None]
+    assert tests == ()
+
+
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "golden" / "meta.json").read_text(encoding="utf-8")
+)
+
+
+OURS = {
+    "noties": "noties",
+    "hties": "hties",
+    "wmt13": "tau_wmt13_dropmetricties",
+    "wmt14": "wmt14",
+    "tau_b": "tau_b_pairs",
+    "accuracy": "acc_eq",
+}
+
+
+@pytest.mark.parametrize(
+    "row",
+    GOLDEN["williams"],
+    ids=lambda r: "-".join(map(str, (r["human"], r["corr"], r["higher"], r["lower"], r["n"]))),
+)
+def test_williams_of_other_implementations(row: dict[str, Any]) -> None:
+    result = williams(row["r12"], row["r13"], row["r23"], row["n"])
+    assert result.t == pytest.approx(row["t"], rel=1e-12)
+    assert result.p == pytest.approx(row["one_sided_p"], rel=1e-10)
+
+
+@pytest.mark.parametrize("name", GOLDEN["sentences"])
+def test_conventions_of_other_implementations(name: str) -> None:
+    case = GOLDEN["sentences"][name]
+    signs = (-1, 0, 1)
+    table = np.array([[float(case["confusion"][f"{h},{m}"]) for m in signs] for h in signs])
+    for ours, theirs in OURS.items():
+        assert float(CONVENTIONS[ours](table)) == pytest.approx(case[theirs], rel=1e-12), ours

@@ -1,4 +1,4 @@
-"""BLEU against sacrebleu itself: statistics, corpus score, sentence scores, signature."""
+"""BLEU and TER against sacrebleu itself: statistics, corpus score, sentence scores, signature."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.metrics import TER
 from sacrebleu.metrics.bleu import BLEU as SacreBLEU
 
 from conll_texts import SYSTEMS, read_conll, read_table
 from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Reference
+from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_m2
 from errata.metrics.base import describe_data
 from errata.metrics.bleu import BLEU, SMOOTH_VALUES
@@ -131,9 +133,34 @@ def test_the_signature_is_passed_on() -> None:
     )
     scores = scored(BLEU(), corpus, [Hypotheses("A", ("a b", "c"))])
     assert "nrefs:var|case:mixed|eff:no|tok:none|smooth:exp|version:" in scores.signature
-
-
-def test_the_signature_says_the_order_that_was_used() -> None:
-    corpus = Corpus.from_texts(["a b"], [["a b"]])
-    assert "eff:no" in describe_data(BLEU(), corpus, ()).context[0]
     assert "eff:yes" in describe_data(BLEU(effective=True), corpus, ()).context[0]
+
+
+TEXTS = st.lists(st.sampled_from("aAbcd"), max_size=6).map(" ".join)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4), st.booleans())
+def test_figures_are_those_of_sacrebleu(rows: list[tuple[str, str, str]], cased: bool) -> None:
+    outputs, first, second = (list(column) for column in zip(*rows, strict=True))
+    corpus = Corpus.from_texts(outputs, [first, second])
+    scores = scored(f"ter(cased={cased})", corpus, Hypotheses("A", tuple(outputs)))
+    official = TER(case_sensitive=cased)
+    assert scores.parts["TER"][0] == pytest.approx(
+        official.corpus_score(outputs, [first, second]).score
+    )
+    np.testing.assert_allclose(
+        100 * (1 - scores.sentences[0]),
+        [official.sentence_score(o, [a, b]).score for o, a, b in rows],
+    )
+
+
+def test_the_sample_as_sacrebleu_scores_it() -> None:
+    corpus = sample_corpus().keep_annotators(0)
+    references = [
+        refs[0].corrected(source)
+        for source, refs in zip(corpus.sources, corpus.references, strict=True)
+    ]
+    scores = scored("ter", corpus, sample_systems())
+    for k, system in enumerate(sample_systems()):
+        wanted = TER().corpus_score(list(system.sentences), [references]).score
+        assert scores.parts["TER"][k] == pytest.approx(wanted)

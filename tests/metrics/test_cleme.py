@@ -27,12 +27,8 @@ from scored import scored
 SYSTEMS = ("CUUI", "CAMB", "INPUT", "AMU")
 MODES = {"dep": "dependent", "ind": "independent"}
 PRF = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN", "p": "P", "r": "R", "acc": "accuracy"}
-HEUO = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN", "fp_ne": "FPne"} | {
-    "hit": "hit",
-    "err": "wrong",
-    "und": "under",
-    "ove": "over",
-}
+HEUO = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN", "fp_ne": "FPne"}
+HEUO |= {"hit": "hit", "err": "wrong", "und": "under", "ove": "over"}
 # The program's own run gave sentences the factors of the corpus score.
 FACTORS = "sentence_factors=(0.45, 0.35, 0.15, 0.05)"
 
@@ -186,16 +182,6 @@ def test_any_reference_may_be_right_or_one_must_be() -> None:
     assert evaluate("cleme(mode=independent)", corpus, both)["A"] == 1.0
     dependent = evaluate("cleme(weights=none)", corpus, both)
     assert (dependent.parts["TP"][0], dependent.parts["FP"][0]) == (1, 1)
-
-
-def test_long_chunks_weigh_more_where_they_are_right() -> None:
-    sources, references = ["a b c d e", "f g"], [["p q r s e", "h g"]]
-    corpus = Corpus.from_texts(sources, references)
-    long, short = (
-        evaluate("cleme", corpus, Hypotheses("A", text))["A"]
-        for text in (("p q r s e", "f g"), ("a b c d e", "h g"))
-    )
-    assert long > short
 
 
 @pytest.mark.parametrize("mode", MODES.values())

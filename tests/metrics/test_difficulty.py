@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from command import errata
 from conll_texts import SYSTEMS
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
@@ -207,13 +206,6 @@ def with_weights_of(found: DifficultyMap, path: Path) -> Difficulty:
     return Difficulty(weights=str(path))
 
 
-def test_weights_can_come_from_other_systems(demo: Two, tmp_path: Path) -> None:
-    corpus, systems = demo
-    metric = with_weights_of(build_difficulty_map(corpus, systems), tmp_path / "w.txt")
-    alone = scored(metric, corpus, systems[:1])
-    assert round(alone["0"], 4) == GOLDEN["weighted"]["0"]["F05"]
-
-
 def test_leaving_a_system_out_of_its_own_weights(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     scores = scored(Difficulty(leave_out=True), corpus, systems)
@@ -226,6 +218,8 @@ def test_leaving_a_system_out_of_its_own_weights(demo: Two, tmp_path: Path) -> N
         scored(Difficulty(leave_out=True), corpus, systems[:1])
     with pytest.raises(InputError, match="leave_out needs weights from the systems"):
         Difficulty(leave_out=True, weights="none")
+    with pytest.raises(InputError, match="systems or a weight file"):
+        build_difficulty_map(corpus, [])
 
 
 def test_the_weight_function() -> None:
@@ -274,16 +268,26 @@ def test_perfect_correction_scores_one_whatever_the_weights(conll: Two) -> None:
 
 tokens = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=0, max_size=5)
 pairs = st.tuples(tokens, tokens, st.lists(tokens, min_size=1, max_size=2))
+Plain = list[tuple[int, int, str, bool]]
+Batch = list[tuple[list[str], list[str], list[list[str]]]]
 
 
-def plain_chunks(source: list[str], edits: tuple[Edit, ...]) -> list[tuple[int, int, str, bool]]:
+def corpus_of(batch: Batch) -> Corpus:
+    references = (
+        tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
+        for s, _, several in batch
+    )
+    return Corpus(tuple(" ".join(s) for s, _, _ in batch), tuple(references))
+
+
+def plain_chunks(source: list[str], edits: tuple[Edit, ...]) -> Plain:
     """The description of the chunks, taken literally and slowly."""
     chunks = [(e.start, e.end, e.replacement, True) for e in edits]
     covered = {k for e in edits for k in range(e.start, e.end)}
     chunks += [(k, k + 1, t, False) for k, t in enumerate(source) if k not in covered]
     # Python's sort is stable: at one place insertions come first.
     chunks.sort(key=lambda c: (c[0], c[1]))
-    result: list[tuple[int, int, str, bool]] = []
+    result: Plain = []
     for k, chunk in enumerate(chunks):
         inserts = chunk[0] == chunk[1]
         after = k > 0 and chunks[k - 1][0] == chunks[k - 1][1]
@@ -295,9 +299,7 @@ def plain_chunks(source: list[str], edits: tuple[Edit, ...]) -> list[tuple[int, 
     return result
 
 
-def plain_match(
-    gold: list[tuple[int, int, str, bool]], system: list[tuple[int, int, str, bool]]
-) -> list[int]:
+def plain_match(gold: Plain, system: Plain) -> list[int]:
     flags = []
     for start, end, text, erroneous in gold:
         same = [s for s in system if s[:2] == (start, end)]
@@ -319,16 +321,8 @@ def plain_match(
 
 @settings(deadline=None)
 @given(st.lists(pairs, min_size=1, max_size=3))
-def test_chunks_and_matching_follow_the_description(
-    batch: list[tuple[list[str], list[str], list[list[str]]]],
-) -> None:
-    corpus = Corpus(
-        tuple(" ".join(s) for s, _, _ in batch),
-        tuple(
-            tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
-            for s, _, several in batch
-        ),
-    )
+def test_chunks_and_matching_follow_the_description(batch: Batch) -> None:
+    corpus = corpus_of(batch)
     chunks = chunk_references(corpus)
     edits = [aligned_edits(s, h) for s, h, _ in batch]
     gold = [
@@ -346,9 +340,6 @@ def test_chunks_and_matching_follow_the_description(
         for flag in plain_match(unit, plain_chunks(corpus.sources[i].split(), edits[i]))
     ]
     assert compare_chunks(corpus, chunks, edits).tolist() == expected
-
-
-Plain = list[tuple[int, int, str, bool]]
 
 
 def plain_paths(gold: Plain, system: Plain) -> list[list[tuple[int, int]]]:
@@ -408,16 +399,8 @@ def test_elastic_matching_follows_the_paper(
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(pairs, min_size=1, max_size=3), st.booleans())
-def test_the_kernel_gives_the_same_uncompiled(
-    batch: list[tuple[list[str], list[str], list[list[str]]]], elastic: bool
-) -> None:
-    corpus = Corpus(
-        tuple(" ".join(s) for s, _, _ in batch),
-        tuple(
-            tuple(Reference(k, aligned_edits(s, t)) for k, t in enumerate(several))
-            for s, _, several in batch
-        ),
-    )
+def test_the_kernel_gives_the_same_uncompiled(batch: Batch, elastic: bool) -> None:
+    corpus = corpus_of(batch)
     edits = [aligned_edits(s, h) for s, h, _ in batch]
     matching = "elastic" if elastic else "released"
     chunks = chunk_references(corpus)
@@ -434,7 +417,11 @@ def test_the_kernel_gives_the_same_uncompiled(
     assert pure is not kernel
 
 
-def test_edits_that_overlap_are_refused() -> None:
+def test_edits_that_cannot_be_compared() -> None:
+    gold = (Edit(0, 1, "x", "Um"), Edit(1, 2, "", "UNK"), Edit(2, 3, "z", "R:OTHER"))
+    corpus = Corpus(("a b c",), ((Reference(0, gold),),))
+    assert chunk_references(corpus).erroneous.sum() == 1  # what was only detected is left out
+    assert chunk_references(corpus, ignore=()).erroneous.sum() == 3
     corpus = Corpus(("a b c",), ((Reference(3, (Edit(0, 2, "x"), Edit(1, 3, "y"))),),))
     with pytest.raises(InputError, match="sentence 1: edit 1-3 'y' of annotator 3 overlaps"):
         chunk_references(corpus)
@@ -449,23 +436,12 @@ def test_edits_that_overlap_are_refused() -> None:
         compare_chunks(fine, chunk_references(fine), [()], matching="dp")
 
 
-def test_detected_errors_are_left_out() -> None:
-    gold = (Edit(0, 1, "x", "Um"), Edit(1, 2, "", "UNK"), Edit(2, 3, "z", "R:OTHER"))
-    corpus = Corpus(("a b c",), ((Reference(0, gold),),))
-    assert chunk_references(corpus).erroneous.sum() == 1
-    assert chunk_references(corpus, ignore=()).erroneous.sum() == 3
-
-
 def test_who_corrects_what(demo: Two) -> None:
     found = build_difficulty_map(*demo)
     every = errors(found)
     assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
-        ("", "have been", ("0",)),
-        ("about", "", ("1",)),
-        ("its", "it", ("0", "1", "2")),
-        ("have been", "go", ("0",)),
-        ("", "the", ("0", "1", "2")),
-        ("tomorrow", "", ()),
+        *(("", "have been", ("0",)), ("about", "", ("1",)), ("its", "it", ("0", "1", "2"))),
+        *(("have been", "go", ("0",)), ("", "the", ("0", "1", "2")), ("tomorrow", "", ())),
     ]
     assert [e.edit.replacement for e in only_corrected_by(found, "0")] == ["have been", "go"]
     assert [e.tokens for e in only_corrected_by(found, "1")] == ["about"]
@@ -525,29 +501,6 @@ def test_kinds_are_grouped_by_tier(demo: Two) -> None:
     assert replaced.sd == pytest.approx(np.std([0, 2 / 3], ddof=1))  # of the sample
     with pytest.raises(InputError, match="tier 4"):
         by_kind(found, tier=4)
-
-
-def test_nothing_to_weigh_with() -> None:
-    corpus = Corpus.from_texts(["a"], [["b"]])
-    with pytest.raises(InputError, match="systems or a weight file"):
-        build_difficulty_map(corpus, [])
-
-
-def test_every_system_is_compared_with_the_gold_once(
-    demo: Two, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """Scores, tables and the heat map of `errata difficulty` are readings of one comparison."""
-    from errata.metrics import difficulty
-
-    real, calls = difficulty.kernel.compare, []
-
-    def counted(*arguments: object) -> object:
-        calls.append(1)
-        return real(*arguments)
-
-    monkeypatch.setattr(difficulty.kernel, "compare", counted, raising=False)
-    errata("difficulty", "--sample", "--figure", tmp_path / "map.html", "--resamples", "10")
-    assert len(calls) == 5
 
 
 def test_elastic_matching_of_endless_sentences_is_refused_before_memory_is_asked_for() -> None:

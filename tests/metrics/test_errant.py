@@ -182,14 +182,6 @@ def test_counts_follow_errants_definition(
         ]
 
 
-def test_a_duplicate_edit_is_counted_once_unless_asked() -> None:
-    edit = Edit(0, 1, "A", "R:ORTH")
-    corpus = Corpus(("a b",), ((Reference(0, (Edit(1, 2, "B"),)),),))
-    twice = Hypotheses("twice", ("A b",), ((edit, edit),))
-    assert Edits().count(corpus, twice).tolist() == [[[0, 1, 1]]]
-    assert Edits(duplicates=True).count(corpus, twice).tolist() == [[[0, 2, 1]]]
-
-
 def test_alternatives_are_literal_unless_asked() -> None:
     corpus = Corpus(("a b",), ((Reference(0, (Edit(1, 2, "B", "R", ("C",)),)),),))
     second = Hypotheses("second", ("a C",), ((Edit(1, 2, "C"),),))
@@ -219,13 +211,6 @@ def test_kinds_are_filtered_by_any_of_their_names() -> None:
     for only, missed in ((("DET",), 2), (("M:",), 1), (("U:DET", "R:ORTH"), 2), (("NOUN",), 0)):
         assert Edits(only=only).count(corpus, nothing)[0, 0, 2] == missed
         assert Edits(ignore=only).count(corpus, nothing)[0, 0, 2] == 3 - missed
-
-
-def test_text_references_need_no_m2() -> None:
-    corpus = Corpus.from_texts(["He go home ."], [["He goes home ."], ["He went home ."]])
-    scores = scored(Edits(), corpus, [Hypotheses("A", ("He went home .",))])
-    assert scores["A"] == 1.0
-    assert scores.sentence_parts["annotator"].tolist() == [[1.0]]
 
 
 def gold(*kinds: str) -> Corpus:

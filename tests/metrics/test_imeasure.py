@@ -1,4 +1,4 @@
-"""I-measure: the official program's numbers, mixtures against enumeration, the contract."""
+"""I-measure: its three rows, the official program's numbers, mixtures against enumeration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -16,15 +17,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from conll_texts import SYSTEMS, read_conll
+from errata.align import align_three, alignments
 from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
+from errata.datasets import sample_corpus, sample_systems
 from errata.io.m2 import parse_m2, read_m2
+from errata.kernels import threeway
 from errata.metrics.base import describe_data
 from errata.metrics.imeasure import IMeasure
-from errata.metrics.imeasure.alignment_counts import align_all, prepare_mix
+from errata.metrics.imeasure.alignment_counts import KINDS, STATISTICS, align_all, prepare_mix
 from errata.metrics.imeasure.mixtures import (
     Limits,
     NumberedChain,
@@ -44,21 +51,6 @@ from errata.scoring.evaluate import evaluate
 from scored import scored
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
-SYSTEMS = [
-    "AMU",
-    "CAMB",
-    "CUUI",
-    "IITB",
-    "INPUT",
-    "IPN",
-    "NTHU",
-    "PKU",
-    "POST",
-    "RAC",
-    "SJTU",
-    "UFC",
-    "UMC",
-]
 ASPECTS = {"c": "correction", "d": "detection"}
 
 
@@ -103,22 +95,9 @@ def test_edge_cases_as_the_official_program(
 
 
 @cache
-def systems(folder: Path) -> list[Hypotheses]:
-    return [
-        Hypotheses(
-            name,
-            tuple(
-                (folder / name).read_text(encoding="utf-8").replace("\r\n", "\n").split("\n")[:1312]
-            ),
-        )
-        for name in SYSTEMS
-    ]
-
-
-@cache
 def counted(gold: Path, folder: Path, mode: str) -> tuple[Corpus, list[Floats]]:
     corpus = read_m2(gold / "conll14st-test.m2")
-    return corpus, IMeasure(references=mode).count_all(corpus, systems(folder))
+    return corpus, IMeasure(references=mode).count_all(corpus, read_conll(gold, folder)[1])
 
 
 def readings(mode: str, picked: Floats) -> dict[str, Floats]:
@@ -185,19 +164,9 @@ def test_systems_as_the_official_program(
         parts = metric.figures(totals)
         parts |= {"I": metric.score(totals), "base_TN": totals[5], "base_FN": totals[6]}
         for theirs, ours in (
-            ("tp", "TP"),
-            ("tn", "TN"),
-            ("fp", "FP"),
-            ("fn", "FN"),
-            ("fpn", "FPN"),
-            ("base_tn", "base_TN"),
-            ("base_fn", "base_FN"),
-            ("P", "P"),
-            ("R", "R"),
-            ("F1", "F1"),
-            ("acc", "Acc"),
-            ("wacc", "WAcc"),
-            ("wacc_base", "WAcc base"),
+            *(("tp", "TP"), ("tn", "TN"), ("fp", "FP"), ("fn", "FN"), ("fpn", "FPN")),
+            *(("base_tn", "base_TN"), ("base_fn", "base_FN"), ("P", "P"), ("R", "R")),
+            *(("F1", "F1"), ("acc", "Acc"), ("wacc", "WAcc"), ("wacc_base", "WAcc base")),
             ("I", "I"),
         ):
             assert float(parts[ours]) == float(row[theirs]), (row["system"], theirs)
@@ -213,7 +182,8 @@ def test_options_that_published_figures_turn_on(conll14: Path, submissions: Path
     """-opt:corpus gives CAMB -5.41; without the converter's tokenisation IPN has -3.17."""
     corpus = read_m2(conll14 / "conll14st-test.m2")
     camb, ipn = (
-        next(h for h in systems(submissions) if h.system == name) for name in ("CAMB", "IPN")
+        next(h for h in read_conll(conll14, submissions)[1] if h.system == name)
+        for name in ("CAMB", "IPN")
     )
     running = IMeasure(choice="corpus")
     counts = running.count(corpus, camb)
@@ -504,46 +474,10 @@ def test_nothing_in_nothing_out() -> None:
 
 
 WORDS = [
-    "a",
-    "the",
-    "doctor",
-    "Mr.",
-    "e.g.",
-    "U.S.",
-    "cannot",
-    "gonna",
-    "1,000",
-    "10:30",
-    "3.5",
-    "don't",
-    "won't",
-    "it's",
-    "I'm",
-    "they'll",
-    "we've",
-    "doctors'",
-    "well-known",
-    "and/or",
-    "$5",
-    "50%",
-    "R&D",
-    "#1",
-    "...",
-    "a.b",
-    "known,the",
-    "(b)",
-    "“q”",
-    "It’s",
-    "‘no’.",
-    "«so»",
-    "a–b",
-    "naïve,the",
-    "été's",
-    "'été'",
-    "'quoted'",
-    "relatives.These",
-    ".Early",
-    "x--y",
+    *("a", "the", "doctor", "Mr.", "e.g.", "U.S.", "cannot", "gonna", "1,000", "10:30", "3.5"),
+    *("don't", "won't", "it's", "I'm", "they'll", "we've", "doctors'", "well-known", "and/or"),
+    *("$5", "50%", "R&D", "#1", "...", "a.b", "known,the", "(b)", "“q”", "It’s", "‘no’.", "«so»"),
+    *("a–b", "naïve,the", "été's", "'été'", "'quoted'", "relatives.These", ".Early", "x--y"),
     "wanna,you",
 ]
 
@@ -653,15 +587,104 @@ def test_sentences_too_long_are_refused_before_memory_is_asked_for(references: s
         few.count(Corpus.from_texts(["a b"], [["a c"]]), Hypotheses("A", ("a b c",)))
 
 
-def test_texts_between_nodes_are_those_of_all_choices() -> None:
-    rng = random.Random(3)
-    for _ in range(200):
-        texts = tuple(
-            tuple({tuple(rng.choices(range(3), k=rng.randint(0, 2))) for _ in range(rng.choice(n))})
-            for n in rng.choices([(1,), (1, 3)], k=5)
+LETTERS = st.lists(st.sampled_from("abc"), max_size=5)
+
+
+def test_the_example_of_chollampatt_and_ng() -> None:
+    """Their Table 1, thirteen positions."""
+    shown = (
+        "Thus , advice from hospital plays the important role for this .",
+        "Thus , advice from hospital plays an important role for this .",
+        "Thus , advice from the hospital plays an important role in this .",
+    )
+    columns = align_three(*(text.split() for text in shown))
+    source, hypothesis, reference = (
+        " ".join(word or "∅" for word in row) for row in zip(*columns, strict=True)
+    )
+    assert source == "Thus , advice from ∅ hospital plays the important role for this ."
+    assert hypothesis == "Thus , advice from ∅ hospital plays an important role for this ."
+    assert reference == "Thus , advice from the hospital plays an important role in this ."
+    counted = Counter(column.counts_as() for column in columns)
+    assert counted == {"TN": 10, "TP": 1, "FN": 2}
+    assert [k for k, c in enumerate(columns, 1) if c.kind != "unchanged"] == [5, 8, 11]
+
+
+def _slowly(s: list[str], h: list[str], r: list[str]) -> list[tuple[str | None, ...]]:
+    """The official recurrence and its order of steps, cell by cell."""
+
+    def pair(a: str | None, b: str | None) -> int:
+        return 0 if a == b else 2 if None in (a, b) else 3
+
+    def price(column: tuple[str | None, ...]) -> int:
+        return sum(pair(column[a], column[b]) for a, b in ((0, 1), (0, 2), (1, 2)))
+
+    steps = [(1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+
+    @cache
+    def best(i: int, j: int, k: int) -> tuple[int, tuple[tuple[str | None, ...], ...]]:
+        if i == j == k == 0:
+            return 0, ()
+        found = []
+        for di, dj, dk in steps:
+            if i >= di and j >= dj and k >= dk:
+                column = (
+                    s[i - 1] if di else None,
+                    h[j - 1] if dj else None,
+                    r[k - 1] if dk else None,
+                )
+                cost, path = best(i - di, j - dj, k - dk)
+                found.append((cost + price(column), (*path, column)))
+        return min(found, key=lambda each: each[0])
+
+    return list(best(len(s), len(h), len(r))[1])
+
+
+@example(list("ab"), list("ba"), list("aaaa"))
+@example(list("b"), list("bba"), list("bab"))
+@given(LETTERS, LETTERS, LETTERS)
+def test_columns_are_those_of_the_recurrence_and_add_up_to_the_counts(
+    s: list[str], h: list[str], r: list[str]
+) -> None:
+    columns = align_three(s, h, r)
+    assert [tuple(column) for column in columns] == _slowly(s, h, r)
+    for row, words in zip(range(3), (s, h, r), strict=True):
+        assert [column[row] for column in columns if column[row] is not None] == words
+    ids = np.array([ord(word) for words in (s, h, r) for word in words], np.int32)
+    offsets = np.cumsum([0, len(s), len(h), len(r)]).astype(np.int64)
+    counted = threeway.count_columns(ids, offsets, np.array([[0, 1, 2]]))[0][0, KINDS]
+    kinds = Counter(column.kind for column in columns)
+    assert [kinds[name] for name in STATISTICS[KINDS]] == counted.tolist()  # type: ignore[index]
+
+
+def test_the_sample_counts_what_its_columns_show() -> None:
+    corpus, system = sample_corpus(), sample_systems()[1]
+    metric = IMeasure()
+    counts = metric.count(corpus, system)
+    chosen = metric.choose(counts)[0]
+    for found in alignments(metric, corpus, system, range(0, 72, 5)):
+        kinds = Counter(column.kind for column in found.columns)
+        row = counts[found.sentence, chosen[found.sentence], KINDS]
+        assert [kinds[name] for name in STATISTICS[KINDS]] == row.tolist()  # type: ignore[index]
+        assert (
+            found.annotator == corpus.references[found.sentence][chosen[found.sentence]].annotator
         )
-        chain = NumberedChain((), (), texts, (), True, Limits())
-        for left in range(6):
-            for right in range(left, 6):
-                every = [sum(chosen, ()) for chosen in product(*texts[left:right])]
-                assert chain.between(left, right) == list(dict.fromkeys(every))
+
+
+def test_parameters_of_the_metric_are_kept() -> None:
+    corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
+    went = Hypotheses("A", ("He\u00a0x went home .",))
+    (found,) = alignments(IMeasure(spaces="ascii", aspect="detection"), corpus, went, [0])
+    assert [column.hypothesis for column in found.columns] == ["He\u00a0x", "went", "home", "."]
+    assert [column.counts_as(found.aspect) for column in found.columns] == ["FP", "TP", "TN", "TN"]
+    with pytest.raises(InputError, match="a mixture of several annotators has no alignment"):
+        alignments(IMeasure(references="mix"), corpus, went, [0])
+
+
+@pytest.mark.slow
+def test_a_long_sentence_is_aligned_where_it_differs() -> None:
+    source = [f"w{k % 50}" for k in range(3000)]
+    hypothesis, reference = [*source], [*source]
+    hypothesis[700], reference[2000] = "x", "y"
+    columns = align_three(source, hypothesis, reference)
+    kinds = [column.kind for column in columns if column.kind != "unchanged"]
+    assert kinds == ["needless", "missed"]

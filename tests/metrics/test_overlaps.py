@@ -56,15 +56,6 @@ def test_metrics_take_the_first_from_the_left(metric: str) -> None:
     assert found.values.tolist() == wanted.values.tolist()
 
 
-def test_a_gold_file_with_overlaps_is_scored(tmp_path: Path) -> None:
-    """CoNLL-2013 ended with an error under the default metrics."""
-    edits = "A 0 2|||R|||x|||REQUIRED|||-NONE-|||0\nA 1 3|||R|||y|||REQUIRED|||-NONE-|||0\n"
-    (tmp_path / "gold.m2").write_text("".join(f"S a b c {k}\n{edits}\n" for k in range(3)))
-    (tmp_path / "out.txt").write_text("".join(f"x c {k}\n" for k in range(3)))
-    done = errata("score", "--gold", "gold.m2", "out.txt", "--resamples", "0", cwd=tmp_path)
-    assert "overlap" in done.stderr
-
-
 def test_studies_take_the_first_from_the_left_too(tmp_path: Path) -> None:
     """`references`, `stress` and `report --old` ended with an error; chunks name what helps."""
     edits = [(0, 2, "x", 0), (1, 3, "y", 0), (1, 2, "z", 1)]

@@ -289,14 +289,6 @@ def test_every_pair_is_asked_for_once(metric: str, monkeypatch: Patch) -> None:
     assert f"model:{fake.memo.revision}" in together.context
 
 
-def test_what_cannot_be_weighed_is_refused() -> None:
-    for text in ("pt_m2(beta=0)", "pt_m2(max_unchanged=-1)", "pt_errant(extractor=x)"):
-        with pytest.raises(InputError):
-            parse(text)
-    assert parse("pt_errant(extractor=aligned)").label.startswith("pt_errant(extractor='aligned'")
-    assert parse("pt_m2(model=minilm)").label == "pt_m2(model='minilm')"
-
-
 @pytest.mark.lm
 @pytest.mark.parametrize(
     "metric",
@@ -338,11 +330,8 @@ def slow_bertscore(folder: Path, layer: int) -> Callable[[str, str], float]:
 def test_weights_of_a_checkpoint_and_a_second_run_without_it(
     tiny_models: Path, monkeypatch: Patch
 ) -> None:
-    source, reference, output = (
-        "The cat sit on mat .",
-        "The cats sit on the mat .",
-        "The cats sat on mat .",
-    )
+    source, reference = "The cat sit on mat .", "The cats sit on the mat ."
+    output = "The cats sat on mat ."
     f = slow_bertscore(tiny_models / "encoder", 1)
 
     def weight(text: str) -> float:

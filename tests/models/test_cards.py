@@ -68,11 +68,8 @@ def test_what_is_no_number_is_null(tmp_path: Path) -> None:
     head = Head("accuracy", 0, UNKNOWN, UNKNOWN, math.nan, -math.inf)
     card = ModelCard("impara", "e", CARD.data, CARD.split, {"impara": head})
     data = card_files(card)["card.json"]
-    assert json.loads(data)["heads"]["impara"]["value"] == {
-        "value": None,
-        "low": None,
-        "high": None,
-    }
+    nothing = dict.fromkeys(("value", "low", "high"))
+    assert json.loads(data)["heads"]["impara"]["value"] == nothing
     _written(tmp_path, card)
     read = read_model_card(tmp_path)
     assert math.isnan(read.heads["impara"].value.low)

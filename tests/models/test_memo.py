@@ -9,12 +9,10 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -114,24 +112,6 @@ def test_a_cache_that_stays_locked_is_left_alone(
     cache.store("m", {"c": np.array([2.0, 3.0])})  # not tried again, not said again
     assert set(cache.get("m", ["a", "b", "c"])) == {"a"}  # but read
     holder.close()
-
-
-def test_a_full_disk_is_no_reason_to_stop(cache: Cache) -> None:
-    cache.store("m", {"a": np.array([1.0])})
-    with sqlite3.connect(cache.path) as connection:
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    real = sqlite3.connect
-
-    def small(*arguments: Any, **named: Any) -> sqlite3.Connection:
-        connection = real(*arguments, **named)
-        connection.execute(f"PRAGMA max_page_count = {pages}")
-        return connection
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sqlite3, "connect", small)
-        with pytest.warns(DataWarning, match="cannot be written: database or disk is full"):
-            cache.store("m", {str(i): np.zeros(100) for i in range(1000)})
-    assert set(cache.get("m", ["a", "1"])) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -274,20 +254,6 @@ def test_a_killed_process_leaves_what_it_had_finished(cache: Cache) -> None:
     assert n % 5 == 0  # whole batches only
     cache.store("m", {"after": np.array([1.0])})
     assert cache.get("m", ["after"])
-
-
-def test_a_writer_waits_for_another(cache: Cache) -> None:
-    cache.store("m", {"a": np.array([1.0])})
-    holder = sqlite3.connect(cache.path, isolation_level=None, check_same_thread=False)
-    holder.execute("BEGIN IMMEDIATE")
-    released = threading.Timer(0.5, lambda: holder.execute("COMMIT"))
-    released.start()
-    start = time.monotonic()
-    cache.store("m", {"b": np.array([2.0])})
-    assert time.monotonic() - start > 0.3
-    released.join()
-    holder.close()
-    assert set(cache.get("m", ["a", "b"])) == {"a", "b"}
 
 
 def test_the_digest_of_a_model_follows_its_content(cache: Cache, tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ def test_what_stays_unread_has_no_score_and_is_never_guessed(fake: FakeChat) -> 
     np.testing.assert_allclose(scores.values, np.nanmean(scores.sentences, axis=1))
     asked = len(fake.asked)
     with pytest.warns(DataWarning, match="could not be read"):
-        scored(metric, Corpus(*vars_of(CORPUS)), MANY[0:1] + MANY[1:2] + [A])
+        scored(metric, Corpus.from_texts(CORPUS.sources), MANY[0:1] + MANY[1:2] + [A])
     assert len(fake.asked) == asked  # that it could not be read is kept, too
     fake.always = "prose"
     with pytest.raises(InputError, match="3 of 3 answers of the judge could not be read"):
@@ -248,10 +248,6 @@ def test_how_much_may_stay_unread(unread: int, said: str) -> None:
     assert ["could not be read" in str(each.message) for each in seen] == [True] * (
         said == "warned"
     )
-
-
-def vars_of(corpus: Corpus) -> tuple[tuple[str, ...], object]:
-    return corpus.sources, corpus.references
 
 
 def test_a_judge_that_cannot_be_read_at_all_is_given_up_early(fake: FakeChat) -> None:
@@ -346,19 +342,13 @@ def test_how_probable_differences_between_positions_are() -> None:
     assert judged.trust.chance == pytest.approx(friedmanchisquare(*np.transpose(orders)).pvalue)
     flat = replace(judged.trust, z=0.0, chance=0.001, spread=0.5)
     assert flat.biased
+    both = replace(flat, ties=0.96)
+    assert (both.blind, both.remark) == (True, "goes by the position")
+    assert "goes by the position" in both.warning
     assert not flat.inclined
     assert not replace(flat, spread=0.49).biased
     assert not replace(flat, chance=0.003).biased
     assert JudgeRun((alone, tied), (), (), ("m",), False, 1, 0, 0).trust.chance == 1
-
-
-def test_a_judge_that_is_biased_and_blind_is_called_biased() -> None:
-    shown = [Showing(i, 0, tuple("abcde"), (3.0, 3.0, 3.0, 3.0, 4.0)) for i in range(60)]
-    trust = JudgeRun(tuple(shown), (), (), ("m",), False, 60, 0, 0).trust
-    both = replace(trust, ties=0.96)
-    assert both.blind
-    assert both.remark == "goes by the position"
-    assert "goes by the position" in both.warning
 
 
 def test_a_judge_that_sees_no_difference_is_found_out(fake: FakeChat) -> None:
@@ -533,13 +523,9 @@ def test_no_answer_is_taken_for_that_of_another_setting(
         return len(fake.asked) - before
 
     other = replace(read_prompt("sentence"), digest="0" * 12)
-    for text in (
-        "model=one",
-        "model=two",
-        "model=one, schema=False",
-        "model=one, expectation=True",
-    ):
-        assert [asked(f"judge({text})") for _ in range(2)] == [6, 0], text
+    for more in ("", ", schema=False", ", expectation=True"):
+        assert [asked(f"judge(model=one{more})") for _ in range(2)] == [6, 0], more
+    assert [asked("judge(model=two)") for _ in range(2)] == [6, 0]
     monkeypatch.setattr("errata.metrics.judge.read_prompt", lambda mode: other)
     assert asked("judge(model=one)") == 6
 
