@@ -3,7 +3,7 @@
 The scripts themselves are no part of this project and are on no package index. What stands here
 was written from a description of what they compute, in the way a script does it: Python's lists,
 Counters and loops, with nothing done twice that they do once. Their numbers are those of the
-released scripts (`tests/metrics/test_plain.py` compares them), their speed need not be: the seconds
+released scripts (`tests/metrics/test_difficulty.py` compares them), their speed need not be: the seconds
 that the scripts themselves took elsewhere stand in the benchmarks too.
 """
 

@@ -88,7 +88,6 @@ def until(browser: Any, script: str, *given: object) -> Any:
 
 
 def css(browser: Any, selector: str) -> list[Any]:
-    """The elements that a selector finds."""
     found: list[Any] = browser.find_elements("css selector", selector)
     return found
 
@@ -181,7 +180,6 @@ def dark(browser: Any) -> Iterator[None]:
 
 @contextmanager
 def printing(browser: Any) -> Iterator[None]:
-    """As it is printed."""
     with _media(browser, "print", []):
         yield
 

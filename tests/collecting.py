@@ -24,7 +24,6 @@ TEXTS = ("--source", "source.txt", *SYSTEMS)
 
 
 def fill_with_sample(folder: Path) -> Path:
-    """The files of the sample, in a folder."""
     for name in SAMPLE_FILES:
         with sample_file(name) as path:
             (folder / name).write_bytes(path.read_bytes())
@@ -36,7 +35,6 @@ def collect(folder: Path, *words: object, code: int | None = 0, **options: Any) 
 
 
 def links(folder: Path, place: str = "p.db", *names: str) -> dict[str, str]:
-    """Tokens by whose they are."""
     found = json.loads(collect(folder, "links", place, *names, "--json").stdout)
     return {row["who"]: row["link"].partition("#")[2] for row in found["tables"][0]["rows"]}
 

@@ -144,7 +144,6 @@ def errata_process(
 
 
 def python_process(program: str, *, code: int = 0) -> Done:
-    """Run a program in a Python of its own."""
     return _checked(_python("-c", program, stdin="", cwd=None, env=_environment(None)), code)
 
 

@@ -19,7 +19,6 @@ SECRET = "sk-errata-test-0123456789"
 
 
 def shown_targets(prompt: str) -> list[str]:
-    """The targets of a prompt, in order."""
     listed = prompt.partition("# targets\n")[2].partition("\n\n")[0]
     return [json.loads(line.partition(": ")[2]) for line in listed.splitlines()]
 
@@ -62,7 +61,6 @@ class FakeChat:
         return {f"target{i}_score": self.score(t, i) for i, t in enumerate(targets, 1)}
 
     def written(self, body: dict[str, Any], deed: str) -> str:
-        """The answer of the model."""
         scores = self.scores(body)
         if deed == "prose":
             return "I would rather not say."

@@ -67,7 +67,6 @@ def _sample(*names: str) -> list[bytes]:
 
 
 def head(data: bytes, lines: int) -> bytes:
-    """The first lines of a file."""
     return b"".join(data.splitlines(keepends=True)[:lines])
 
 
@@ -167,7 +166,6 @@ def _experiments() -> list[bytes]:
 
 
 def _catalogue() -> bytes:
-    """The first entry."""
     first, _, _ = (SAMPLE.parent / "catalogue.toml").read_bytes().partition(b"\n[conll14-outputs")
     return first + b"\n"
 
@@ -412,7 +410,6 @@ def _planned(folder: Path) -> Path:
 
 
 def manifests() -> list[bytes]:
-    """The plan of a small run."""
     with _run() as run:
         return [(run / "manifest.json").read_bytes()]
 
@@ -437,7 +434,6 @@ def plan_in(path: Path) -> object:
 
 
 def records() -> list[bytes]:
-    """What a task says of itself."""
     with _run() as run:
         told = json.loads((run / "records" / "00000000.json").read_bytes())["record"]
     return [seal(told | {"host": "here", "peak_bytes": 1, "processor": 0.5, "seconds": 0.5})]
@@ -481,7 +477,6 @@ def parquets() -> list[bytes]:
 
 
 def parquet_in(path: Path) -> object:
-    """All batches of a table."""
     return [*stream_batches(CorpusFiles(parquet=str(path), guard=False), batch=1)]
 
 

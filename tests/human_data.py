@@ -16,7 +16,6 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
 def data_file(pattern: str) -> Path:
-    """One file of the public data sets."""
     found = sorted((SHARED / "data" / "github").glob(pattern))
     if not found:
         pytest.skip(f"needs {pattern} in ../shared/data/github")

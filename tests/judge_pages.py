@@ -34,7 +34,6 @@ class ServedCampaign:
         return self.campaign.judges[self._next - 1].id
 
     def answers(self, judge: int) -> list[Any]:
-        """What is stored of a judge, oldest first."""
         with self.campaign.database.reading() as connection:
             query = (
                 select(judgments)
@@ -119,8 +118,6 @@ def click(browser: Any, selector: str) -> None:
 
 @contextmanager
 def network(browser: Any, *, offline: bool = False, latency: int = 0) -> Iterator[None]:
-    """Cut the network off, or make it slow."""
-
     def emulate(offline: bool, latency: int) -> None:
         conditions = {"offline": offline, "latency": latency}
         conditions |= {"downloadThroughput": -1, "uploadThroughput": -1}
@@ -168,7 +165,6 @@ def status(browser: Any, text: str) -> None:
 
 
 def headed(browser: Any, title: str) -> None:
-    """Wait until the page has this heading."""
     until(browser, "document.querySelector('h1')?.textContent === arguments[0]", title)
 
 

@@ -120,7 +120,6 @@ def m2_texts(draw: st.DrawFn) -> str:
 
 
 def by_lines(text: str, path: str = "<text>", *, first_line: int = 1, **asked: Any) -> M2File:
-    """A text as it is read line by line."""
     lines, findings = checked_lines(text, path, first_line=first_line)
     file = parse_m2(lines, path, first_line=first_line, **asked)
     return replace(file, findings=(*findings, *file.findings))

@@ -103,12 +103,10 @@ class Cluster:
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
     def new_database(self, name: str) -> str:
-        """Create a database and return its address."""
         self.execute(f"CREATE DATABASE {name}")
         return f"{self.address}/{name}"
 
     def execute(self, *statements: str) -> None:
-        """Run statements outside a transaction."""
         import psycopg
 
         with psycopg.connect(f"{self.address}/postgres", autocommit=True) as connection:

@@ -55,7 +55,6 @@ def flat(value: Any) -> list[Any]:
 
 
 def tsv_rows(text: str) -> list[dict[str, str]]:
-    """The rows of TSV, each without empty cells."""
     return [
         {name: cell for name, cell in row.items() if cell}
         for row in csv.DictReader(StringIO(text), delimiter="\t")
@@ -96,8 +95,6 @@ def _plain(text: str) -> str:
 
 
 class _Tables(HTMLParser):
-    """Collect the cells of all tables of a page."""
-
     def __init__(self) -> None:
         super().__init__()
         self.found: list[list[list[str]]] = []

@@ -145,13 +145,11 @@ def differences(kept: Any, found: Any, where: str = "") -> list[str]:
 
 @cache
 def kept(group: str) -> dict[str, Any]:
-    """What is kept of a group, by case."""
     found: dict[str, Any] = json.loads((GOLDEN / f"{group}.json").read_text(encoding="utf-8"))
     return found
 
 
 def check(group: str, case: str, found: Any) -> None:
-    """Compare an outcome with what is kept of it."""
     apart = differences(kept(group)[case], json.loads(json.dumps(found)))
     assert not apart, "\n".join(apart[:20])
 

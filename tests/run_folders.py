@@ -45,8 +45,6 @@ def slow(source, hypothesis, references):
 
 @dataclass(frozen=True)
 class SampleFiles:
-    """Files with the sample, repeated."""
-
     folder: Path
     systems: tuple[str, ...]
 

@@ -70,7 +70,6 @@ def submit_answer(
 
 
 def held_task(store: AssignmentStore, judge: int, assignment: int) -> HeldTask:
-    """Return a task of a judge as it is stored."""
     with store.database.reading() as connection:
         return store.task(connection, store.campaign(connection).design, judge, assignment)
 
@@ -107,23 +106,19 @@ class Made:
             yield held.assignment, self.body(judge, held.assignment)
 
     def body(self, judge: int, task: int) -> dict[str, Any]:
-        """Return what a task shows."""
         held = held_task(self.store, judge, task)
         return task_of(self.store.campaign().design, held.shown)
 
     def rows(self, query: Any) -> list[Any]:
-        """Return the rows of a table or of a query."""
         with self.database.reading() as connection:
             found = select(query) if hasattr(query, "insert") else query
             return list(connection.execute(found).all())
 
     def scalars(self, query: Any) -> list[Any]:
-        """Return the first column of a query."""
         return [row[0] for row in self.rows(query)]
 
 
 def signer_of(database: Database, key: bytes) -> LinkSigner:
-    """Return the signer of the links of a campaign."""
     return LinkSigner(key, AssignmentStore(database).salt_of("campaign"))
 
 
@@ -136,12 +131,10 @@ def token_of(database: Database, key: bytes, who: int) -> str:
 
 
 def join_key_of(database: Database, key: bytes) -> str:
-    """Return the key in the link of the panel."""
     return signer_of(database, key).join_key(AssignmentStore(database).salt_of("join"))
 
 
 def answer_to(body: dict[str, Any], design: Design, rng: np.random.Generator) -> Any:
-    """Return a random valid answer to a task."""
     if design.kind == "rank":
         many = len(body["outputs"])
         return {o["key"]: int(rng.integers(1, many + 1)) for o in body["outputs"]}
@@ -156,7 +149,6 @@ def answer_to(body: dict[str, Any], design: Design, rng: np.random.Generator) ->
 
 
 def ranked_alike(body: dict[str, Any]) -> dict[str, int]:
-    """Rank every output first."""
     return {output["key"]: 1 for output in body["outputs"]}
 
 

@@ -472,8 +472,6 @@ def test_counts_of_nothing_are_refused() -> None:
 
 
 def choosing(choice: Any) -> Any:
-    """A metric that takes these references."""
-
     class Choosing(Toy):
         def choose(self, counts: Any, before: Any = None) -> Any:
             return choice

@@ -46,7 +46,6 @@ def write_tokenizer(folder: Path) -> Path:
 
 
 def write_encoder(folder: Path, seed: int = 0, *, tokenizer: bool = True) -> Path:
-    """A random encoder."""
     import transformers
 
     return _written(folder, seed, transformers.BertModel, tokenizer=tokenizer)
@@ -200,7 +199,6 @@ def write_some(folder: Path, *, tokenizer: bool = True) -> Path:
 
 
 def write_impara(folder: Path) -> Path:
-    """A model that rates corrections."""
     return write_regressor(folder, 7, wanted=_liked((3.0, 1.0, -2.0), pairs=False))
 
 

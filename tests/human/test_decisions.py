@@ -40,7 +40,6 @@ def few_at_a_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
 
 def pairs_one_by_one(judgments: list[Judgment], orientation: Orientation) -> OutputPairs:
-    """The definition, decision by decision."""
     judges: dict[str, int] = {}
     keys: dict[tuple[int, str, str], int] = {}
     rows = []

@@ -108,7 +108,6 @@ def of_ranker(text: str) -> object:
 
 
 def ranked(text: str = "expected_wins", **options: object) -> object:
-    """Scores with resamples, ranges and clusters."""
     scores = rank(parse_ranker(text), comparisons(), **options)  # type: ignore[arg-type]
     if scores.resampled is None:
         return scores

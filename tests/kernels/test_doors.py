@@ -340,7 +340,6 @@ NAMES = sorted(path.stem for path in KERNELS.glob("[!_]*.py"))
 
 
 def constants(name: str) -> dict[str, object]:
-    """The constants of a kernel and their values."""
     own = {key: value for key, value in vars(load_pure(name)).items() if key.isupper()}
     return {key: value for key, value in own.items() if not hasattr(_doors, key)}
 

@@ -22,7 +22,6 @@ X = line("0 1")
 
 @pytest.fixture(params=["compiled", "plain"])
 def kernel(request: pytest.FixtureRequest) -> ModuleType:
-    """Both ways of running the kernel."""
     return paragraphs if request.param == "compiled" else load_pure("paragraphs")
 
 

@@ -29,14 +29,12 @@ METRICS = (
 
 @pytest.fixture(params=KERNELS, ids=["compiled", "plain"])
 def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The kernel that choices are made by."""
     found: ModuleType = request.param
     monkeypatch.setattr(running_choice, "running", found)
     return found
 
 
 def rule_of(metric: Metric, monkeypatch: pytest.MonkeyPatch) -> RunningRule:
-    """The rule that a metric chooses by."""
     seen: list[RunningRule] = []
 
     def watched(counts: Floats, rule: RunningRule, **_: object) -> Floats:

@@ -31,7 +31,6 @@ def unshifted(pair: tuple[str, str]) -> list[int]:
 
 
 def pure(pairs: list[tuple[str, str]]) -> list[list[int]]:
-    """The kernel as plain Python."""
     vocabulary = Vocabulary()
     left, right = (vocabulary.intern(pair[k] for pair in pairs) for k in (0, 1))
     counts = load_pure("ter").count_edits(left.ids, left.offsets, right.ids, right.offsets)

@@ -159,7 +159,6 @@ def test_unrelated_sentences_stay_in_bounds() -> None:
 
 
 def costs(a: Sentence, b: Sentence, c: Sentence) -> dict[tuple[int, int, int], int]:
-    """The cost of aligning every three beginnings."""
     return {
         (i, j, k): full_table(a[:i], b[:j], c[:k])[5]
         for i in range(len(a) + 1)

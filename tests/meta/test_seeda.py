@@ -41,7 +41,6 @@ NAMES = {"edit": "seeda-edit", "sent": "seeda-sentence"}
 
 @pytest.fixture(scope="module")
 def seeda(data_sets: Path) -> Path:
-    """The folder of SEEDA's release."""
     found = sorted(data_sets.glob("tmu-nlp/SEEDA/*"))
     if not found:
         pytest.skip("needs SEEDA in the data sets")

@@ -37,7 +37,6 @@ def published_scores(path: Path, name: str) -> Scores:
 
 
 def published_pairs(path: Path) -> Iterator[Judgment]:
-    """One judgment per published pair."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             names = tuple((row[f"system{k}Id"].split(".")[1],) for k in (1, 2))

@@ -86,7 +86,6 @@ def test_by_hand() -> None:
 
 
 def theirs(folder: Path, corpus: Corpus, system: Hypotheses, kind: str) -> dict[str, Any]:
-    """What GECLens says of the same edits."""
     score = pytest.importorskip("geclens.score", reason="needs GECLens and ERRANT")
     gold, made, source = folder / "gold.m2", folder / "made.m2", folder / "source.txt"
     if not gold.exists():

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from errata.core.errors import InputError, MissingExtraError
+from command import errata
+from errata.core.errors import DataWarning, InputError, MissingExtraError
 from errata.core.parameters import Parameterised, name_in
-from errata.core.stats import Floats, Ints, Progress
-from errata.data import Corpus, Hypotheses, Reference
+from errata.core.stats import Floats, Ints
+from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.metrics import METRICS, parse
-from errata.metrics.base import Before, Description, Metric, MetricFacts, to_int
+from errata.metrics.base import Description, Metric, to_int
 from errata.scoring.evaluate import evaluate
 from errata.testing import check_metric, example_corpus, example_systems
 from fake_chat import fake_chat
+from scored import scored
 from tiny_encoder import LEARNED  # whose contract test_learned.py checks
 from toy import Toy
 from variants import ENCODED, VARIANTS
@@ -89,196 +95,126 @@ def test_a_sound_metric_passes() -> None:
     check_metric(Toy())
 
 
-class ChoosesMissing(Toy):
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        return np.full((1, len(counts)), counts.shape[1] - 1)
+def broken(**members: Any) -> Metric:
+    """A metric with one member that breaks the contract; it is found where it is pickled."""
+    name = f"Broken{sum(each.startswith('Broken') for each in globals())}"
+    globals()[name] = found = type(name, (Toy,), {"__module__": __name__, **members})
+    return found()
 
 
-class ForgetsShape(Toy):
-    def score(self, totals: Floats) -> Floats:
-        return np.atleast_1d(super().score(totals))
+def counting(change: Callable[[Floats, Corpus], Floats]) -> Metric:
+    return broken(count=lambda self, c, h: change(Toy.count(self, c, h), c))
 
 
-class DependsOnNeighbours(Toy):
-    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        counts = super().count(corpus, hypotheses)
-        counts[..., 1] += len(corpus)
-        return counts
+def choosing(choose: Callable[[Floats], Ints]) -> Metric:
+    return broken(choose=lambda self, counts, before=None: choose(counts))
 
 
-class NotANumber(Toy):
-    def score(self, totals: Floats) -> Floats:
-        with np.errstate(all="ignore"):
-            return totals[..., 0] / totals[..., 1]
+def scoring(change: Callable[[Floats], Floats]) -> Metric:
+    return broken(score=lambda self, totals: change(totals))
 
 
-class LosesASentence(Toy):
-    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        return super().count(corpus, hypotheses)[:-1]
+def counting_all(count_all: Callable[..., list[Floats]]) -> Metric:
+    return broken(
+        count_all=lambda self, c, s, *, threads=None, progress=None: count_all(self, c, s)
+    )
 
 
-class LikesErrors(Toy):
-    def score(self, totals: Floats) -> Floats:
-        return 1 - super().score(totals)
+def figuring(figure: Callable[[Floats], Any]) -> Metric:
+    return broken(figures=lambda self, totals: {"equal": figure(totals)})
 
 
-class ChangesCounts(Toy):
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        chosen = super().choose(counts)
-        np.nan_to_num(counts, copy=False)
-        return chosen
+def single(make: Callable[[Any], Metric], **members: Any) -> Metric:
+    return broken(for_sentences=property(make), **members)
 
 
-class ChoosesByChance(Toy):
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        draws = np.random.default_rng().random((1000, len(counts))) < 0.5
-        return np.where(draws, -1, super().choose(counts))
+SOUND = Toy()
 
 
-class SumsSentences(Toy):
-    def score(self, totals: Floats) -> Floats:
-        return super().score(totals.sum(axis=0)) if totals.ndim > 1 else super().score(totals)
+def not_a_number(totals: Floats) -> Floats:
+    with np.errstate(all="ignore"):
+        return totals[..., 0] / totals[..., 1]
 
 
-class ScoresNoSentence(Toy):
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        return np.full((1, len(counts)), -1)
+def changing(counts: Floats) -> Ints:
+    chosen = SOUND.choose(counts)
+    np.nan_to_num(counts, copy=False)
+    return chosen
 
 
-class PartsOfAnotherShape(Toy):
-    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
-        return {"equal": totals}
+def by_chance(counts: Floats) -> Ints:
+    draws = np.random.default_rng().random((1000, len(counts))) < 0.5
+    return np.where(draws, -1, SOUND.choose(counts))
 
 
-class PartsWholeByChance(Toy):
-    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
-        equal = totals[..., 0]
-        return {"equal": to_int(equal) if len(totals) == 1 else equal}
-
-
-class PartsOfWords(Toy):
-    def figures(self, totals: Floats) -> dict[str, Floats | Ints]:
-        return {"equal": totals[..., 0].astype(str)}  # type: ignore[dict-item]
-
-
-class NeverSingle(Toy):
-    @property
-    def for_sentences(self) -> Toy:
-        return replace(self, weight=self.weight + 1)
-
-
-class AnotherSingle(Toy):
-    @property
-    def for_sentences(self) -> Toy:
-        return Toy()
-
-
-class SingleCountsOtherwise(Toy):
-    @property
-    def for_sentences(self) -> Toy:
-        return replace(self, weight=2.0)
-
-    def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Floats:
-        return self.weight * super().count(corpus, hypotheses)
-
-
-class CountsOthers(Toy):
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        return [2 * self.count(corpus, h) for h in systems]
-
-
-class CountsByPlace(Toy):
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        return [(k + 1) * self.count(corpus, h) for k, h in enumerate(systems)]
-
-
-class CountsTooFew(Toy):
-    def count_all(
-        self,
-        corpus: Corpus,
-        systems: Sequence[Hypotheses],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Floats]:
-        return super().count_all(corpus, systems[1:])
-
-
-class ColumnsOfItsOwn(Toy):
-    columns = "judges"  # type: ignore[assignment]
-
-
-class SpellsContext(Toy):
-    def describe(self, facts: MetricFacts) -> Description:
-        return Description("abc")  # type: ignore[arg-type]
-
-
-class ListsFacts(Toy):
-    def facts(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> MetricFacts:
-        return {"systems": [each.system for each in systems]}
-
-
-class RunsUnsaid(Toy):
-    def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-        there = np.where(np.isnan(counts[..., 0]), 0, 1).sum(axis=1)
-        return ((np.arange(len(counts)) + 1) % 2 * (there - 1))[None]
-
-
-class ScopeOfItsOwn(Toy):
-    scope = "document"  # type: ignore[assignment]
-
-
-class NameOfTwoWords(Toy):
-    name = "my metric"
+def running(counts: Floats) -> Ints:
+    there = np.where(np.isnan(counts[..., 0]), 0, 1).sum(axis=1)
+    return ((np.arange(len(counts)) + 1) % 2 * (there - 1))[None]
 
 
 @pytest.mark.parametrize(
-    ("broken", "problem"),
+    ("metric", "problem"),
     [
-        (ChoosesMissing, "chose a missing reference"),
-        (ForgetsShape, "score must map"),
-        (DependsOnNeighbours, "must not depend on the other sentences"),
-        (NotANumber, "must be a number"),
-        (LosesASentence, "do not fit 6 sentences"),
-        (LikesErrors, "must not score below"),
-        (ChangesCounts, "choose must not change the counts"),
-        (ChoosesByChance, "choose must be repeatable"),
-        (SumsSentences, "score must map"),
-        (ScoresNoSentence, "some sentence must have a score"),
-        (PartsOfAnotherShape, "part equal must have the scores' shape"),
-        (PartsWholeByChance, "part equal must stay what it is"),
-        (PartsOfWords, "part equal must be float or whole"),
-        (NeverSingle, "for_sentences.for_sentences must be itself"),
-        (AnotherSingle, "for_sentences must be the same kind of metric"),
-        (SingleCountsOtherwise, "for_sentences must read the same counts"),
-        (CountsOthers, "count_all must count what count does"),
-        (CountsByPlace, "must not depend on the order of systems"),
-        (CountsTooFew, "count_all must count every system"),
-        (ColumnsOfItsOwn, "columns must be one of"),
-        (SpellsContext, "the context that describe gives must be a tuple"),
-        (ListsFacts, "facts must be whole numbers"),
-        (RunsUnsaid, "choose does not keep to scope='sentence'"),
-        (ScopeOfItsOwn, "scope must be one of"),
-        (NameOfTwoWords, "name must be one word"),
+        (choosing(lambda c: np.full((1, len(c)), c.shape[1] - 1)), "chose a missing reference"),
+        (scoring(lambda totals: np.atleast_1d(SOUND.score(totals))), "score must map"),
+        (
+            counting(lambda counts, corpus: counts + [0, len(corpus)]),
+            "must not depend on the other sentences",
+        ),
+        (scoring(not_a_number), "must be a number"),
+        (counting(lambda counts, _: counts[:-1]), "do not fit 6 sentences"),
+        (scoring(lambda totals: 1 - SOUND.score(totals)), "must not score below"),
+        (choosing(changing), "choose must not change the counts"),
+        (choosing(by_chance), "choose must be repeatable"),
+        (scoring(lambda t: SOUND.score(t.sum(axis=0) if t.ndim > 1 else t)), "score must map"),
+        (choosing(lambda counts: np.full((1, len(counts)), -1)), "some sentence must have a score"),
+        (figuring(lambda totals: totals), "part equal must have the scores' shape"),
+        (
+            figuring(lambda t: to_int(t[..., 0]) if len(t) == 1 else t[..., 0]),
+            "part equal must stay what it is",
+        ),
+        (figuring(lambda totals: totals[..., 0].astype(str)), "part equal must be float or whole"),
+        (
+            single(lambda self: replace(self, weight=self.weight + 1)),
+            "for_sentences.for_sentences must be itself",
+        ),
+        (single(lambda self: Toy()), "for_sentences must be the same kind of metric"),
+        (
+            single(
+                lambda self: replace(self, weight=2.0),
+                count=lambda self, c, h: self.weight * Toy.count(self, c, h),
+            ),
+            "for_sentences must read the same counts",
+        ),
+        (
+            counting_all(lambda self, c, systems: [2 * self.count(c, h) for h in systems]),
+            "count_all must count what count does",
+        ),
+        (
+            counting_all(lambda self, c, s: [(k + 1) * self.count(c, h) for k, h in enumerate(s)]),
+            "must not depend on the order of systems",
+        ),
+        (
+            counting_all(lambda self, c, systems: Toy.count_all(self, c, systems[1:])),
+            "count_all must count every system",
+        ),
+        (broken(columns="judges"), "columns must be one of"),
+        (
+            broken(describe=lambda self, facts: Description("abc")),  # type: ignore[arg-type]
+            "the context that describe gives must be a tuple",
+        ),
+        (
+            broken(facts=lambda self, c, systems: {"systems": [each.system for each in systems]}),
+            "facts must be whole numbers",
+        ),
+        (choosing(running), "choose does not keep to scope='sentence'"),
+        (broken(scope="document"), "scope must be one of"),
+        (broken(name="my metric"), "name must be one word"),
     ],
 )
-def test_broken_metrics_are_caught(broken: type[Metric], problem: str) -> None:
+def test_broken_metrics_are_caught(metric: Metric, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
-        check_metric(broken())
+        check_metric(metric)
 
 
 @pytest.mark.parametrize(
@@ -364,3 +300,63 @@ def test_a_sentence_without_a_reference_is_refused(text: str) -> None:
     corpus = Corpus(("a b", "c d"), ((Reference(text="a b"),), ()))
     with pytest.raises(InputError, match="sentence 2 has no reference"):
         evaluate(text, corpus, Hypotheses("A", ("a b", "c d")))
+
+
+EDITS = st.lists(
+    st.tuples(st.integers(0, 5), st.integers(0, 3)).map(
+        lambda at: Edit(at[0], min(6, at[0] + at[1]), "x")
+    ),
+    max_size=4,
+)
+
+
+@given(st.lists(st.lists(EDITS, max_size=2), max_size=3))
+def test_overlaps_are_known(several: list[list[list[Edit]]]) -> None:
+    """And what can be carried out whole is carried out whole."""
+    references = tuple(
+        tuple(Reference(k, tuple(edits)) for k, edits in enumerate(sentence))
+        for sentence in several
+    )
+    source = "a b c d e f"
+    corpus = Corpus((source,) * len(references), references)
+    failed = False
+    for reference in (each for sentence in references for each in sentence):
+        with_first = reference.corrected(source, overlapping=True)
+        try:
+            assert reference.corrected(source) == with_first
+        except InputError:
+            failed = True
+    assert corpus.edits.has_overlaps() == failed
+
+
+@pytest.mark.parametrize("metric", ["gleu", "bleu", "ter", "green", "edits(gold=reextracted)"])
+def test_metrics_take_the_first_from_the_left(metric: str) -> None:
+    edits = (Edit(3, 5, "z w"), Edit(0, 2, "x"), Edit(1, 4, "y"))
+    corpus = Corpus(("a b c d e", "f g"), ((Reference(0, edits),), (Reference(0, ()),)))
+    plain = Corpus(corpus.sources, ((Reference(0, edits[:2]),), (Reference(0, ()),)))
+    outputs = Hypotheses("A", ("x c z w", "f g"))
+    wanted = scored(parse(metric), plain, outputs)
+    if "reextracted" in metric:
+        found = scored(parse(metric), corpus, outputs)
+    else:
+        with pytest.warns(DataWarning, match="edits of one annotator overlap"):
+            found = scored(parse(metric), corpus, outputs)
+    assert found.values.tolist() == wanted.values.tolist()
+
+
+def test_studies_take_the_first_from_the_left_too(tmp_path: Path) -> None:
+    """`references`, `stress` and `report --old` ended with an error; chunks name what helps."""
+    edits = [(0, 2, "x", 0), (1, 3, "y", 0), (1, 2, "z", 1)]
+    lines = "".join(f"A {s} {e}|||R|||{c}|||REQUIRED|||-NONE-|||{k}\n" for s, e, c, k in edits)
+    (tmp_path / "gold.m2").write_text("".join(f"S a b c {k}\n{lines}\n" for k in range(40)))
+    (tmp_path / "old").write_text("".join(f"x c {k}\n" for k in range(40)))
+    (tmp_path / "new").write_text("".join(f"x c {k}\n" if k % 2 else "q\n" for k in range(40)))
+    commands = (
+        ("references",),
+        ("stress", "-m", "gleu", "--resamples", "0"),
+        ("report", "old", "new", "--old", "old", "-o", "page.html", "-m", "m2"),
+    )
+    for command in commands:
+        errata(*command, "--gold", "gold.m2", cwd=tmp_path)
+    refused = errata("score", "--gold", "gold.m2", "old", "-m", "cleme", cwd=tmp_path, code=2)
+    assert "gold='reextracted'" in refused.stderr

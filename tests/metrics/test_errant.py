@@ -214,7 +214,6 @@ def test_kinds_are_filtered_by_any_of_their_names() -> None:
 
 
 def gold(*kinds: str) -> Corpus:
-    """One sentence with two errors of these kinds."""
     edits = (Edit(1, 2, "goes", kinds[0]), Edit(3, 3, ".", kinds[1]))
     return Corpus(("He go home",), ((Reference(0, edits),),))
 

@@ -23,6 +23,17 @@ CORPUS = Corpus.from_texts(["He go home now .", "I likes it .", "Also ."])
 OUTPUT = Hypotheses("A", ("He goes home now .", "I likes it .", ""))
 
 
+# What the server answers to some languages in place of errors: the status and the body.
+ANSWERS: dict[str, tuple[int, Any]] = {
+    "xx": (400, "Error: 'xx' is not a language code known"),
+    "html": (200, "<html>"),
+    "busy": (429, "too many\nrequests"),
+    "huge": (200, " " * 5_000_000),
+    "elsewhere": (302, ""),
+    "deep": (200, "[" * 100_000),
+}
+
+
 @pytest.fixture
 def server() -> Iterator[Any]:
     """A server that finds an error in every word that ends in o or kes."""
@@ -37,24 +48,12 @@ def server() -> Iterator[Any]:
             asked.append(parse_qs(body, keep_blank_values=True))
             text = asked[-1]["text"][0]
             wrong = [word for word in text.split() if word.rstrip(".").endswith(("o", "kes"))]
-            said: Any = {"matches": [{}] * len(wrong), "software": {"version": "6.4"}}
-            status = 200
-            if asked[-1]["language"] == ["xx"]:
-                status, said = 400, "Error: 'xx' is not a language code known"
-            elif asked[-1]["language"] == ["html"]:
-                said = "<html>"
-            elif asked[-1]["language"] == ["busy"]:
-                status, said = 429, "too many\nrequests"
-            elif asked[-1]["language"] == ["huge"]:
-                said = " " * 5_000_000
-            elif asked[-1]["language"] == ["elsewhere"]:
-                status, said = 302, ""
-            elif asked[-1]["language"] == ["deep"]:
-                said = "[" * 100_000
-            elif asked[-1]["language"] == ["odd"]:
-                said["software"] = "6.4"
-            elif asked[-1]["language"] == ["spoof"]:
-                said["software"]["version"] = "6 | sentences:9\n"
+            version: Any = {"odd": "6.4", "spoof": {"version": "6 | sentences:9\n"}}
+            language = asked[-1]["language"][0]
+            found = version.get(language, {"version": "6.4"})
+            status, said = ANSWERS.get(
+                language, (200, {"matches": [{}] * len(wrong), "software": found})
+            )
             data = said.encode() if isinstance(said, str) else json.dumps(said).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(data)))

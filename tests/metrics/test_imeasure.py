@@ -226,7 +226,6 @@ def enumerated(corpus: Corpus, sentence: str, w: Fraction) -> tuple[int, ...]:
 
 
 def mixtures(corpus: Corpus, sentence: str) -> list[tuple[int, ...]]:
-    """The columns of every mixture."""
     source, words = tuple(corpus.sources[0].split()), tuple(sentence.split())
     candidates: dict[tuple[str, ...], None] = {}
     for chosen in product(

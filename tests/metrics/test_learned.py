@@ -336,7 +336,6 @@ def test_what_is_missing_is_one_line(models: Path, metric: str, line: str) -> No
 
 @pytest.fixture(scope="module")
 def anchors(oracles: Path) -> dict[str, Any]:
-    """Published values with their sentences."""
     found: dict[str, Any] = json.loads(
         (oracles / "learned" / "gec-metrics-anchors.json").read_text()
     )

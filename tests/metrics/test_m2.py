@@ -22,7 +22,7 @@ from errata.io.m2 import parse_m2, scan_m2_text
 from errata.metrics import parse
 from errata.metrics.base import describe_data
 from errata.metrics.m2 import M2, optimal_choice
-from errata.metrics.m2.matching import _corrections, shrink
+from errata.metrics.m2.matching import _reachable_corrections, shrink
 from errata.scoring.evaluate import evaluate
 from m2_texts import line
 from scored import scored
@@ -431,7 +431,7 @@ def test_corrections_are_those_without_irregular_space(
                 if len(parts) < 2 or " ".join(parts) == text.strip():
                     wanted.append(text)
             ends.append(len(wanted))
-    found, at = _corrections(table, np.array([stays for *_, stays in drawn], np.bool_))
+    found, at = _reachable_corrections(table, np.array([stays for *_, stays in drawn], np.bool_))
     assert list(found) == wanted
     assert at.tolist() == ends
 

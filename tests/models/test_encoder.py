@@ -50,7 +50,6 @@ def loaded(folder: Path, kind: str) -> Any:
 
 
 def by_hand(folder: Path, kind: str, *texts: str, padded_to: int = 0) -> Any:
-    """One text (or pair) through the model alone."""
     import torch
 
     model = loaded(folder, kind)

@@ -42,7 +42,6 @@ def counts_and_cuts(draw: st.DrawFn) -> tuple[Floats, list[int]]:
 def in_parts(
     signature: str, counts: Floats, cuts: list[int]
 ) -> tuple[list[list[int]], list[float]]:
-    """Choices and totals of counts cut into parts."""
     at, choices = SystemAccumulator(parse(signature)), []
     for a, b in itertools.pairwise([0, *cuts, len(counts)]):
         choice, at = at.take(counts[a:b])

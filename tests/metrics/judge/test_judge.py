@@ -44,12 +44,6 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
         yield running
 
 
-def test_a_key_goes_over_plain_http_only_if_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    with pytest.raises(InputError, match="plain HTTP"):
-        scored("judge(url='http://192.0.2.7/v1', timeout=0.1)", CORPUS, [A, B])
-
-
 def test_how_the_server_is_reached_is_no_part_of_the_signature() -> None:
     reached = "url='http://localhost:1', insecure=True, concurrency=2, timeout=9.0"
     limits = "max_requests=8, max_tokens=9"
@@ -116,16 +110,6 @@ def test_more_outputs_than_fit_are_all_judged(fake: FakeChat) -> None:
     }
     assert max(map(len, shown)) == 4  # eight in two groups
     assert any(targets != sorted(targets) for targets in shown)
-
-
-def test_systems_may_stand_in_any_order_and_have_any_name(fake: FakeChat) -> None:
-    scored("judge", CORPUS, MANY)
-    asked = len(fake.asked)
-    renamed = [Hypotheses(f"N{7 - i}", h.sentences) for i, h in enumerate(MANY)]
-    scored("judge", CORPUS, renamed[::-1])
-    assert len(fake.asked) == asked
-    scored("judge(seed=1)", CORPUS, renamed)
-    assert len(fake.asked) > asked
 
 
 def test_blanks_around_a_text_are_no_part_of_it(fake: FakeChat) -> None:

@@ -22,13 +22,7 @@ import pytest
 from errata.core.cache import cache_folder
 from errata.core.errors import DataWarning
 from errata.datasets import sample_corpus, sample_systems
-from errata.metrics.judge.client import (
-    JudgeClient,
-    Question,
-    answer_schema,
-    parse_scores,
-    read_prompt,
-)
+from errata.metrics.judge.client import answer_schema
 from errata.models import servers
 from errata.models.servers import ChatServer
 from scored import scored
@@ -147,31 +141,3 @@ def test_a_judge_that_goes_by_the_position() -> None:
     answers = kept()
     assert len(answers) == 6
     assert all(answer["requests"] == 1 for answer in answers)  # with a schema nothing is mended
-
-
-def test_answers_without_a_schema_are_read_out_of_fences_and_prose() -> None:
-    written = 'Write a JSON object with "target1_score" and "target2_score", each from 1 to 5.'
-    asked = {"model": "", "messages": [{"role": "user", "content": written}], "temperature": 0}
-    text = ChatServer().ask({**asked, "seed": 0, "max_tokens": 40}).text
-    assert text.startswith("```json\n{")
-    assert parse_scores(text, 2) is not None
-    # Which of its answers can be read is the model's affair; that none is guessed is ours.
-    prompt = read_prompt("sentence")
-    questions = [
-        Question(prompt.fill(source, [source, f"{source} ."]), 2, 0) for source in CORPUS.sources
-    ]
-    asker = JudgeClient(ChatServer(), MODEL, prompt, schema=False, concurrency=1)
-    for answer in asker.answers(questions).values():
-        assert answer.plain
-        assert answer.scores == parse_scores(answer.text, 2)
-        assert answer.scores is not None or answer.requests == 2
-
-
-def test_expectation_over_digits() -> None:
-    few = [system[:1] for system in SYSTEMS[:2]]
-    scores = scored("judge(expectation=True, repeats=1)", CORPUS[:1], few)
-    values = scores.sentences[:, 0]
-    assert (values > 1).all()
-    assert (values < 5).all()
-    assert (values % 1 != 0).all()
-    assert values[0] != values[1]
