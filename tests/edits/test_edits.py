@@ -420,16 +420,7 @@ def write(folder: Path, sentences: int) -> Path:
 def score_process(folder: Path, *arguments: str, path: str = "") -> dict[str, object]:
     paths = [path, *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "errata",
-            "score_process",
-            "--gold",
-            "gold.m2",
-            "out.txt",
-            "--resamples",
-        ]
+        [sys.executable, "-m", "errata", "score", "--gold", "gold.m2", "out.txt", "--resamples"]
         + ["0", "--json", *arguments],
         cwd=folder,
         capture_output=True,

@@ -171,7 +171,7 @@ def test_metrics_of_napoles_et_al_on_twelve_systems(data_sets: Path) -> None:
 
 
 def tables_of(*arguments: object) -> dict[str, Any]:
-    found = json.loads(errata(*arguments, "--json").stdout)["tables_of"]
+    found = json.loads(errata(*arguments, "--json").stdout)["tables"]
     return {table["name"]: table for table in found}
 
 
@@ -230,12 +230,12 @@ def test_intervals_that_are_not_there_are_not_spoken_of() -> None:
 def test_every_table_is_signed(line: str) -> None:
     """Each by a line of its own, or by that of the table before it, which has the same."""
     printed = errata(*line.split()).stdout.strip().split("\n\n")
-    tables_of = json.loads(errata(*line.split(), "--json").stdout)["tables_of"]
-    if "answer" in tables_of[0]:
+    found = json.loads(errata(*line.split(), "--json").stdout)["tables"]
+    if "answer" in found[0]:
         printed = printed[1:]
-    assert len(printed) == len(tables_of) > 2
+    assert len(printed) == len(found) > 2
     above = ""
-    for text, table in zip(printed, tables_of, strict=True):
+    for text, table in zip(printed, found, strict=True):
         said = [x for x in text.splitlines() if x.startswith("signature: ")]
         short = " ".join(dict.fromkeys(map(short_signature, table["signature"].split("\n"))))
         assert said == ([] if short == above else [f"signature: {short}"])
