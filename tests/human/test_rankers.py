@@ -18,7 +18,6 @@ from errata.data import Judgment, Scores
 from errata.human import RANKERS, Counts, compare, parse_ranker, rank
 from errata.human.bradley_terry import BradleyTerry
 from errata.human.ranking import ExpectedWins, NetWins, cluster, rank_ranges, ranks_of, trim_count
-from errata.human.trueskill import TrueSkill
 from human_data import grundkiewicz_comparisons
 
 ORDER_FREE = (
@@ -252,48 +251,6 @@ def test_settings_of_which_no_scores_come_are_refused(name: str, setting: str) -
 def test_runs_and_steps_are_bounded(text: str) -> None:
     with pytest.raises(InputError, match="at most 1"):
         parse_ranker(text)
-
-
-@pytest.mark.parametrize("ranker", ["trueskill(runs=1)", "trueskill_meanfield"])
-def test_a_run_has_one_game_more_than_there_are_comparisons(ranker: str) -> None:
-    """As the released script counts; β, and so every score, follows from it."""
-    one = compare([Judgment("ann", 0, (("A",), ("B",)), (1, 2))])
-    free = rank(parse_ranker(ranker), one, resamples=0)
-    stem = ranker.removesuffix(")")
-    joint = ", " if "(" in stem else "("
-    # σ · (1 + 1) / 40 = 0.025
-    set_ = rank(parse_ranker(f"{stem}{joint}beta=0.025)"), one, resamples=0)
-    assert free.values.tolist() == set_.values.tolist()
-    other = rank(parse_ranker(f"{stem}{joint}beta=0.0125)"), one, resamples=0)
-    assert free.values.tolist() != other.values.tolist()
-
-
-@pytest.mark.slow
-def test_the_limit_states_its_error() -> None:
-    """And keeps it: against many runs on a part of the published judgments."""
-    every = grundkiewicz_comparisons()
-    rows = np.random.default_rng(0).permutation(len(every))
-    limit = parse_ranker("trueskill_meanfield")
-    for size, runs, off in ((500, 4000, 0.03), (2000, 2000, 0.0075)):
-        part = every.select(np.sort(rows[:size]))
-        scores = rank(limit, part, resamples=0)
-        assert f"with {size} of them" in scores.notes[0]
-        assert f"by about {off:.1g}" in scores.notes[0]
-        played = TrueSkill(runs=runs).play(part.counts())
-        chance = 3 * played.std(axis=0) / np.sqrt(runs)
-        assert (np.abs(played.mean(axis=0) - scores.values) <= off + chance).all()
-    assert rank(limit, every, resamples=0).notes == ()
-
-
-def test_honest_units_give_wider_intervals() -> None:
-    """What docs/human-rankings.md says: 2.1 times as wide by rankings, 3.3 by sentences."""
-    data = grundkiewicz_comparisons()
-    width = {}
-    for unit in ("pairs", "rankings", "sentences"):
-        interval = rank(ExpectedWins(), data, unit=unit).interval()
-        width[unit] = float((interval[:, 1] - interval[:, 0]).mean())
-    assert 1.9 < width["rankings"] / width["pairs"] < 2.2
-    assert 3.1 < width["sentences"] / width["pairs"] < 3.6
 
 
 def test_misuse() -> None:

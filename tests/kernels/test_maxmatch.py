@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
-import time
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -287,30 +285,6 @@ def test_unrelated_sentences_are_one_edit(n: int, m: int) -> None:
     source, hypothesis = (" ".join(f"{x}{i}" for i in range(k)) for x, k in (("s", n), ("h", m)))
     case = (source, hypothesis, [Edit(3, 4, "h3"), Edit(9, 9, "no")], 2)
     assert propose(case) == [(0, 3, 0, 3), (3, 4, 3, 4), (4, n, 4, m)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("limit", "pairs", "n", "max_unchanged"), [(LISTED, 40, 40, 2), (STATES, 1, 800, 60)]
-)
-def test_other_threads_run_meanwhile(limit: int, pairs: int, n: int, max_unchanged: int) -> None:
-    """The kernels let go of the interpreter: another thread gets on while they work."""
-    if not maxmatch.__file__.endswith(".so"):
-        pytest.skip("not compiled")
-    source, hypothesis = (np.arange(n * pairs, dtype=np.intc) + k for k in (0, n * pairs))
-    offsets, first, none = np.arange(pairs + 1) * n, np.arange(pairs + 1), np.zeros(1, np.int64)
-    no_edit = (*np.zeros((2, 0), np.intc), none, none, np.zeros(0, np.intc))
-    gold = (np.zeros(pairs + 1, np.int64), *no_edit)
-    ticks = 0
-    thread = threading.Thread(
-        target=maxmatch.propose,
-        args=(source, offsets, hypothesis, offsets, first, gold, max_unchanged, limit),
-    )
-    thread.start()
-    while thread.is_alive():
-        time.sleep(0.001)
-        ticks += 1
-    assert ticks > 25
 
 
 def test_long_sentences_of_few_words() -> None:

@@ -14,12 +14,7 @@ from errata.core.errors import DataWarning, InputError
 from errata.data import Scores
 from errata.io.scores import read_score_files
 from errata.meta.matching import match
-from errata.meta.sentence_level import (
-    RatingLevels,
-    calibrated_marks,
-    rating_levels,
-    ratings_as_comparisons,
-)
+from errata.meta.sentence_level import RatingLevels, rating_levels, ratings_as_comparisons
 
 SYSTEMS = ("A", "B", "C", "D")
 
@@ -90,17 +85,6 @@ def test_ratings_are_comparisons_of_two_outputs_of_a_sentence() -> None:
     said = ratings_as_comparisons(scores("people", table, ("A", "B", "C")))
     assert said.outcome.tolist() == [1, 0, 1, 1]
     assert said.sentence.tolist() == [0, 1, 1, 1]
-
-
-def test_the_seed_decides_which_sentences_choose_the_threshold() -> None:
-    people, metric = drawn(3)
-    said = ratings_as_comparisons(scores("people", people))
-    found = [levels(people, metric, resamples=0, rng=seed).levels[0] for seed in range(4)]
-    for seed, level in enumerate(found):
-        chosen = calibrated_marks(said, scores("m", metric), rng=seed)
-        assert level.accuracy.value == pytest.approx(chosen.marks.value)
-        assert level.threshold == pytest.approx(np.mean(chosen.thresholds))
-    assert len({level.accuracy.value for level in found}) > 1
 
 
 def test_what_cannot_be_judged_is_refused() -> None:

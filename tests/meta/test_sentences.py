@@ -16,7 +16,7 @@ import pytest
 from errata.core.errors import InputError
 from errata.data import Judgment, Scores
 from errata.human.comparisons import Comparisons, compare
-from errata.meta.pairwise import CONVENTIONS, chance, confusion, human_ceiling, sign_tables
+from errata.meta.pairwise import CONVENTIONS, confusion, sign_tables
 from errata.meta.sentence_level import (
     ConventionName,
     calibrated_accuracy,
@@ -73,35 +73,6 @@ def test_published_sentence_level(oracles: Path, data_sets: Path, form: str) -> 
             np.testing.assert_allclose([low, high], expected[f"{name}_ci95"], atol=0.0015)
 
 
-TABLE = np.array([[10, 2, 3], [4, 5, 6], [1, 7, 20]], float)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("noties", (30 - 4) / 43),
-        ("wmt14", (30 - 4) / 43),
-        ("hties", (30 + 5 - 4) / 58),
-        ("wmt12", (30 - 4 - 9) / 43),
-        ("wmt13", (30 - 4) / 34),
-        ("accuracy", 35 / 58),
-        ("tau_b", 26 / np.sqrt((34 + 9) * (34 + 10))),
-    ],
-)
-def test_conventions_by_hand(name: str, value: float) -> None:
-    assert float(CONVENTIONS[name](TABLE)) == pytest.approx(value, rel=1e-14)
-    many = np.stack([TABLE, 2 * TABLE, np.zeros((3, 3))])
-    np.testing.assert_allclose(CONVENTIONS[name](many), [value, value, np.nan])
-
-
-def test_chance_knows_only_the_share_of_ties() -> None:
-    table = chance(TABLE)
-    np.testing.assert_allclose(table.sum(1), TABLE.sum(1))
-    np.testing.assert_allclose(table[:, 1] / table.sum(1), 14 / 58)
-    for name in ("noties", "wmt13", "tau_b"):
-        assert float(CONVENTIONS[name](table)) == pytest.approx(0, abs=1e-12)
-
-
 systems = ("A", "B", "C", "D")
 
 
@@ -124,20 +95,6 @@ def test_seeda_depends_on_names_and_is_kept_apart() -> None:
     assert seeda_accuracy(pairs, scores) == 0.0  # every tie is given to the later name
     assert seeda_accuracy(other, renamed) == 1.0
     assert "seeda" not in CONVENTIONS
-
-
-def test_the_ceiling_is_what_judges_reach_for_each_other() -> None:
-    judgments = [
-        Judgment("x", 0, (("A",), ("B",)), (1, 2)),
-        Judgment("y", 0, (("A",), ("B",)), (1, 2)),
-        Judgment("z", 0, (("B",), ("A",)), (1, 2)),
-        Judgment("x", 1, (("A",), ("B",)), (1, 1)),
-        Judgment("x", 1, (("A",), ("B",)), (1, 2)),
-    ]
-    table = human_ceiling(compare(judgments))
-    # Sentence 0: x-y agree (2 ordered pairs), x-z and y-z disagree (4); sentence 1: one judge.
-    assert table.sum() == 6
-    assert float(CONVENTIONS["noties"](table)) == pytest.approx((2 - 4) / 6)
 
 
 @pytest.mark.parametrize("convention", [c for c in get_args(ConventionName) if "seeda" not in c])

@@ -13,7 +13,6 @@ import pytest
 from errata.core.errors import InputError
 from errata.data import Scores
 from errata.meta.matching import match, match_systems
-from errata.meta.significance import flip_p_values
 from errata.meta.system_level import leave_one_out, p_value_matrix, system_level, windows
 from errata.meta.tables import system_level_table
 
@@ -72,76 +71,6 @@ def test_published_outlier_and_p_values(released: dict[str, Scores], oracles: Pa
 HUMAN = Scores("people", tuple("ABCDEF"), np.array([6.0, 5, 4, 3, 2, 1]))
 GOOD = Scores("good", tuple("FEDCBA"), np.array([1.0, 2, 3, 4, 5, 7]))
 BAD = Scores("bad", tuple("ABCDEF"), np.array([1.0, 4, 2, 4, 3, 2]))
-
-
-def test_systems_are_matched_by_name() -> None:
-    result = system_level(match(HUMAN, [GOOD, BAD]))
-    assert result.paired.systems == tuple("ABCDEF")
-    good, bad = result.agreements
-    assert good.values["spearman"] == pytest.approx(1.0)
-    assert good.values["accuracy"] == 1.0
-    assert bad.values["pearson"] < 0.3
-    assert good.intervals["pearson"][0] > 0.9
-    for test, p in result.p_values.items():
-        if test == "williams_spearman":  # ρ is perfect: nothing is left to test against
-            assert np.isnan(p).all()
-        else:
-            assert p[0, 1] < 0.5 < p[1, 0]
-        assert np.isnan(np.diag(p)).all()
-    (pair,) = result.pairs
-    assert (pair.better, pair.worse) == ("good", "bad")
-    assert pair.lead == pytest.approx(good.values["pearson"] - bad.values["pearson"])
-    np.testing.assert_equal(pair.holm, pair.p)  # a single pair needs no correction
-    assert not any("are few" in note for note in result.notes)  # the lead is large enough
-    close = replace(GOOD, scorer="close", values=GOOD.values + np.array([0, 1, 0, -1, 0, 1]) * 0.01)
-    assert "6 systems are few: in 1 of 1" in system_level(match(HUMAN, [GOOD, close])).notes[0]
-
-
-def test_intervals_over_resamples() -> None:
-    rng = np.random.default_rng(0)
-    human = replace(HUMAN, resampled=HUMAN.values + 0.1 * rng.normal(size=(200, 6)))
-    metric = replace(GOOD, resampled=GOOD.values + 2 * rng.normal(size=(300, 6)))
-    paired = match(human, [metric])
-    narrow = system_level(paired, over="judgments").agreements[0].intervals["pearson"]
-    wide = system_level(paired, over="sentences").agreements[0].intervals["pearson"]
-    both = system_level(paired, over="both").agreements[0]
-    assert narrow[1] - narrow[0] < wide[1] - wide[0]
-    assert both.intervals["pearson"][0] == pytest.approx(wide[0], abs=0.1)
-    assert 0.5 < both.values["soft_accuracy"] < 1
-    with pytest.raises(InputError, match="was not resampled"):
-        system_level(match(HUMAN, [metric]), over="judgments")
-
-
-def test_soft_accuracy_of_score_files() -> None:
-    """Sentence scores from a file say how sure a metric is, by flipping signs, as the WMT does."""
-    rng = np.random.default_rng(4)
-    tables = [values[:, None] + rng.normal(size=(6, 30)) for values in (HUMAN.values, GOOD.values)]
-    human, metric = (
-        replace(scores, sentences=table)
-        for scores, table in zip((HUMAN, GOOD.select(HUMAN.systems)), tables, strict=True)
-    )
-    result = system_level(match(human, [metric, BAD]), resamples=300, rng=2)
-    sure = [flip_p_values(s.sentences, resamples=300, rng=2) for s in (human, metric)]
-    upper = np.triu_indices(6, 1)
-    expected = 1 - np.abs(sure[0][upper] - sure[1][upper]).mean()
-    assert result.agreements[0].values["soft_accuracy"] == pytest.approx(expected)
-    assert "soft_accuracy" not in result.agreements[1].values
-    assert any("p-values of people, good flip signs" in note for note in result.notes)
-    assert (
-        "soft_accuracy"
-        not in system_level(match(human, [metric]), resamples=0).agreements[0].values
-    )
-
-
-def test_windows() -> None:
-    paired = match(HUMAN, [BAD])
-    found = windows(paired, 4, "spearman")
-    assert found.subsets == (tuple("ABCD"), tuple("BCDE"), tuple("CDEF"))
-    top = windows(paired, 3, top=True)
-    assert top.subsets == (("A", "B"), ("A", "B", "C"))
-    assert top.values[0, 0] == pytest.approx(-1.0)
-    with pytest.raises(InputError, match="window of 7"):
-        windows(paired, 7)
 
 
 def test_unmatched_systems_are_refused() -> None:

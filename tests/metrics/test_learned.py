@@ -135,16 +135,6 @@ def test_the_card_of_a_training_is_shown_and_signed(models: Path, tmp_path: Path
     assert "accuracy 0.500" in said
 
 
-def test_models_by_name_in_a_folder_of_models(
-    tiny_models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ERRATA_MODELS", str(tiny_models))
-    for text in ("some(models=some)", "impara(model=impara, similarity=encoder)"):
-        scores = scored(text, CORPUS, SYSTEMS[:1])
-        assert not any(str(tiny_models) in line for line in (scores.scorer, *scores.context))
-
-
 @pytest.mark.parametrize("weights", [(1, 2), (0, 0, 0), (1, -1, 1), (1, "a", 2), (1, 2, 1e999)])
 def test_weights_that_are_none(weights: Any) -> None:
     with pytest.raises(InputError, match="are not three weights"):

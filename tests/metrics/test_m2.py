@@ -128,23 +128,6 @@ def test_only_repeated_gold_edits_count_otherwise_by_default() -> None:
     }
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 3), st.integers(0, 2), st.sampled_from(["", "x", "y"])), max_size=6
-    ),
-    st.lists(st.sampled_from("abcxy"), max_size=6),
-)
-@settings(max_examples=200, deadline=None)
-def test_precision_and_recall_stay_below_one(
-    spans: list[tuple[int, int, str]], words: list[str]
-) -> None:
-    edits = tuple(Edit(a, min(3, a + n), text) for a, n, text in spans)
-    corpus = Corpus(("a b c",), ((Reference(0, edits),),))
-    correct, proposed, gold = M2().count(corpus, Hypotheses("A", (" ".join(words),)))[0, 0]
-    assert correct <= proposed
-    assert correct <= gold <= len(edits)
-
-
 def read_oracle(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file, delimiter="\t"))

@@ -6,7 +6,6 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -126,21 +125,6 @@ def test_a_single_sentence_takes_the_annotator_best_for_it(metric: str, single: 
     assert parse(metric).for_sentences == parse(single)
 
 
-@pytest.mark.parametrize("metric", [*BOTH, "pt_m2(total=sum)", "cleme2(weights=similarity)"])
-def test_weights_times_a_number_change_nothing(metric: str, monkeypatch: Patch) -> None:
-    corpus, systems = sample_corpus(), sample_systems()
-    values = []
-    for factor in (1.0, 1.75):
-
-        def scaled(text: str, reference: str, factor: float = factor) -> float:
-            return factor * round(likeness(text, reference), 6)
-
-        FakeBERTScore(scaled).put(monkeypatch)
-        values.append(scored(metric, corpus, systems))
-    np.testing.assert_allclose(values[0].values, values[1].values, rtol=1e-7)
-    np.testing.assert_allclose(values[0].sentences, values[1].sentences, atol=1e-6)
-
-
 def slow_sums(
     source: str, proposed: set[Edit], gold: set[Edit], reference: str, *, shared: bool
 ) -> tuple[Fraction, Fraction, Fraction]:
@@ -256,18 +240,6 @@ def test_edits_without_weight_share_one(monkeypatch: Patch) -> None:
         assert evaluate(kept, corpus, half)["A"] == 1.0
 
 
-def test_the_optimal_choice_is_the_best_of_all(monkeypatch: Patch) -> None:
-    FakeBERTScore(likeness).put(monkeypatch)
-    corpus, output = random_corpus(13, size=7)
-    metric = parse("pt_m2(total=sum, choice=optimal)")
-    counts = metric.count(corpus, output)
-    choices = product(*(range(len(references)) for references in corpus.references))
-    rows = np.arange(len(corpus))
-    best = max(float(metric.score(counts[rows, list(each)].sum(axis=0))) for each in choices)
-    assert evaluate(metric, corpus, output)["A"] == best
-    assert evaluate("pt_m2(total=sum)", corpus, output)["A"] < best
-
-
 def test_noise_of_the_model_is_no_weight(monkeypatch: Patch) -> None:
     FakeBERTScore(lambda text, reference: 0.5 + 9e-6 * likeness(text, reference)).put(monkeypatch)
     corpus, output = random_corpus(1)
@@ -287,22 +259,6 @@ def test_every_pair_is_asked_for_once(metric: str, monkeypatch: Patch) -> None:
     assert again.values[0] == together.values[0]
     assert f"{asked:,} pairs of texts were longer than the model takes, and cut" in together.notes
     assert f"model:{fake.memo.revision}" in together.context
-
-
-@pytest.mark.lm
-@pytest.mark.parametrize(
-    "metric",
-    ["pt_m2", *(pytest.param(name, marks=pytest.mark.long) for name in ("pt_errant", "cleme2"))],
-)
-def test_the_sample_with_a_real_encoder(metric: str) -> None:
-    pytest.importorskip("torch")
-    pytest.importorskip("transformers")
-    weights = "weights=similarity, " if metric == "cleme2" else ""
-    text = f"{metric}({weights}model=minilm)"
-    scores = scored(text, sample_corpus(), sample_systems())
-    plain = scored(metric.removeprefix("pt_"), sample_corpus(), sample_systems())
-    assert scores["fluent"] > scores["noisy"]
-    assert not np.allclose(scores.values, plain.values)
 
 
 def slow_bertscore(folder: Path, layer: int) -> Callable[[str, str], float]:

@@ -160,30 +160,6 @@ def test_the_parts_of_each_sentence(fake: FakeModel) -> None:
     assert_allclose(total.sentence_parts["-ln P source"][0], [6, np.nan, np.nan])
 
 
-def test_each_distinct_sentence_once_and_no_work_in_the_second_run(fake: FakeModel) -> None:
-    corpus = Corpus.from_texts([f"He go home {i % 30} ." for i in range(60)])
-    systems = [
-        Hypotheses(name, tuple(s.replace("go", verb) for s in corpus.sources))
-        for name, verb in [("A", "went"), ("B", "go"), ("C", "went"), ("D", "has gone")]
-    ]
-    seen: list[tuple[int, int]] = []
-    first = evaluate(
-        Scribendi(model="fake"),
-        corpus,
-        systems,
-        threads=4,
-        progress=lambda done, total: seen.append((done, total)),
-    )
-    assert len(fake.asked) == len(set(fake.asked)) == 90
-    assert (90, 90) in seen
-    again = evaluate(Scribendi(model="fake"), corpus, systems, threads=4)
-    lm.register("fake", lambda options: fake)  # as another process would open it
-    evaluate(Scribendi(model="fake", total="mean"), corpus, systems)
-    assert len(fake.asked) == 90
-    np.testing.assert_array_equal(first.values, again.values)
-    assert any(part == "model:fake@1" for part in first.context)
-
-
 def test_the_defaults_are_the_papers() -> None:
     assert repr(Scribendi()) == (
         "scribendi(model='gpt2', revision='', dtype='float32', "
@@ -234,36 +210,3 @@ def test_harper_counts_real_errors() -> None:
     check_metric(Harper())
     with pytest.raises(InputError, match="dialect='irish'"):
         evaluate(Harper(dialect="irish"), corpus, systems)
-
-
-def test_the_correlations_on_the_page_follow_from_its_table() -> None:
-    """docs/metrics/scribendi.md: r and ρ with the published human scores, 12 and 13 systems."""
-    from scipy.stats import pearsonr, spearmanr
-
-    page = (Path(__file__).parents[2] / "docs" / "metrics" / "scribendi.md").read_text("utf-8")
-    cells = [
-        [cell.strip().replace("−", "-") for cell in line.split("|")[1:-1]]
-        for line in page.splitlines()
-        if line.startswith("| ")
-    ]
-    head = next(row for row in cells if row[0] == "system")
-    table = {
-        row[0]: dict(zip(head, row, strict=True))
-        for row in cells
-        if len(row) == len(head) and row[0].isupper()
-    }
-    assert len(table) == 13
-    printed = {
-        (row[0].replace("`", "").replace("perplexity=", ""), int(row[1])): row[2:]
-        for row in cells
-        if len(row) == 6 and row[1] in ("12", "13")
-    }
-    assert len(printed) == 8
-    for (column, n), figures in printed.items():
-        systems = [name for name in table if n == 13 or name != "INPUT"]
-        ours = [float(table[name][column]) for name in systems]
-        found = []
-        for human in ("TrueSkill", "Expected Wins"):
-            theirs = [float(table[name][human]) for name in systems]
-            found += [pearsonr(ours, theirs)[0], spearmanr(ours, theirs)[0]]
-        assert [f"{value:.3f}".lstrip("0") for value in found] == figures, (column, n)

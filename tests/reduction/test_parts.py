@@ -415,31 +415,6 @@ def scored_in_parts(metric: Metric, several: list[tuple[Corpus, list[Hypotheses]
     return score_parts(metric, facts.systems, facts, counts)
 
 
-@settings(max_examples=12)
-@given(
-    cuts=st.lists(st.integers(0, 66), min_size=1, max_size=5),
-    text=st.sampled_from(["m2", "edits", "difficulty", "gleu(references=official, draws=3)"]),
-    limits=st.sampled_from([READ, MANY]),
-)
-def test_cuts_do_not_change_what_is_accumulated(
-    cuts: list[int], text: str, limits: BootstrapLimits
-) -> None:
-    metric, counts, _ = counted(text)
-    whole = [join_counts([each[s] for each in counts]) for s in range(3)]
-    at = Accumulator.start(metric, 3, limits).take(whole)
-    resumed = Accumulator.start(metric, 3, limits)
-    for a, b in itertools.pairwise((0, *sorted(cuts), 66)):
-        resumed = resumed.take([each[a:b] for each in whole])
-    found, wanted = (each.tallies.histogram for each in (resumed, at))
-    assert (found is None) == (wanted is None)
-    if found is not None and wanted is not None:
-        assert found.rows.tolist() == wanted.rows.tolist()
-        assert found.times.tolist() == wanted.times.tolist()
-    assert [each.totals.tolist() for each in resumed.systems] == [
-        each.totals.tolist() for each in at.systems
-    ]
-
-
 @pytest.mark.parametrize("size", [2**26, 2**53, 2**60])
 def test_whole_numbers_decide_in_a_standing(size: int) -> None:
     """F of the second reference is larger by less than a double shows (see test_running)."""
@@ -453,37 +428,6 @@ def test_whole_numbers_decide_in_a_standing(size: int) -> None:
     after = at.take([np.array([[[1, 1, 1], [2, 2, 2.0]]])])
     sums = after.systems[0].sums
     assert sums.exactly() == (size + 2, size + 2, size + 3)
-
-
-@given(
-    counts=st.lists(
-        st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=1, max_size=3),
-        min_size=1,
-        max_size=8,
-    ),
-    beta=st.sampled_from([0.5, 1.0, 2.0]),
-)
-@SEVERAL
-def test_the_best_choice_is_found_in_rounds(
-    counts: list[list[tuple[int, int, int]]], beta: float
-) -> None:
-    rows = np.full((len(counts), 3, 3), np.nan)
-    for i, several in enumerate(counts):
-        for r, (correct, more, missed) in enumerate(several):
-            rows[i, r] = correct, correct + more, correct + missed
-    metric = parse(f"m2(choice=optimal, beta={beta})")
-    facts = Facts(
-        ("A",), len(rows), 1, 3, parts=2, by_metric={repr(metric): {"edits": frozenset({"gold"})}}
-    )
-    parts = [rows[:3], rows[3:]]
-    wanted, found = (
-        score_parts(metric, ["A"], facts, [parts], resamples=3, limits=limits)
-        for limits in (LIMITS, BootstrapLimits(held=0))
-    )
-    assert found.values.tolist() == wanted.values.tolist()
-    assert {k: v.tolist() for k, v in found.parts.items()} == {
-        k: v.tolist() for k, v in wanted.parts.items()
-    }
 
 
 @pytest.mark.parametrize("frozen", [False, True])
