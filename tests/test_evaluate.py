@@ -15,13 +15,13 @@ import errata.scoring.evaluate
 from errata.core.errors import DataWarning, InputError, PluginError
 from errata.core.exact_sums import ExactSums
 from errata.core.parameters import About
-from errata.core.stats import Floats, Ints
+from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_hypotheses
 from errata.io.checks.alignment import unlike_lines
 from errata.metrics import parse
-from errata.metrics.base import Before, join_counts
+from errata.metrics.base import join_counts
 from errata.scoring.accumulator import chosen_counts, sentence_scores
 from errata.scoring.contract import validate_counts
 from errata.scoring.evaluate import evaluate, scores_of
@@ -239,23 +239,6 @@ def test_two_threads_score_what_one_does(
         wanted = [one.sentences[0].tolist() for one in each if one.sentences is not None]
         np.testing.assert_array_equal(scores.sentences, wanted)
     assert found[0] == found[1]
-
-
-def test_threads_share_the_scores_of_many_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    both = threading.Barrier(2)  # which only two threads pass
-
-    class Met(Toy):
-        def choose(self, counts: Floats, before: Before | None = None) -> Ints:
-            seen.add(threading.get_ident())
-            both.wait()
-            return super().choose(counts, before)
-
-    corpus, systems = corpus_of(9)
-    for most, parties in ((8, 2), (9, 1)):
-        both, seen = threading.Barrier(parties, timeout=60), set[int]()
-        monkeypatch.setattr("errata.scoring.evaluate.MANY", most)
-        assert evaluate(Met(), corpus, systems[:1], resamples=0, threads=2)["half"] == 4 / 9
-        assert (seen == {threading.get_ident()}) == (parties == 1)
 
 
 def test_no_sentence_has_a_score_below_nothing_that_is_nothing() -> None:

@@ -7,7 +7,6 @@ it would be silent, and is for `make sanitize` to notice, which runs this file t
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -40,7 +39,7 @@ from errata.kernels import (
     words,
 )
 from errata.kernels._doors import LARGEST
-from pure import KERNELS, load_maxmatch, load_pure
+from pure import load_maxmatch, load_pure
 
 I32, I64 = np.intc, np.int64
 COMPILED = not str(alignment.__file__).endswith(".py")
@@ -336,9 +335,6 @@ def test_the_largest_number_is_no_token() -> None:
             kernel.planes(*arguments)
 
 
-NAMES = sorted(path.stem for path in KERNELS.glob("[!_]*.py"))
-
-
 def constants(name: str) -> dict[str, object]:
     own = {key: value for key, value in vars(load_pure(name)).items() if key.isupper()}
     return {key: value for key, value in own.items() if not hasattr(_doors, key)}
@@ -366,17 +362,3 @@ def test_bits_of_maxmatch_do_not_overlap() -> None:
     for side in sides:
         assert bits[side] == bits[f"{side}_1"] + bits[f"{side}_2"]  # type: ignore[operator]
     assert bits["LATTICE_1"] + bits["LATTICE_2"] == 255  # type: ignore[operator]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_dialect(name: str) -> None:
-    """Types are annotations, and constants are const, but for those that C finds too large."""
-    for node in ast.walk(ast.parse((KERNELS / f"{name}.py").read_text(encoding="utf-8"))):
-        if not isinstance(node, ast.Call):
-            continue
-        called = ast.unparse(node.func)
-        assert called != "cython.locals"
-        if called == "cython.declare":
-            kind, value = node.args
-            large = eval(compile(ast.Expression(value), name, "eval")) >= 1 << 63
-            assert ast.unparse(kind).startswith("cython.const_") != large, ast.unparse(node)

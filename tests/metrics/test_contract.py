@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from command import errata
 from errata.core.errors import DataWarning, InputError, MissingExtraError
-from errata.core.parameters import Parameterised, name_in
+from errata.core.parameters import name_in
 from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.metrics import METRICS, parse
@@ -59,36 +59,6 @@ def test_every_metric_is_in_the_suite(name: str) -> None:
     assert any(name_in(text) == name for text in (*VARIANTS, *ENCODED, *LEARNED))
     assert METRICS.get(name).name == name
     assert METRICS.get(name).__doc__
-
-
-OPTIONAL = (
-    *("choose", "scope", "divisible", "unsettled", "files", "figures", "for_sentences", "columns"),
-    *("count_all", "headline", "facts", "describe"),
-)
-
-
-def test_the_contract_has_fifteen_members_and_no_more() -> None:
-    own = {name for name in vars(Metric) if not name.startswith("_")}
-    assert own == {"statistics", "count", "score", *OPTIONAL}
-    assert {name for name in Metric.__annotations__ if not name.startswith("_")} == set()
-    assert Metric.__abstractmethods__ == {"statistics", "count", "score"}  # and a name
-    assert "name" in Parameterised.__annotations__
-
-
-@pytest.mark.parametrize("member", OPTIONAL)
-def test_no_member_is_there_for_one_metric(member: str) -> None:
-    overriding = [n for n in METRICS.builtin if member in vars(METRICS.get(n))]
-    # Only the length weights of CLEME hang on a whole corpus; what else did has facts instead.
-    assert overriding == ["cleme"] if member == "unsettled" else len(overriding) > 1
-
-
-@pytest.mark.parametrize("name", METRICS.builtin)
-def test_every_override_says_what_it_does(name: str) -> None:
-    cls = METRICS.get(name)
-    for member in ("statistics", "count", "score", *OPTIONAL):
-        if member in vars(cls):
-            own = vars(cls)[member]
-            assert (own.fget if isinstance(own, property) else own).__doc__, member
 
 
 def test_a_sound_metric_passes() -> None:

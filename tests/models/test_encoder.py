@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from errata.core.errors import InputError, MissingExtraError
 from errata.models import Options
-from errata.models.checkpoint import Checkpoint
 from errata.models.encoder import join_pair, open_bertscore, open_encoder, open_regressor
-from errata.models.language import drop_memos
 from errata.training.fine_tune import open_trainable
 from tiny_encoder import VOCABULARY, write_regressor, write_roberta, write_tokenizer
 
@@ -96,30 +94,6 @@ def test_a_regressor_reads_texts_and_pairs(tiny_models: Path) -> None:
     assert len({round(value, 4) for value in rows[:, 0]}) > 10
     with pytest.raises(InputError, match="line break"):
         join_pair("a\nb", "c")
-
-
-def openings(models: Path) -> dict[str, Any]:
-    encoder, regressor = str(models / "encoder"), str(models / "some" / "grammer")
-    return {
-        "encoder": lambda: open_encoder(encoder).rows(TEXTS),
-        "regressor": lambda: open_regressor(regressor).rows(PAIRS),
-        "bertscore": lambda: open_bertscore(encoder, layer=1).rows(PAIRS),
-    }
-
-
-@pytest.mark.parametrize("role", ["encoder", "regressor", "bertscore"])
-def test_a_second_run_loads_no_weights(
-    tiny_models: Path, monkeypatch: pytest.MonkeyPatch, role: str
-) -> None:
-    rows = openings(tiny_models)[role]()
-
-    def fail(*args: Any, **more: Any) -> Any:
-        raise AssertionError("a model was loaded")
-
-    drop_memos(role)
-    monkeypatch.setattr(Checkpoint, "model", fail)
-    monkeypatch.setattr(Checkpoint, "tokenizer", fail)
-    assert_array_equal(openings(tiny_models)[role](), rows)
 
 
 def test_no_row_of_another_setting_is_taken(tiny_models: Path) -> None:
@@ -298,14 +272,3 @@ def test_positions_that_are_counted_from_the_padding_on(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     rows = open_encoder(str(write_roberta(tmp_path / "rob"))).rows(["a b " * 10, "a b a b"])
     assert rows[:, -1].tolist() == [22 - 10, 0]
-
-
-def test_layers_that_are_not_there(tiny_models: Path) -> None:
-    with pytest.raises(InputError, match=r"layer=3 is none of encoder; it has layers 1 to 2"):
-        open_bertscore(str(tiny_models / "encoder"), layer=3).rows([PAIRS[0]])
-
-
-def test_a_very_long_text(tiny_models: Path) -> None:
-    row = open_encoder(str(tiny_models / "encoder")).rows(["mat " * 50_000])[0]
-    assert row[-1] == 50_000 + 2 - 128
-    assert np.isfinite(row).all()

@@ -94,31 +94,6 @@ def test_a_sentence_that_is_too_long_is_not_cut(tiny: Path) -> None:
         open_model(str(tiny)).rows(["a " * 20])
 
 
-def test_memory_of_torch(tiny: Path) -> None:
-    import torch
-
-    memo = open_model(str(tiny), Options(batch_size=4))
-    model: Any = memo.compute.__self__  # type: ignore[attr-defined]
-    tokenizer, real, bos = model._loaded
-    tried: list[int] = []
-
-    class Small:
-        config, device = real.config, real.device
-
-        def __call__(self, input_ids: Any, attention_mask: Any) -> Any:
-            tried.append(len(input_ids))
-            if len(input_ids) > 1:
-                raise torch.OutOfMemoryError("CUDA out of memory")
-            return real(input_ids=input_ids, attention_mask=attention_mask)
-
-    model.__dict__["_loaded"] = (tokenizer, Small(), bos)
-    with pytest.warns(RuntimeWarning) as said:
-        rows = memo.rows(SENTENCES)
-    assert any("going on with 1" in str(warning.message) for warning in said)
-    assert tried == [4, 2, *[1] * len(SENTENCES)]  # what did not fit once is not tried again
-    assert_allclose(rows, [by_hand(tiny, s) for s in SENTENCES], rtol=1e-6, atol=1e-6)
-
-
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "HF_HUB_OFFLINE": "1", **environment}
     command = [sys.executable, "-c", code]
