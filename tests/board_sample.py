@@ -1,7 +1,5 @@
 """A worked example of a leaderboard: the systems of the sample, each with a card."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -7,8 +7,6 @@ and asks `assert_quiet` (nothing on the console, no request but for the page its
 managers.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The application of a campaign, called within this process, whose clock can be set."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Texts of made-up systems, for campaigns of tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from errata.collect.items import CampaignTexts

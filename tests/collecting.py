@@ -1,7 +1,5 @@
 """``errata collect`` as tests run it: commands, a server as a process, and judges who answer."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

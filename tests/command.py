@@ -4,8 +4,6 @@ Most tests ask what a command prints; those of exit codes under pipes, of start-
 imported need a real process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

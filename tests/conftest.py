@@ -1,7 +1,5 @@
 """Where the tests find what stands beside the project; they pass without it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

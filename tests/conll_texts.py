@@ -1,7 +1,5 @@
 """The CoNLL-2014 test set as text: source, two reference texts, the outputs of 13 systems."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import warnings

@@ -1,7 +1,5 @@
 """A web server on loopback for the tests: serves a folder, knows Range, can break off."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

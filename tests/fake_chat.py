@@ -1,7 +1,5 @@
 """A small chat server on this machine that misbehaves as it is told to."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

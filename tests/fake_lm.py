@@ -1,7 +1,5 @@
 """A language model for tests: deterministic, instant, and it counts how often it is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every reader, with files that it reads well."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The published judgments, for tests; each function skips where the data are not there."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What tests of the pages of `errata collect` share: campaigns that are served once, and judges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts of M2, sound and broken, and what the reader that goes line by line makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Texts that try to break a page: markup, words without end, writing from the right."""
 
-from __future__ import annotations
-
 NASTY = 'He write <script>document.title="pwned"</script> & "quotes\' <img src=x onerror=alert(1)>'
 LONG = "w" * 1000
 SOURCES = (

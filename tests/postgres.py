@@ -1,7 +1,5 @@
 """A PostgreSQL server for tests: started in a temporary folder, as another user when root."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

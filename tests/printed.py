@@ -1,7 +1,5 @@
 """Read printed tables back: rows of every form, and numbers that agree but for the last digits."""
 
-from __future__ import annotations
-
 import csv
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Processes of this machine: what they started, whether they live, and waiting for them."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable

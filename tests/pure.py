@@ -1,7 +1,5 @@
 """Load a kernel from its Python source, whether or not it was also compiled."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Made-up ratings: outputs whose errors can be read off their words."""
 
-from __future__ import annotations
-
 import csv
 import json
 from io import StringIO

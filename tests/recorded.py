@@ -6,8 +6,6 @@ that a number is what it was, not that it is right. After a change that is meant
 read like code. Words must be the same; numbers may differ in the last digits.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Scores alone: without intervals, and of any outputs, also such as fit their sources badly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from errata.data import Scores

@@ -4,8 +4,6 @@ What a judge notes as stored is exactly what the server called stored, which the
 the database.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import ssl

@@ -3,8 +3,6 @@
 Slow, and shares with the package only the extraction of edits and the reading of files.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

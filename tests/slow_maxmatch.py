@@ -6,8 +6,6 @@ while it is walked, penalties added per occurrence, a two-pointer sweep over ins
 Bellman-Ford with |V| - 1 passes. The kernel shares no code and no shortcut with it.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import product

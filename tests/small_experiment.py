@@ -1,7 +1,5 @@
 """A published table small enough to be checked by hand, as an experiment file."""
 
-from __future__ import annotations
-
 SMALL = '''
 name = "small"
 title = "A small experiment"

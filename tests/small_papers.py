@@ -4,8 +4,6 @@ They let all experiments run in seconds and without a download. What comes out m
 it stays the same is what tests ask. The real files are run by tests marked slow.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Campaigns in a database, open, with judges, answers and a clock that is set by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

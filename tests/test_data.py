@@ -1,7 +1,5 @@
 """The nouns refuse what cannot be true."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """Evaluation against what can be computed by hand."""
 
-from __future__ import annotations
-
 import random
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait

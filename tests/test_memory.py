@@ -1,7 +1,5 @@
 """The thread pool; many resamples are held a few at a time, by tracemalloc."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import tracemalloc

@@ -1,7 +1,5 @@
 """Plug-ins and metrics of one's own: found, named when they fail, and told apart from ours."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What resamples draw: one distribution by every kind, the same digits of every partition."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

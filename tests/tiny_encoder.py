@@ -5,8 +5,6 @@ hub and of the official SOME do. The heads of `write_some` and `write_impara` ar
 squares, on the vectors of the random encoder) to like the texts of `errata.testing` in their order.
 """
 
-from __future__ import annotations
-
 import json
 import string
 from collections.abc import Mapping, Sequence

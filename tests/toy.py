@@ -1,7 +1,5 @@
 """The smallest metric that keeps the contract, for tests of everything around metrics."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from errata.core.stats import Floats, Ints

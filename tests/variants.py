@@ -1,7 +1,5 @@
 """Every metric in the variants that matter, for its contract and for scores of parts."""
 
-from __future__ import annotations
-
 VARIANTS = [
     "m2",
     "m2(beta=1)",

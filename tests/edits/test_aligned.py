@@ -1,7 +1,5 @@
 """Edits between a sentence and its correction, whatever the language."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edits by the name of an extractor: the built-in one and the real ERRANT."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

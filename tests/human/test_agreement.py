@@ -1,7 +1,5 @@
 """Agreement of judges and of groups: the published figures, and second implementations."""
 
-from __future__ import annotations
-
 import ast
 import json
 from dataclasses import replace

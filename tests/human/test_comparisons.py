@@ -1,7 +1,5 @@
 """Comparisons: the published counts, what must hold for any judgments; sizes of campaigns."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Decisions and κ worked out many at a time, against loops over judgments and pairs of judges."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, combinations_with_replacement

@@ -1,7 +1,5 @@
 """Rankers and clusters: the published tables, second implementations, what must always hold."""
 
-from __future__ import annotations
-
 import csv
 import json
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Everything that is made of judgments, on small ones with all that judgments may have."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from itertools import product

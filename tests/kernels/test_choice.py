@@ -1,7 +1,5 @@
 """The running choice of references: exact in whole numbers, where doubles are not."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from types import ModuleType
 from typing import Any

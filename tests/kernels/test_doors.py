@@ -5,8 +5,6 @@ them or give a result. As plain Python an index that gets past the door is an In
 it would be silent, and is for `make sanitize` to notice, which runs this file too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any

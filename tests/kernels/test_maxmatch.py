@@ -1,7 +1,5 @@
 """The MaxMatch kernels: against the official procedure done slowly, compiled and not."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from types import ModuleType

@@ -1,7 +1,5 @@
 """N-gram overlaps: the kernel against counters, compiled against plain Python."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Paragraphs of M2 in a kernel: what is sound, and where everything stands."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

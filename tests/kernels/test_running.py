@@ -1,7 +1,5 @@
 """The sieve of running choices: what it decides is what exact fractions decide."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from types import ModuleType

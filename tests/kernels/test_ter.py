@@ -1,7 +1,5 @@
 """TER's edits: the kernel against sacrebleu, compiled and not."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The three-way alignment: against a full table, compiled and not, and what it costs."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """TrueSkill: the update, the sampled runs, their limit, the published tables; log_ndtr."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

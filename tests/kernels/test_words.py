@@ -1,7 +1,5 @@
 """Words of sentences and what lines show, against str.split, a dictionary and searches."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

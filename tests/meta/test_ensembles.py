@@ -1,7 +1,5 @@
 """Metrics combined: what a fit gains on the systems it saw, and what is left on others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import nnls

@@ -1,7 +1,5 @@
 """Accuracy pair by pair: rankings that count alike, thresholds, swaps; against plain loops."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Metric against metric, the command without people, and what stands below the tables."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

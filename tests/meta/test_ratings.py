@@ -1,7 +1,5 @@
 """Metrics against ratings of outputs: correlations over all outputs and within sentences."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

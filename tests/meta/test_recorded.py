@@ -1,7 +1,5 @@
 """Everything that is said of metrics, on small scores and judgments with all they may have."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from itertools import product

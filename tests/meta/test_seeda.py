@@ -1,7 +1,5 @@
 """Fifteen modern systems and the people of SEEDA (Kobayashi et al. 2024): files as they come."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

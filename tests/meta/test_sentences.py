@@ -1,7 +1,5 @@
 """Sentence level: the published counts, hand-made tables, and what must not matter."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Correlations and tests against scipy, published figures and closed forms."""
 
-from __future__ import annotations
-
 import csv
 import json
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """System level: published correlations, what the tests can tell, and what must not matter."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Measures aimed at one kind of edit, against GECLens and by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """BLEU and TER against sacrebleu, GREEN against its program and a plain count."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections import Counter

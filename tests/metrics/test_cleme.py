@@ -1,7 +1,5 @@
 """CLEME and CLEME2.0: the official program's figures, and what merged chunks are."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every metric, ours and every variant of it, keeps the contract."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Difficulty-weighted measures against the released scorer, and what stands behind them."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import importlib.util

@@ -1,7 +1,5 @@
 """ERRANT's F against ERRANT's own comparison, and what ours adds to it."""
 
-from __future__ import annotations
-
 import gzip
 import importlib.util
 import re

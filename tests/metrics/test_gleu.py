@@ -1,7 +1,5 @@
 """GLEU: published numbers digit for digit, the expectation, and a script written another way."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import math

@@ -1,7 +1,5 @@
 """Errors that a checker finds, Harper or a LanguageTool server, and metrics interpolated."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """I-measure: its three rows, the official program's numbers, mixtures against enumeration."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

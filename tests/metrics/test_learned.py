@@ -1,7 +1,5 @@
 """SOME, IMPARA and BERTScore as metrics, with checkpoints of the official layout made here."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """M2 against the official scorer, row by row, and what it promises beyond."""
 
-from __future__ import annotations
-
 import csv
 import json
 from fractions import Fraction

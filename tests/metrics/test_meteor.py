@@ -1,7 +1,5 @@
 """METEOR against nltk's own scores of sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """PT-M2 and PT-ERRANT: M2 and ERRANT whose edits weigh what a model says they are worth."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Scribendi, fluency and Harper: the paper's figures, the rule, and no sentence twice."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

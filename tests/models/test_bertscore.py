@@ -1,7 +1,5 @@
 """BERTScore against a slow one that was written from its description."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from functools import cache

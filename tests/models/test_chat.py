@@ -1,7 +1,5 @@
 """A chat server that is slow, busy, broken or not there, and a key that nobody gets to see."""
 
-from __future__ import annotations
-
 import socket
 import traceback
 from collections.abc import Iterator

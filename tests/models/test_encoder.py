@@ -1,7 +1,5 @@
 """Encoders and regressors from checkpoints of the official layout, made here."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

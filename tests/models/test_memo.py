@@ -1,7 +1,5 @@
 """The cache on disk: several processes, crashes, and no sentence twice."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

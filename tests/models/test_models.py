@@ -1,7 +1,5 @@
 """Batches, memory, cards and the registry of language models, without any real one."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """Real and tiny causal models through transformers."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

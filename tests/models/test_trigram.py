@@ -1,7 +1,5 @@
 """The trigram model inside the pocketsphinx wheel."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from pathlib import Path

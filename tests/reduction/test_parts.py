@@ -1,7 +1,5 @@
 """Every metric in parts, wherever they were cut: all digits, intervals and words of the whole."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import itertools

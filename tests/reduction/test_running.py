@@ -1,7 +1,5 @@
 """Sums and choices that do not depend on where a corpus is cut."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

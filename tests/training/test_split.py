@@ -1,7 +1,5 @@
 """Sources in parts, rows in batches, pairs for IMPARA, figures on what was held out."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The whole of TMU-GFM takes about twelve minutes of a processor: it is trained wh
 set (nightly), see docs/training.md.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A judge over a server that misbehaves: every figure by hand, every answer asked for once."""
 
-from __future__ import annotations
-
 import math
 import re
 import time

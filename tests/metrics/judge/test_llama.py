@@ -4,8 +4,6 @@ It answers 1, 2, 3, 4, 5 or the same for all, whatever it is shown: what warns o
 case here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A judge's answer is read whole or not at all; groups show every output as often as was asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
