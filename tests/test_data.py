@@ -21,7 +21,6 @@ from errata.data import (
     Judgment,
     Reference,
     Scores,
-    Vocabulary,
     apply_edits,
     short_names,
 )
@@ -181,17 +180,6 @@ def test_documents_can_be_named_later() -> None:
     assert named.documents == ("one", "two")
     assert named.edits is corpus.edits
     assert not corpus.documents
-
-
-@given(sentences)
-def test_interning_keeps_every_token(texts: list[str]) -> None:
-    vocabulary = Vocabulary()
-    tokens = vocabulary.intern(texts)
-    words = vocabulary.words()
-    assert [[words[i] for i in tokens[k]] for k in range(len(tokens))] == [t.split() for t in texts]
-    assert tokens.lengths.tolist() == [len(t.split()) for t in texts]
-    again = vocabulary.intern(texts)
-    np.testing.assert_array_equal(tokens.ids, again.ids)
 
 
 def test_scores_are_ordered() -> None:

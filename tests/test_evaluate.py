@@ -36,17 +36,6 @@ def corpus_of(n: int) -> tuple[Corpus, list[Hypotheses]]:
     return corpus, [Hypotheses("half", half), Hypotheses("none", tuple(sources))]
 
 
-def test_the_order_of_batches_is_kept_by_threads() -> None:
-    corpus, systems = corpus_of(3000)
-    seen: list[tuple[int, int]] = []
-    counts = Toy().count_all(
-        corpus, systems, threads=3, progress=lambda done, total: seen.append((done, total))
-    )
-    np.testing.assert_array_equal(counts[0][:, 0, 0], np.arange(3000) % 2)
-    assert seen[-1] == (6000, 6000)
-    assert len(seen) == 6
-
-
 def test_scores_and_sentences() -> None:
     scores = evaluate(Toy(), example_corpus(), example_systems(), resamples=50)
     assert scores["perfect"] == 1.0

@@ -1,7 +1,5 @@
 """Edits between a sentence and its correction, whatever the language."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,17 +34,6 @@ def test_edits_give_the_target_back(source: list[str], target: list[str]) -> Non
     assert apply_edits(source, edits) == target
     assert all(source[e.start : e.end] != e.replacement.split() for e in edits)
     assert [(e.start, e.end) for e in edits] == sorted((e.start, e.end) for e in edits)
-
-
-def test_a_batch_gives_what_single_sentences_give(submissions: Path, conll14: Path) -> None:
-    sources = (conll14 / "conll14st-test.tok.src").read_text().split("\n")[:1312]
-    targets = (submissions / "CAMB").read_text().split("\n")[:1312]
-    batch = extract_aligned(sources, targets)
-    assert sum(map(len, batch)) > 1000
-    for source, target, edits in zip(sources, targets, batch, strict=True):
-        assert apply_edits(source.split(), edits) == target.split()
-    for i in range(0, 1312, 40):
-        assert batch[i] == aligned_edits(sources[i].split(), targets[i].split())
 
 
 @pytest.mark.parametrize(

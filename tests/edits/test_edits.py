@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import errata.edits as extraction
-from command import errata
 from errata.core.errors import InputError, MissingExtraError
 from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.difficulty.study import by_kind
@@ -324,44 +323,6 @@ def test_the_version_names_everything(english: str) -> None:
     meta = load(english.partition(":")[2]).nlp.meta
     assert re.search(rf",{meta['name']}:{meta['version']}@[0-9a-f]{{8}}$", version)
     assert extractor_version("aligned") == "aligned"
-
-
-@pytest.mark.errant
-def test_convert_writes_what_errants_tools_read(
-    english: str, sentences: tuple[list[str], list[str]], tmp_path: Path
-) -> None:
-    sources, targets = sentences
-    (tmp_path / "s.txt").write_text("".join(s + "\n" for s in sources[:20]))
-    (tmp_path / "t.txt").write_text("".join(t + "\n" for t in targets[:20]))
-    for name in ("aligned", english):
-        given = ("--source", "s.txt", "--refs", "t.txt", "--extract", name)
-        errata("convert", *given, "--force", "-o", "o.m2", cwd=tmp_path)
-        spec = importlib.util.find_spec("errant")
-        script = Path(spec.origin).parent / "commands" / "compare_m2.py"
-        output = subprocess.run(
-            [sys.executable, script, "-hyp", "o.m2", "-ref", "o.m2", "-cse"],
-            check=True,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        ).stdout
-        edits = sum(
-            len(r.edits or ()) for refs in read_m2(tmp_path / "o.m2").references for r in refs
-        )
-        assert f"\n{edits}\t0\t0\t1.0\t1.0\t1.0\n" in output
-        assert edits > 10
-
-
-@pytest.mark.errant
-def test_gold_found_anew_can_have_other_kinds(english: str, tmp_path: Path) -> None:
-    (tmp_path / "gold.m2").write_text(
-        "S He go home .\nA 0 2|||Vt|||He goes|||REQUIRED|||-NONE-|||0\n\n"
-    )
-    (tmp_path / "out.txt").write_text("He goes home .\n")
-    given = ("--gold", "gold.m2", "out.txt", "--reextract", "--types", english)
-    done = errata("difficulty", *given, cwd=tmp_path)
-    assert "R:VERB:SVA" in done.stdout  # aligned found the span, ERRANT named it
-    assert "R:INFL" not in done.stdout
 
 
 @pytest.mark.long

@@ -161,31 +161,6 @@ def two_judges(first: list[int], second: list[int]) -> list[Judgment]:
     ]
 
 
-def test_the_first_decision_is_that_of_the_earliest_time() -> None:
-    def said(judge: str, rank: int, minute: int, i: int = 0) -> Judgment:
-        time = f"2025-03-03T09:{minute:02}:00Z"
-        return Judgment(judge, i, (("A",), ("B",)), (2, rank), time=time)
-
-    given = [said("ann", 1, 1), said("ann", 3, 2), said("bob", 1, 3), said("bob", 3, 4)]
-    given += [said(judge, 3, 5, i) for judge in ("ann", "bob") for i in range(1, 5)]
-    assert krippendorff(output_pairs(given)) == 1.0
-    assert krippendorff(output_pairs(given[::-1])) == 1.0
-    untimed = [replace(j, time=None) for j in (given[1], given[0], *given[2:])]
-    assert krippendorff(output_pairs(untimed)) < 1.0  # as they stand in the file
-
-
-def test_perfect_and_reversed_judges() -> None:
-    outcomes = [1, -1, -1, 1, -1, 1] * 20
-    same = judge_agreement(two_judges(outcomes, outcomes))
-    assert same.kappa[0, 1] == pytest.approx(1)
-    assert same.alpha == pytest.approx(1)
-    # Twice the same, so both agree with themselves: that makes nobody less of an outsider.
-    opposed = judge_agreement(2 * two_judges(outcomes, [-o for o in outcomes]))
-    assert opposed.within == pytest.approx(1)
-    assert opposed.kappa[0, 1] == pytest.approx(-1)
-    assert set(opposed.outsiders) == {"ann", "bob"}
-
-
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_krippendorff(level: str) -> None:
     """Against the krippendorff package, with missing decisions."""

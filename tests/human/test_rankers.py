@@ -189,20 +189,6 @@ def test_no_finite_strength_is_said() -> None:
     assert np.isfinite(BradleyTerry(prior=0.1).score(Counts(wins, np.zeros((3, 3))))).all()
 
 
-@pytest.mark.parametrize("text", ORDER_FREE)
-@settings(deadline=None, max_examples=20)
-@given(seed=st.integers(0, 10**6), order=st.permutations(range(5)))
-def test_names_decide_nothing(text: str, seed: int, order: list[int]) -> None:
-    counts, ranker = random_counts(seed), parse_ranker(text)
-    place = np.ix_(order, order)
-    np.testing.assert_allclose(
-        ranker.score(Counts(counts.wins[place], counts.ties[place])),
-        ranker.score(counts)[order],
-        rtol=0,
-        atol=1e-9,
-    )
-
-
 def test_who_stood_in_is_said_where_somebody_did() -> None:
     data = grundkiewicz_comparisons()
     sampled = parse_ranker("trueskill(runs=5)")

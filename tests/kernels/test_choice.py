@@ -75,19 +75,6 @@ def test_large_totals_are_decided_rightly(kernel: ModuleType, bits: int) -> None
     assert by_doubles(counts, carry) == (0 if bits > 28 else 1)
 
 
-@pytest.mark.parametrize("kernel", KERNELS, ids=["compiled", "plain"])
-@pytest.mark.parametrize("bits", [26, 53, 57])
-def test_any_totals_are_decided_rightly(kernel: ModuleType, bits: int) -> None:
-    rng = np.random.default_rng(bits)
-    weights = f_weights(0.5)
-    for _ in range(300):
-        proposed = int(rng.integers(2**bits, 2 ** (bits + 1)))
-        carry = (int(proposed * rng.random()), proposed, int(proposed * rng.random()))
-        counts = rng.integers(0, 4, (1, 3, 3))
-        chosen, _ = kernel.choose(counts, np.array(weights), np.array(carry), False)
-        assert chosen.tolist() == slow_choice(counts, weights, False, carry)
-
-
 @given(
     st.lists(st.integers(0, 2**62 - 1), min_size=4, max_size=4),
     st.sampled_from([0, 1, 2**31 - 1, 2**31, 2**32, 2**62 - 1]),
@@ -96,19 +83,6 @@ def test_products_of_126_bits_have_the_right_sign(numbers: list[int], edge: int)
     sign = load_pure("m2_counts")._sign
     for a, b, c, d in (numbers, [edge, *numbers[1:]], [numbers[0], edge, edge, numbers[3]]):
         assert sign(a, b, c, d) == (a * b > c * d) - (a * b < c * d)
-
-
-@pytest.mark.parametrize("beta", [0.5, 0.333333333])
-@given(data=st.data())
-def test_parts_of_a_corpus_are_decided_as_the_whole(beta: float, data: st.DataObject) -> None:
-    rows = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=2)
-    counts = np.array(data.draw(st.lists(rows, min_size=1, max_size=12)), np.float64)
-    cut = data.draw(st.integers(0, len(counts)))
-    whole, totals = running_choice(counts, beta, alone=False)
-    first, carry = running_choice(counts[:cut], beta, alone=False)
-    second, after = running_choice(counts[cut:], beta, alone=False, carry=carry)
-    assert [*first, *second] == whole.tolist()
-    assert after == totals
 
 
 @pytest.mark.parametrize("alone", [False, True])

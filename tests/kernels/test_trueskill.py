@@ -152,18 +152,6 @@ def test_threads_and_seeds() -> None:
     assert not (one == ranker.play(counts, 6)).any()
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10**6), st.permutations(range(6)))
-def test_limit_does_not_depend_on_names(seed: int, order: list[int]) -> None:
-    counts = small_counts(seed, 6)
-    place = np.ix_(order, order)
-    shuffled = Counts(counts.wins[place], counts.ties[place])
-    limit = TrueSkillMeanField()
-    np.testing.assert_allclose(
-        limit.score(shuffled), limit.score(counts)[order], rtol=0, atol=1e-12
-    )
-
-
 def test_equal_systems_get_equal_scores() -> None:
     """Runs too: the first game must not go by name."""
     wins = np.full((4, 4), 5.0)

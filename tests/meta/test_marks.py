@@ -15,14 +15,11 @@ from errata.meta.pairwise import (
     PairOutcomes,
     best_threshold,
     differences,
-    no_ties,
     pair_outcomes,
-    sign_tables,
     swap_test,
-    tau_b,
     tau_c_of_rankings,
 )
-from errata.meta.sentence_level import sentence_level, sentence_levels
+from errata.meta.sentence_level import sentence_level
 
 SYSTEMS = ("A", "B", "C", "D", "E")
 
@@ -124,19 +121,6 @@ def test_tau_c_needs_whole_systems() -> None:
         tau_c_of_rankings(pairs, np.zeros(len(pairs), np.int8), "rankings", 0, 0.95, 0)
 
 
-def test_tau_23_and_kendall_like_are_accuracies_turned_round() -> None:
-    judgments, (_, coarse) = material()
-    pairs = compare(judgments)
-
-    def value(name: str) -> float:
-        return sentence_level(pairs, coarse, convention=name, resamples=0).value.value  # type: ignore[arg-type]
-
-    assert value("tau_23") == pytest.approx(2 * value("accuracy") - 1)
-    decided = [(h, m) for row in plain_rows(judgments, coarse) for h, m in row if h]
-    won = sum(h * m > 0 for h, m in decided)
-    assert value("kendall_like") == pytest.approx((2 * won - len(decided)) / len(decided))
-
-
 def marks(pairs: Comparisons, scores: Scores, **options: bool) -> PairOutcomes:
     return pair_outcomes(pairs, differences(pairs, scores), **options)
 
@@ -169,23 +153,3 @@ def test_up_to_sixteen_units_swaps_are_tried_all(units: int) -> None:
     else:
         assert p != pytest.approx(exact, rel=1e-3)
         assert p * 101 == pytest.approx(round(p * 101))
-
-
-def test_pairs_of_metrics_are_compared_under_every_tau() -> None:
-    """By the same resamples for both: the share in which the lead is gone, the data among them."""
-    judgments, metrics = material()
-    pairs = compare(judgments)
-    found = sentence_levels(pairs, metrics, ["noties", "tau_b"], resamples=200, rng=3)
-    assert [(pair.convention, pair.test) for pair in found.contests] == [
-        ("noties", "bootstrap"),
-        ("tau_b", "bootstrap"),
-    ]
-    tables = sign_tables(pairs, metrics, resamples=200, rng=3)
-    for pair, read in zip(found.contests, (no_ties, tau_b), strict=True):
-        by_name = dict(zip((scores.name for scores in metrics), tables, strict=True))
-        better, worse = by_name[pair.better], by_name[pair.worse]
-        assert pair.lead == float(read(better.observed) - read(worse.observed)) > 0
-        lost = int((read(better.resampled) <= read(worse.resampled)).sum())
-        assert pair.p == (1 + lost) / 201
-    # Single pairs are drawn for each metric by itself, and there is no lead to resample.
-    assert sentence_levels(pairs, metrics, ["noties"], unit="pairs", resamples=9).contests == ()

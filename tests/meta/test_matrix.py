@@ -217,29 +217,6 @@ def test_intervals_that_are_not_there_are_not_spoken_of() -> None:
         assert "intervals over" not in found[name]["caption"]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "meta --sample -m gleu -m m2 --resamples 20",
-        "agree --sample",
-        "plan --sample --systems eager cautious --simulations 50",
-    ],
-)
-def test_every_table_is_signed(line: str) -> None:
-    """Each by a line of its own, or by that of the table before it, which has the same."""
-    printed = errata(*line.split()).stdout.strip().split("\n\n")
-    found = json.loads(errata(*line.split(), "--json").stdout)["tables"]
-    if "answer" in found[0]:
-        printed = printed[1:]
-    assert len(printed) == len(found) > 2
-    above = ""
-    for text, table in zip(printed, found, strict=True):
-        said = [x for x in text.splitlines() if x.startswith("signature: ")]
-        short = " ".join(dict.fromkeys(map(short_signature, table["signature"].split("\n"))))
-        assert said == ([] if short == above else [f"signature: {short}"])
-        above = short
-
-
 def test_above_is_the_table_before() -> None:
     one, other = (Table(("a",), ((1,),), signature=text) for text in ("one", "other"))
     lines = render([one, one, other, one]).splitlines()

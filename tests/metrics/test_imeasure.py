@@ -24,7 +24,6 @@ from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.datasets import sample_corpus, sample_systems
 from errata.io.m2 import parse_m2, read_m2
 from errata.kernels import threeway
 from errata.metrics.base import describe_data
@@ -644,20 +643,6 @@ def test_columns_are_those_of_the_recurrence_and_add_up_to_the_counts(
     counted = threeway.count_columns(ids, offsets, np.array([[0, 1, 2]]))[0][0, KINDS]
     kinds = Counter(column.kind for column in columns)
     assert [kinds[name] for name in STATISTICS[KINDS]] == counted.tolist()  # type: ignore[index]
-
-
-def test_the_sample_counts_what_its_columns_show() -> None:
-    corpus, system = sample_corpus(), sample_systems()[1]
-    metric = IMeasure()
-    counts = metric.count(corpus, system)
-    chosen = metric.choose(counts)[0]
-    for found in alignments(metric, corpus, system, range(0, 72, 5)):
-        kinds = Counter(column.kind for column in found.columns)
-        row = counts[found.sentence, chosen[found.sentence], KINDS]
-        assert [kinds[name] for name in STATISTICS[KINDS]] == row.tolist()  # type: ignore[index]
-        assert (
-            found.annotator == corpus.references[found.sentence][chosen[found.sentence]].annotator
-        )
 
 
 def test_parameters_of_the_metric_are_kept() -> None:

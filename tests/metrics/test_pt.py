@@ -111,18 +111,6 @@ def test_edits_that_all_weigh_one_give_the_plain_metric(
         assert found.headline == wanted.headline
 
 
-@pytest.mark.parametrize(
-    ("metric", "single"),
-    [
-        ("pt_m2", "pt_m2(choice=isolated)"),
-        ("pt_m2(sentences=last)", "pt_m2(sentences=last, choice=last)"),
-        ("pt_errant(total=sum)", "pt_errant(total=sum, choice=isolated)"),
-    ],
-)
-def test_a_single_sentence_takes_the_annotator_best_for_it(metric: str, single: str) -> None:
-    assert parse(metric).for_sentences == parse(single)
-
-
 def slow_sums(
     source: str, proposed: set[Edit], gold: set[Edit], reference: str, *, shared: bool
 ) -> tuple[Fraction, Fraction, Fraction]:

@@ -94,22 +94,6 @@ def test_signature_and_what_the_scores_depend_on(fake: FakeChat) -> None:
     assert fluent.headline == "fluency"
 
 
-def test_more_outputs_than_fit_are_all_judged(fake: FakeChat) -> None:
-    """Not only the five most frequent ones, in the order of the alphabet."""
-    scores = scored("judge(repeats=3)", CORPUS, MANY)
-    assert not np.isnan(scores.sentences).any()
-    np.testing.assert_array_equal(scores.sentences[:, 0], [1, 2, 3, 4, 5, 5, 5, 5])
-    shown = [shown_targets(prompt) for prompt in fake.prompts()]
-    seen = Counter(target for targets in shown for target in targets)
-    assert seen == {
-        **{h.sentences[0]: 3 for h in MANY},
-        "same": 3,
-        **{f"t{i}": 3 for i in range(8)},
-    }
-    assert max(map(len, shown)) == 4  # eight in two groups
-    assert any(targets != sorted(targets) for targets in shown)
-
-
 def test_blanks_around_a_text_are_no_part_of_it(fake: FakeChat) -> None:
     spaced = Hypotheses("B", tuple(f" {text}  " for text in A.sentences))
     corpus = Corpus.from_texts([f"{text} " for text in CORPUS.sources])
@@ -524,20 +508,6 @@ def test_files_of_one_name_are_not_one_model(fake: FakeChat) -> None:
     named = "judge(model='model.gguf', url='http://127.0.0.1:9/v1')"
     assert scored(named, Corpus.from_texts(CORPUS.sources), A)["A"] == 1
     assert len(fake.asked) == asked
-
-
-def test_what_nobody_scored_alone_was_shown_and_not_ranked(fake: FakeChat) -> None:
-    fake.plan.extend(["prose", "prose"])
-    corpus = Corpus.from_texts([f"s {i}" for i in range(9)])
-    system = Hypotheses("A", tuple(f"t {i}" for i in range(9)))
-    metric = parse("judge(group=1, repeats=1, concurrency=1)")
-    with pytest.warns(DataWarning, match="1 of 9 answers of the judge could not be read"):
-        judged = metric.judged(corpus, [system])
-    rankings = rankings_of(judged, corpus, [system], "m", absolute=True)
-    assert [(each.groups, each.ranks) for each in rankings[:2]] == [
-        ((("A",),), (None,)),
-        ((("A",),), (1,)),
-    ]
 
 
 def test_what_has_a_score_alone_is_ranked_without_what_has_none() -> None:
