@@ -152,15 +152,6 @@ def test_cohen(weights: str, power: int) -> None:
     assert kappa(table, weights=weights).value == pytest.approx(cohen(x, y, power), abs=1e-12)
 
 
-def two_judges(first: list[int], second: list[int]) -> list[Judgment]:
-    """Judgments of A and B on as many sentences, outcomes 1 (A better), 0, -1."""
-    return [
-        Judgment(judge, i, (("A",), ("B",)), (2, 2 + outcome))
-        for judge, outcomes in (("ann", first), ("bob", second))
-        for i, outcome in enumerate(outcomes)
-    ]
-
-
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_krippendorff(level: str) -> None:
     """Against the krippendorff package, with missing decisions."""

@@ -2,7 +2,7 @@
 
 import random
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, product
 from types import ModuleType
 
@@ -13,61 +13,19 @@ from hypothesis import strategies as st
 
 from errata.kernels import cuts, threeway
 from pure import load_pure
+from slow_threeway import align_slowly
 
 Sentence = Sequence[int]
 sentences = st.lists(st.integers(0, 3), max_size=7)
 
 
-def steps(
-    a: Sentence, b: Sentence, c: Sentence, i: int, j: int, k: int
-) -> Iterator[tuple[tuple[int, int, int], int]]:
-    """The steps into a cell and their costs, in the official order."""
-
-    def unlike(x: int, y: int) -> int:
-        return 0 if x == y else 3
-
-    if i and j and k:
-        yield (
-            (1, 1, 1),
-            (unlike(a[i - 1], b[j - 1]) + unlike(a[i - 1], c[k - 1]) + unlike(b[j - 1], c[k - 1])),
-        )
-    if i and j:
-        yield (1, 1, 0), unlike(a[i - 1], b[j - 1]) + 4
-    if i and k:
-        yield (1, 0, 1), unlike(a[i - 1], c[k - 1]) + 4
-    if j and k:
-        yield (0, 1, 1), unlike(b[j - 1], c[k - 1]) + 4
-    for step, there in (((1, 0, 0), i), ((0, 1, 0), j), ((0, 0, 1), k)):
-        if there:
-            yield step, 4
-
-
-def full_table(a: Sentence, b: Sentence, c: Sentence) -> list[int]:
-    """The columns by the definition, without any shortcut."""
-    cost: dict[tuple[int, int, int], int] = {}
-    for i in range(len(a) + 1):
-        for j in range(len(b) + 1):
-            for k in range(len(c) + 1):
-                cost[i, j, k] = min(
-                    (
-                        cost[i - x, j - y, k - z] + more
-                        for (x, y, z), more in steps(a, b, c, i, j, k)
-                    ),
-                    default=0,
-                )
-    i, j, k = len(a), len(b), len(c)
-    found = [0, 0, 0, 0, 0, cost[i, j, k]]
-    while i or j or k:
-        x, y, z = next(
-            (x, y, z)
-            for (x, y, z), more in steps(a, b, c, i, j, k)
-            if cost[i, j, k] == cost[i - x, j - y, k - z] + more
-        )
-        s, h, r = a[i - 1] if x else -1, b[j - 1] if y else -1, c[k - 1] if z else -1
-        kind = (0 if h == r else 1) if s == h else 2 if s == r else 3 if h == r else 4
-        found[kind] += 1
-        i, j, k = i - x, j - y, k - z
-    return found
+def full_table(*texts: Sentence) -> list[int]:
+    """Return how many columns of each kind the definition gives, and what they cost."""
+    cost, columns = align_slowly(*texts)
+    found = [0] * 5
+    for s, h, r in columns:
+        found[(0 if h == r else 1) if s == h else 2 if s == r else 3 if h == r else 4] += 1
+    return [*found, cost]
 
 
 def align(

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from errata.core.errors import InputError
 from errata.data import Judgment, Scores
 from errata.human import Comparisons, compare
-from errata.meta.pairwise import (
-    PairOutcomes,
-    best_threshold,
-    differences,
-    pair_outcomes,
-    swap_test,
-    tau_c_of_rankings,
-)
+from errata.meta import pairwise
 from errata.meta.sentence_level import sentence_level
 
 SYSTEMS = ("A", "B", "C", "D", "E")
@@ -79,7 +72,7 @@ def test_the_best_threshold_is_the_smallest_with_most_right(pairs: list[tuple[in
     reached = {t: sum(gain for size, gain in pairs if size <= t) for t in (0, *dict(pairs))}
     best = min(t for t in reached if reached[t] == max(reached.values()))
     size, gain = np.array(pairs, np.float64).reshape(-1, 2).T
-    assert best_threshold(size, gain) == best
+    assert pairwise.best_threshold(size, gain) == best
 
 
 def test_in_sample_calibration_tries_every_threshold_and_is_marked() -> None:
@@ -118,11 +111,11 @@ def test_tau_c_is_scipy_s_in_every_ranking() -> None:
 def test_tau_c_needs_whole_systems() -> None:
     pairs = compare([Judgment("ann", 0, (("A", "B"), ("C",)), (1, 2))], members="expected")
     with pytest.raises(InputError, match="expected members are parts"):
-        tau_c_of_rankings(pairs, np.zeros(len(pairs), np.int8), "rankings", 0, 0.95, 0)
+        pairwise.tau_c_of_rankings(pairs, np.zeros(len(pairs), np.int8), "rankings", 0, 0.95, 0)
 
 
-def marks(pairs: Comparisons, scores: Scores, **options: bool) -> PairOutcomes:
-    return pair_outcomes(pairs, differences(pairs, scores), **options)
+def marks(pairs: Comparisons, scores: Scores, **options: bool) -> pairwise.PairOutcomes:
+    return pairwise.pair_outcomes(pairs, pairwise.differences(pairs, scores), **options)
 
 
 def test_swaps_are_tried_all_where_they_are_few() -> None:
@@ -135,18 +128,18 @@ def test_swaps_are_tried_all_where_they_are_few() -> None:
     sums = [float(np.dot(signs, units)) for signs in product((1, -1), repeat=many)]
     better = np.mean([s >= sum(units) - 1e-9 for s in sums])
     worse = np.mean([s <= sum(units) + 1e-9 for s in sums])
-    found = swap_test(pairs, first, second, unit="rankings")
+    found = pairwise.swap_test(pairs, first, second, unit="rankings")
     assert found == pytest.approx((better, worse))
-    assert swap_test(pairs, second, first, unit="rankings") == pytest.approx(found[::-1])
-    assert swap_test(pairs, first, first) == (1.0, 1.0)
+    assert pairwise.swap_test(pairs, second, first, unit="rankings") == pytest.approx(found[::-1])
+    assert pairwise.swap_test(pairs, first, first) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("units", [15, 16, 17])
 def test_up_to_sixteen_units_swaps_are_tried_all(units: int) -> None:
     pairs = compare([Judgment("ann", k, (("A",), ("B",)), (1, 2), f"i{k}") for k in range(units)])
     right = np.arange(units) > 3
-    first, second = (PairOutcomes(side, np.ones(units)) for side in (right, ~right))
-    p, _ = swap_test(pairs, first, second, resamples=100)
+    first, second = (pairwise.PairOutcomes(side, np.ones(units)) for side in (right, ~right))
+    p, _ = pairwise.swap_test(pairs, first, second, resamples=100)
     exact = scipy.stats.binom.sf(units - 5, units, 0.5)
     if units <= 16:
         assert p == pytest.approx(exact, rel=1e-12)

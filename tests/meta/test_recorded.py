@@ -10,26 +10,9 @@ import pytest
 
 from errata.data import Judgment, Scores
 from errata.human import Comparisons, compare
+from errata.meta import pairwise, significance
 from errata.meta.matching import match, match_comparisons, match_systems
-from errata.meta.pairwise import (
-    CONVENTIONS,
-    chance,
-    confusion,
-    differences,
-    human_ceiling,
-    pair_outcomes,
-    swap_test,
-)
 from errata.meta.sentence_level import ConventionName, calibrated_accuracy, sentence_levels
-from errata.meta.significance import (
-    detectable_difference,
-    flip_p_values,
-    holm,
-    holm_pairs,
-    permutation_test,
-    williams,
-    williams_test,
-)
 from errata.meta.system_level import leave_one_out, p_value_matrix, system_level, windows
 from recorded import check, outcome
 
@@ -101,12 +84,12 @@ def swaps(number: int, unit: str, **options: object) -> object:
     pairs = compare(said(number))
     table = numbers(5, 2, 4, 1 + number // 5)
     marks = [
-        pair_outcomes(
-            pairs, differences(pairs, Scores("m", tuple("ABCD"), t.mean(1), t)), **options
+        pairwise.pair_outcomes(
+            pairs, pairwise.differences(pairs, Scores("m", tuple("ABCD"), t.mean(1), t)), **options
         )  # type: ignore[arg-type]
         for t in table
     ]
-    p = swap_test(pairs, *marks, unit=unit, resamples=40)  # type: ignore[arg-type]
+    p = pairwise.swap_test(pairs, *marks, unit=unit, resamples=40)  # type: ignore[arg-type]
     reach = [m.chance(pairs, ties) for m, ties in product(marks, (0.0, 0.3))]
     between = [m.interval(pairs, "sentences", 20, 0.8, 1) for m in marks]
     return {
@@ -206,16 +189,16 @@ CASES = {
         for folds in (1, 2, 3, 6, 7)
     },
     "confusion": lambda: [
-        confusion(material()[0], each, threshold=t, unit=u)
+        pairwise.confusion(material()[0], each, threshold=t, unit=u)
         for each in material()[1]
         for t in (0.0, 0.3)
         for u in (None, "judges", "sentences")
     ],
-    "ceiling": lambda: [human_ceiling(compare(said(k))) for k in (5, 30, 60)],
+    "ceiling": lambda: [pairwise.human_ceiling(compare(said(k))) for k in (5, 30, 60)],
     "conventions": lambda: [
         {
-            "chance": chance(table),
-            **{n: [f(table), f(chance(table))] for n, f in CONVENTIONS.items()},
+            "chance": pairwise.chance(table),
+            **{n: [f(table), f(pairwise.chance(table))] for n, f in pairwise.CONVENTIONS.items()},
         }
         for table in (np.abs(numbers(2, 3, 3)), np.abs(numbers(4, 2, 3, 3)), np.zeros((3, 3)))
     ],
@@ -227,27 +210,31 @@ CASES = {
         )
     },
     "williams": lambda: [
-        outcome(partial(williams, a, b, c, n))
+        outcome(partial(significance.williams, a, b, c, n))
         for a, b, c, n in product((-0.3, 0.6, 1.0), (0.2, 0.5), (-0.1, 0.4, 1.0), (3, 4, 9))
     ],
     "williams of scores": lambda: [
-        outcome(partial(williams_test, *numbers(8, 3, 7), kind=kind))
+        outcome(partial(significance.williams_test, *numbers(8, 3, 7), kind=kind))
         for kind in KINDS  # type: ignore[arg-type]
     ],
     "permutations": lambda: [
-        permutation_test(*numbers(seed, 3, n), kind=kind, resamples=50, rng=2)  # type: ignore[arg-type]
+        significance.permutation_test(*numbers(seed, 3, n), kind=kind, resamples=50, rng=2)  # type: ignore[arg-type]
         for seed, n, kind in product((1, 2), (4, 15, 16, 17, 25), ("pearson", "spearman"))
     ],
     "flips": lambda: [
-        flip_p_values(np.where(numbers(6, 4, 9) > limit, np.nan, numbers(7, 4, 9)), resamples=30)
+        significance.flip_p_values(
+            np.where(numbers(6, 4, 9) > limit, np.nan, numbers(7, 4, 9)), resamples=30
+        )
         for limit in (-9.0, 1.5, 9.0)
     ],
     "holm": lambda: [
-        holm([0.01, np.nan, 0.04, 0.03, 0.9, 0.03]),
-        holm_pairs(np.array([[np.nan, 0.1, 0.5], [0.9, np.nan, 0.02], [0.5, 0.98, np.nan]])),
+        significance.holm([0.01, np.nan, 0.04, 0.03, 0.9, 0.03]),
+        significance.holm_pairs(
+            np.array([[np.nan, 0.1, 0.5], [0.9, np.nan, 0.02], [0.5, 0.98, np.nan]])
+        ),
     ],
     "detectable": lambda: [
-        detectable_difference(worse, between, n, level=level)
+        significance.detectable_difference(worse, between, n, level=level)
         for worse, between, n, level in product(
             (-0.2, 0.6, 0.95), (0.3, 0.8), (3, 4, 5, 13), (0.05, 0.2)
         )

@@ -31,14 +31,8 @@ from errata.core.stats import Estimate, group_ids, holm, merge_ties, stable_orde
 from errata.data import Judgment, Scores
 from errata.human import compare
 from errata.human.ranking import ranks_of
+from errata.meta import significance
 from errata.meta.pairwise import CONVENTIONS, confusion
-from errata.meta.significance import (
-    flip_p_values,
-    permutation_test,
-    standings,
-    williams,
-    williams_test,
-)
 
 values = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=12)
 
@@ -84,15 +78,17 @@ def test_flips_are_those_of_all_signs() -> None:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(3, 8)) + np.array([[0.0], [0.4], [1.0]])
     signs = 1 - 2 * ((np.arange(256)[:, None] >> np.arange(8)) & 1)
-    found = flip_p_values(scores, resamples=20_000, rng=1)
+    found = significance.flip_p_values(scores, resamples=20_000, rng=1)
     for a in range(3):
         for b in range(3):
             apart = scores[a] - scores[b]
             exact = ((signs * apart).sum(1) >= apart.sum() - 1e-12).mean()
             assert found[a, b] == pytest.approx(exact, abs=4 * np.sqrt(0.25 / 20_000))
     some = np.where(np.arange(8) == 3, np.nan, scores)
-    np.testing.assert_array_equal(flip_p_values(some), flip_p_values(np.delete(scores, 3, axis=1)))
-    assert np.isnan(flip_p_values(np.full((2, 4), np.nan))).all()
+    np.testing.assert_array_equal(
+        significance.flip_p_values(some), significance.flip_p_values(np.delete(scores, 3, axis=1))
+    )
+    assert np.isnan(significance.flip_p_values(np.full((2, 4), np.nan))).all()
 
 
 def test_soft_accuracy() -> None:
@@ -140,13 +136,13 @@ def test_williams_equals_the_published_p_values(oracles: Path) -> None:
     assert len(rows) == 48
     for row in rows:
         r12, r13, r23 = (float(row[name]) for name in ("r12", "r13", "r23"))
-        result = williams(r12, r13, r23, int(row["n"]))
+        result = significance.williams(r12, r13, r23, int(row["n"]))
         assert result.t == pytest.approx(float(row["t"]), rel=1e-12)
         assert result.p == pytest.approx(float(row["one_sided_p"]), rel=1e-10)
     with pytest.raises(InputError):
-        williams(0.5, 0.4, 0.3, 3)
+        significance.williams(0.5, 0.4, 0.3, 3)
     with pytest.raises(InputError, match="not made for kendall"):
-        williams_test([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3], kind="kendall")
+        significance.williams_test([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3], kind="kendall")
 
 
 PEOPLE = [0.62, 0.57, 0.56, 0.55, 0.54, 0.51, 0.3]
@@ -168,7 +164,7 @@ def test_williams_is_undefined_where_nothing_is_left_to_chance(
     first: list[float], second: list[float], kind: Correlation
 ) -> None:
     for x, y in ((first, second), (second, first)):
-        result = williams_test(PEOPLE, x, y, kind=kind)
+        result = significance.williams_test(PEOPLE, x, y, kind=kind)
         assert np.isnan([result.t, result.p]).all()
 
 
@@ -176,11 +172,11 @@ def test_permutation_test_is_exact_for_few_systems() -> None:
     rng = np.random.default_rng(3)
     human = rng.normal(size=8)
     good, bad = human + 0.3 * rng.normal(size=8), rng.normal(size=8)
-    p = permutation_test(human, good, bad)
-    assert p == permutation_test(human, good, bad, rng=9)
+    p = significance.permutation_test(human, good, bad)
+    assert p == significance.permutation_test(human, good, bad, rng=9)
     assert 1 / 256 <= p < 0.05
-    assert permutation_test(human, bad, good) > 0.9
-    assert permutation_test(human, good, good) == 1.0
+    assert significance.permutation_test(human, bad, good) > 0.9
+    assert significance.permutation_test(human, good, good) == 1.0
 
 
 def test_holm_equals_a_worked_example() -> None:
@@ -201,7 +197,7 @@ def test_extreme_scores_have_the_same_figures(scale: float) -> None:
     for kind in ("pearson", "spearman", "kendall", "accuracy"):
         assert correlate(kind, far[0], people) == pytest.approx(correlate(kind, near[0], people))
     # Warnings are errors here: nothing overflows on the way.
-    p, q = (permutation_test(people, *v, resamples=200, rng=0) for v in (far, near))
+    p, q = (significance.permutation_test(people, *v, resamples=200, rng=0) for v in (far, near))
     assert p == pytest.approx(q)
 
 
@@ -211,7 +207,7 @@ def estimates(values: list[float]) -> list[Estimate]:
 
 def places(values: list[float], p: dict[tuple[int, int], float]) -> list[int | None]:
     names = [f"m{k}" for k in range(len(values))]
-    found, _ = standings(names, estimates(values), lambda a, b: p.get((a, b), 1.0))
+    found, _ = significance.standings(names, estimates(values), lambda a, b: p.get((a, b), 1.0))
     return [each.place for each in found]
 
 
@@ -229,7 +225,7 @@ def test_tests_of_one_best_are_corrected_together() -> None:
     told = {(0, 1): 0.03, (0, 2): 0.03}
     assert places([0.9, 0.5, 0.4], told) == [1, 1, 1]  # 0.03 twice is 0.06
     names = ["a", "b", "c"]
-    _, tests = standings(names, estimates([0.9, 0.5, 0.4]), lambda a, b: told[a, b])
+    _, tests = significance.standings(names, estimates([0.9, 0.5, 0.4]), lambda a, b: told[a, b])
     assert [test.holm for test in tests] == holm([0.03, 0.03]).tolist()
     assert [(test.best, test.other, test.place) for test in tests] == [("a", "b", 1), ("a", "c", 1)]
     assert [test.lead for test in tests] == pytest.approx([0.4, 0.5])
@@ -237,7 +233,7 @@ def test_tests_of_one_best_are_corrected_together() -> None:
 
 def test_an_undefined_test_tells_nobody_apart_and_nothing_has_no_place() -> None:
     assert places([0.9, 0.5, np.nan], {(0, 1): float("nan")}) == [1, 1, None]
-    found, tests = standings(["a", "b"], estimates([0.9, 0.5]), None)
+    found, tests = significance.standings(["a", "b"], estimates([0.9, 0.5]), None)
     assert [each.place for each in found] == [None, None]
     assert tests == ()
 
@@ -263,7 +259,7 @@ OURS = {
     ids=lambda r: "-".join(map(str, (r["human"], r["corr"], r["higher"], r["lower"], r["n"]))),
 )
 def test_williams_of_other_implementations(row: dict[str, Any]) -> None:
-    result = williams(row["r12"], row["r13"], row["r23"], row["n"])
+    result = significance.williams(row["r12"], row["r13"], row["r23"], row["n"])
     assert result.t == pytest.approx(row["t"], rel=1e-12)
     assert result.p == pytest.approx(row["one_sided_p"], rel=1e-10)
 

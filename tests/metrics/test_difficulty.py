@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 from conll_texts import SYSTEMS
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
-from errata.difficulty.study import (
-    by_kind,
-    correction_agreement,
-    errors,
-    missed_by,
-    missed_only_by,
-    only_corrected_by,
-    weight_intervals,
-)
+from errata.difficulty import study
 from errata.edits import retype
 from errata.edits.aligner import aligned_edits
 from errata.io import read_hypotheses_m2, read_m2
@@ -92,7 +84,7 @@ def test_the_released_demo(demo: Two) -> None:
         n.astype(int).tolist() for n in np.split(found.tally.solved, found.chunks.bounds[1:-1])
     ] == GOLDEN["n_correct"]
     assert {
-        r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in by_kind(found)
+        r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in study.by_kind(found)
     } == GOLDEN["by_kind"]
 
 
@@ -156,7 +148,7 @@ def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) 
     assert (~right).sum() == 58031
     assert round(float(found.weights[~right].mean()), 4) == 0.0129
     assert (found.weights[~right] != 0).sum() == 2869
-    kinds = by_kind(
+    kinds = study.by_kind(
         build_difficulty_map(retype(corpus, "aligned", IGNORED), [], Difficulty(weights=str(path))),
         tier=2,
     )
@@ -411,23 +403,23 @@ def test_edits_that_cannot_be_compared() -> None:
 
 def test_who_corrects_what(demo: Two) -> None:
     found = build_difficulty_map(*demo)
-    every = errors(found)
+    every = study.errors(found)
     assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
         *(("", "have been", ("0",)), ("about", "", ("1",)), ("its", "it", ("0", "1", "2"))),
         *(("have been", "go", ("0",)), ("", "the", ("0", "1", "2")), ("tomorrow", "", ())),
     ]
-    assert [e.edit.replacement for e in only_corrected_by(found, "0")] == ["have been", "go"]
-    assert [e.tokens for e in only_corrected_by(found, "1")] == ["about"]
-    assert missed_only_by(found, "2") == []
+    assert [e.edit.replacement for e in study.only_corrected_by(found, "0")] == ["have been", "go"]
+    assert [e.tokens for e in study.only_corrected_by(found, "1")] == ["about"]
+    assert study.missed_only_by(found, "2") == []
     few = build_difficulty_map(demo[0], [demo[1][0], demo[1][2]])
-    assert [e.tokens for e in missed_only_by(few, "2")] == ["", "have been"]
-    assert [e.tokens for e in missed_by(found, "0")] == ["about", "tomorrow"]
+    assert [e.tokens for e in study.missed_only_by(few, "2")] == ["", "have been"]
+    assert [e.tokens for e in study.missed_by(found, "0")] == ["about", "tomorrow"]
     with pytest.raises(InputError, match="no system 'x'"):
-        only_corrected_by(found, "x")
+        study.only_corrected_by(found, "x")
 
 
 def test_agreement_between_systems(demo: Two) -> None:
-    kappa, jaccard = correction_agreement(build_difficulty_map(*demo))
+    kappa, jaccard = study.correction_agreement(build_difficulty_map(*demo))
     # 0 corrects errors 0, 2, 3, 4 and 1 corrects 1, 2, 4: alike on 2, 4 (both) and 5 (neither).
     assert jaccard[0, 1] == pytest.approx(2 / 5)
     observed, expected = 3 / 6, (4 / 6) * (3 / 6) + (2 / 6) * (3 / 6)
@@ -439,33 +431,35 @@ def test_agreement_between_systems(demo: Two) -> None:
 def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     found = build_difficulty_map(corpus, systems)
-    chunks = [e.chunk for e in errors(found)]
-    low_high = weight_intervals(found, chunks, resamples=4000, rng=1)
+    chunks = [e.chunk for e in study.errors(found)]
+    low_high = study.weight_intervals(found, chunks, resamples=4000, rng=1)
     # n of 3 systems: the bootstrap distribution of a weight is 1 - Binomial(3, n/3) / 3.
     for (low, high), n in zip(low_high, found.tally.solved[chunks], strict=True):
         assert (low, high) == {0: (1, 1), 1: (0, 1), 3: (0, 0)}[int(n)]
-    rows = by_kind(found, tier=1, resamples=500, rng=1)
+    rows = study.by_kind(found, tier=1, resamples=500, rng=1)
     assert {r.kind for r in rows} == {"M", "R", "U"}
     for row in rows:
         assert row.low <= row.mean <= row.high
-    again = by_kind(found, tier=1, resamples=500, rng=1)
+    again = study.by_kind(found, tier=1, resamples=500, rng=1)
     assert again == rows
     with pytest.raises(InputError, match="systems behind the weights"):
-        weight_intervals(build_difficulty_map(corpus, systems, Difficulty(weights="none")), chunks)
+        study.weight_intervals(
+            build_difficulty_map(corpus, systems, Difficulty(weights="none")), chunks
+        )
     others = build_difficulty_map(corpus, systems[:1], with_weights_of(found, tmp_path / "w.txt"))
     with pytest.raises(InputError, match="systems behind the weights"):
-        weight_intervals(others, chunks)
+        study.weight_intervals(others, chunks)
 
 
 def test_kinds_are_grouped_by_tier(demo: Two) -> None:
     found = build_difficulty_map(*demo)
-    assert {r.kind for r in by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
-    verb = next(r for r in by_kind(found, tier=2) if r.kind == "VERB")
+    assert {r.kind for r in study.by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
+    verb = next(r for r in study.by_kind(found, tier=2) if r.kind == "VERB")
     assert (verb.frequency, round(verb.mean, 4)) == (2, 0.6667)
-    replaced = next(r for r in by_kind(found, tier=1) if r.kind == "R")
+    replaced = next(r for r in study.by_kind(found, tier=1) if r.kind == "R")
     assert replaced.sd == pytest.approx(np.std([0, 2 / 3], ddof=1))  # of the sample
     with pytest.raises(InputError, match="tier 4"):
-        by_kind(found, tier=4)
+        study.by_kind(found, tier=4)
 
 
 def test_elastic_matching_of_endless_sentences_is_refused_before_memory_is_asked_for() -> None:

@@ -46,6 +46,7 @@ from errata.metrics.imeasure.references import (
 from errata.scoring.accumulator import chosen_counts
 from errata.scoring.evaluate import evaluate
 from scored import scored
+from slow_threeway import align_slowly
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "imeasure_edge_cases.json"
 ASPECTS = {"c": "correction", "d": "detection"}
@@ -598,36 +599,6 @@ def test_the_example_of_chollampatt_and_ng() -> None:
     assert [k for k, c in enumerate(columns, 1) if c.kind != "unchanged"] == [5, 8, 11]
 
 
-def _slowly(s: list[str], h: list[str], r: list[str]) -> list[tuple[str | None, ...]]:
-    """The official recurrence and its order of steps, cell by cell."""
-
-    def pair(a: str | None, b: str | None) -> int:
-        return 0 if a == b else 2 if None in (a, b) else 3
-
-    def price(column: tuple[str | None, ...]) -> int:
-        return sum(pair(column[a], column[b]) for a, b in ((0, 1), (0, 2), (1, 2)))
-
-    steps = [(1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
-
-    @cache
-    def best(i: int, j: int, k: int) -> tuple[int, tuple[tuple[str | None, ...], ...]]:
-        if i == j == k == 0:
-            return 0, ()
-        found = []
-        for di, dj, dk in steps:
-            if i >= di and j >= dj and k >= dk:
-                column = (
-                    s[i - 1] if di else None,
-                    h[j - 1] if dj else None,
-                    r[k - 1] if dk else None,
-                )
-                cost, path = best(i - di, j - dj, k - dk)
-                found.append((cost + price(column), (*path, column)))
-        return min(found, key=lambda each: each[0])
-
-    return list(best(len(s), len(h), len(r))[1])
-
-
 @example(list("ab"), list("ba"), list("aaaa"))
 @example(list("b"), list("bba"), list("bab"))
 @given(LETTERS, LETTERS, LETTERS)
@@ -635,7 +606,7 @@ def test_columns_are_those_of_the_recurrence_and_add_up_to_the_counts(
     s: list[str], h: list[str], r: list[str]
 ) -> None:
     columns = align_three(s, h, r)
-    assert [tuple(column) for column in columns] == _slowly(s, h, r)
+    assert [tuple(column) for column in columns] == align_slowly(s, h, r)[1]
     for row, words in zip(range(3), (s, h, r), strict=True):
         assert [column[row] for column in columns if column[row] is not None] == words
     ids = np.array([ord(word) for words in (s, h, r) for word in words], np.int32)

@@ -16,17 +16,7 @@ import errata.models as lm
 from errata.core.errors import InputError, MissingExtraError
 from errata.core.stats import Estimate, Floats
 from errata.io.atomic import file_set
-from errata.models import Options, in_batches, perplexity
-from errata.models.cards import (
-    GateThreshold,
-    Head,
-    ModelCard,
-    PartSize,
-    TrainedOn,
-    TrainingFolder,
-    card_files,
-    read_model_card,
-)
+from errata.models import Options, cards, in_batches, perplexity
 from errata.models.checkpoint import locate
 from errata.models.language import require_modules
 from fake_lm import FakeModel
@@ -243,30 +233,34 @@ def test_models_are_found_in_their_own_folder(
 
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
-HEAD = Head("pearson", 9, Estimate(0.45, 0.3, 0.6), Estimate(0.3, 0.1, 0.5), 0.4, 0.5, 7, 20)
-CARD = ModelCard(
+HEAD = cards.Head("pearson", 9, Estimate(0.45, 0.3, 0.6), Estimate(0.3, 0.1, 0.5), 0.4, 0.5, 7, 20)
+CARD = cards.ModelCard(
     "some",
     "minilm@1",
-    TrainedOn("rated.csv", "ab" * 32, 100, 40, "CC0", ("Somebody. 2020.",), ("2 left out",)),
-    {"train": PartSize(80, 30), "validation": PartSize(11, 5), "test": PartSize(9, 5)},
+    cards.TrainedOn("rated.csv", "ab" * 32, 100, 40, "CC0", ("Somebody. 2020.",), ("2 left out",)),
+    {
+        "train": cards.PartSize(80, 30),
+        "validation": cards.PartSize(11, 5),
+        "test": cards.PartSize(9, 5),
+    },
     {"grammer": HEAD},
     {"epochs": 2, "learning_rate": 1e-4, "rows": None},
 )
 
 
-def _written(folder: Path, card: ModelCard) -> None:
-    for name, data in card_files(card).items():
+def _written(folder: Path, card: cards.ModelCard) -> None:
+    for name, data in cards.card_files(card).items():
         (folder / name).write_bytes(data)
 
 
 def test_a_card_is_read_as_it_was_written(tmp_path: Path) -> None:
     _written(tmp_path, CARD)
-    assert read_model_card(tmp_path) == CARD
-    assert read_model_card(tmp_path / "elsewhere") is None
+    assert cards.read_model_card(tmp_path) == CARD
+    assert cards.read_model_card(tmp_path / "elsewhere") is None
 
 
 def test_a_card_says_everything_to_people(tmp_path: Path) -> None:
-    text = card_files(CARD)["card.md"].decode()
+    text = cards.card_files(CARD)["card.md"].decode()
     for said in (
         "| grammer | r | 0.450 [0.300, 0.600] | 0.300 [0.100, 0.500] | 9 | 7 of 20 |",
         "ab" * 32,
@@ -284,34 +278,34 @@ def test_a_card_says_everything_to_people(tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_is_null(tmp_path: Path) -> None:
-    head = Head("accuracy", 0, UNKNOWN, UNKNOWN, math.nan, -math.inf)
-    card = ModelCard("impara", "e", CARD.data, CARD.split, {"impara": head})
-    data = card_files(card)["card.json"]
+    head = cards.Head("accuracy", 0, UNKNOWN, UNKNOWN, math.nan, -math.inf)
+    card = cards.ModelCard("impara", "e", CARD.data, CARD.split, {"impara": head})
+    data = cards.card_files(card)["card.json"]
     nothing = dict.fromkeys(("value", "low", "high"))
     assert json.loads(data)["heads"]["impara"]["value"] == nothing
     _written(tmp_path, card)
-    read = read_model_card(tmp_path)
+    read = cards.read_model_card(tmp_path)
     assert math.isnan(read.heads["impara"].value.low)
     assert (read.heads["impara"].spearman, read.heads["impara"].validation) == (None, None)
 
 
 def test_a_card_of_impara_names_a_threshold_for_its_encoder(tmp_path: Path) -> None:
     card = replace(CARD, metric="impara", settings={"encoder": "minilm"})
-    assert "## Gate" not in card_files(card)["card.md"].decode()
-    gated = replace(card, gate=GateThreshold(0.81, 0.9912, 113))
-    said = card_files(gated)["card.md"].decode()
+    assert "## Gate" not in cards.card_files(card)["card.md"].decode()
+    gated = replace(card, gate=cards.GateThreshold(0.81, 0.9912, 113))
+    said = cards.card_files(gated)["card.md"].decode()
     assert "99.1% of 113 corrections of the validation part have a cosine" in said
     assert "`impara(model=FOLDER, similarity=minilm, threshold=0.81)`" in said
     _written(tmp_path, gated)
-    assert read_model_card(tmp_path) == gated
+    assert cards.read_model_card(tmp_path) == gated
     data = json.loads((tmp_path / "card.json").read_text("utf-8"))
     del data["gate"]  # a card from before there were thresholds
     (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
-    assert read_model_card(tmp_path) == card
+    assert cards.read_model_card(tmp_path) == card
     data["gate"] = {"threshold": 0.8, "kept": 1.0, "rows": -1}
     (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
     with pytest.raises(InputError, match=r"gate\.rows: -1 is below 0"):
-        read_model_card(tmp_path)
+        cards.read_model_card(tmp_path)
 
 
 def test_a_card_says_how_many_texts_were_cut(tmp_path: Path) -> None:
@@ -319,13 +313,13 @@ def test_a_card_says_how_many_texts_were_cut(tmp_path: Path) -> None:
     assert replace(CARD, settings=settings).cuts == ()
     card = replace(CARD, heads={"grammer": replace(HEAD, cut=1203)}, settings=settings)
     assert card.cuts == ("grammer: 1,203 texts longer than 128 tokens, cut",)
-    assert card.cuts[0] in card_files(card)["card.md"].decode()
+    assert card.cuts[0] in cards.card_files(card)["card.md"].decode()
     _written(tmp_path, card)
-    assert read_model_card(tmp_path) == card
+    assert cards.read_model_card(tmp_path) == card
     data = json.loads((tmp_path / "card.json").read_text("utf-8"))
     del data["heads"]["grammer"]["cut"]  # a card from before that was counted
     (tmp_path / "card.json").write_text(json.dumps(data), "utf-8")
-    assert read_model_card(tmp_path) == replace(CARD, settings=settings)
+    assert cards.read_model_card(tmp_path) == replace(CARD, settings=settings)
 
 
 @pytest.mark.parametrize(
@@ -334,25 +328,25 @@ def test_a_card_says_how_many_texts_were_cut(tmp_path: Path) -> None:
 def test_what_is_no_card_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "card.json").write_text(text, "utf-8")
     with pytest.raises(InputError, match=r"card\.json:(1:)? not a model card"):
-        read_model_card(tmp_path)
+        cards.read_model_card(tmp_path)
 
 
 def test_a_number_too_large_for_a_float_is_refused(tmp_path: Path) -> None:
-    text = card_files(CARD)["card.json"].decode().replace("0.45", "9" * 400, 1)
+    text = cards.card_files(CARD)["card.json"].decode().replace("0.45", "9" * 400, 1)
     (tmp_path / "card.json").write_text(text, "utf-8")
     with pytest.raises(InputError, match=r"heads\.grammer\.value\.value: the number is not finite"):
-        read_model_card(tmp_path)
+        cards.read_model_card(tmp_path)
 
 
 def test_parts_are_kept_until_all_are_put_in_place(tmp_path: Path) -> None:
     """A run that was broken off finds what it had finished, and only under the same key."""
     with file_set():
-        folder = TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
+        folder = cards.TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
         (folder.start("grammer") / "config.json").write_text("{}")
         folder.finish("grammer", "key", HEAD)
         assert not (tmp_path / "new" / "grammer").exists()
     with file_set():
-        again = TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
+        again = cards.TrainingFolder.at(tmp_path / "new", ["grammer", "fluency"])
         assert again.finished("grammer", "key") == HEAD
         assert again.finished("grammer", "other") is None
         assert again.finished("fluency", "key") is None
@@ -366,7 +360,7 @@ def test_parts_are_kept_until_all_are_put_in_place(tmp_path: Path) -> None:
 def test_a_trained_folder_is_replaced_only_on_demand(tmp_path: Path) -> None:
     def train(force: bool) -> None:
         with file_set(force=force):
-            folder = TrainingFolder.at(tmp_path, [""])
+            folder = cards.TrainingFolder.at(tmp_path, [""])
             (folder.start("") / "config.json").write_text(f'{{"forced": "{force}"}}')
             folder.finish("", "key", HEAD)
             folder.put_card(CARD)
@@ -380,4 +374,4 @@ def test_a_trained_folder_is_replaced_only_on_demand(tmp_path: Path) -> None:
     assert not (tmp_path / ".unfinished").exists()
     # A card of other models beside this one would be read as its own.
     with file_set(force=True), pytest.raises(InputError, match=r"another training, config\.json;"):
-        TrainingFolder.at(tmp_path, ["grammer"])
+        cards.TrainingFolder.at(tmp_path, ["grammer"])
