@@ -40,7 +40,8 @@ def entries(path: Path) -> dict[str, str]:
     return {plain(line): line for line in lines if line and not line.startswith("#")}
 
 
-TEST_FILES = sorted(set(REQUIREMENTS.glob("*.txt")) - {REQUIREMENTS / "lock.txt"})
+OLDEST = REQUIREMENTS / "oldest.txt"
+TEST_FILES = sorted(set(REQUIREMENTS.glob("*.txt")) - {REQUIREMENTS / "lock.txt", OLDEST})
 
 
 def direct() -> set[str]:
@@ -68,6 +69,13 @@ def test_the_lock_pins_all_that_is_asked_for() -> None:
     for name in ("test.txt", "errant.txt"):
         wanted |= entries(REQUIREMENTS / name).keys()
     assert wanted <= locked.keys()
+
+
+def test_the_oldest_versions_are_those_allowed() -> None:
+    extras = (each for extra in ("plot", "web") for each in EXTRAS[extra])
+    allowed = {plain(each): each.partition(">=")[2] for each in (*PROJECT["dependencies"], *extras)}
+    for name, line in entries(OLDEST).items():
+        assert f"{line.partition('==')[2]}.".startswith(f"{allowed[name]}."), name
 
 
 def licences() -> dict[str, str]:
