@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import warnings
@@ -96,14 +95,6 @@ def test_signatures_are_short_unless_asked_for() -> None:
         ]
 
 
-def test_digits_can_be_chosen() -> None:
-    line = "score --sample -m m2 -m bleu --resamples 0"
-    assert re.search(r"eager +82 \* +85 \*", run(f"{line} --digits 0").stdout)
-    latex = run(f"{line} --digits 3 --format latex").stdout
-    assert r"eager & \textbf{81.646} & \textbf{84.745} \\" in latex
-    assert r"\label{tab:overview}" in latex
-
-
 @pytest.mark.parametrize("columns", [80, 60, 200])
 def test_tables_keep_to_the_terminal(columns: int) -> None:
     line = "score --sample --resamples 40 --compare -m m2 -m gleu -m bleu -m ter -m green"
@@ -181,9 +172,3 @@ def test_intervals_from_few_resamples_cause_a_warning(
         warnings.simplefilter("always")
         options.Bootstrap(resamples, confidence)
     assert [words in str(each.message) for each in found] == ([True] if words else [])
-
-
-def test_few_resamples_cause_a_warning_in_every_command() -> None:
-    for line in ("score --sample -m gleu", "meta --sample -m gleu", "rank --sample"):
-        assert "too narrow" in run(f"{line} --resamples 39").stderr
-        assert run(f"{line} --resamples 40").stderr == ""

@@ -186,14 +186,6 @@ def test_running_uncompiled_is_reported_once(tmp_path: Path) -> None:
     assert "uncompiled" not in done.stdout
 
 
-def test_an_error_without_words_is_called_by_its_kind(capfd: pytest.CaptureFixture[str]) -> None:
-    """As a library raises one after a timeout."""
-    from errata.cli.main import _failed
-
-    assert _failed(TimeoutError()) == 2
-    assert capfd.readouterr().err == "errata: output: TimeoutError\n"
-
-
 class Terminal(io.StringIO):
     """A stream that claims to be a terminal."""
 

@@ -34,24 +34,10 @@ def logs(line: str, cwd: Path) -> dict[str, Any]:
 
 def test_texts_with_marks(folder: Path) -> None:
     found = logs(LINE, folder)
-    values = {row["figure"]: row["value"] for row in found["logs"]}
-    assert values == {
-        "sentences": 4,
-        "changed": 3,
-        "change rate": 0.75,
-        "edits": 3,
-        "edits per sentence": 0.75,
-        "marked clean": 2,
-        "false alarms": 1,
-        "false alarm rate": 0.5,
-        "answered": 2,
-        "accepted": 1,
-        "accepted share": 0.5,
-    }
-    assert [(row["kind"], row["edits"]) for row in found["logs_by_kind"]] == [
-        ("R:INFL", 2),
-        ("R:OTHER", 1),
-    ]
+    values = [row["value"] for row in found["logs"]]  # sentences, changed, change rate, edits, ...
+    assert values == [4, 3, 0.75, 3, 0.75, 2, 1, 0.5, 2, 1, 0.5]
+    kinds = [(row["kind"], row["edits"]) for row in found["logs_by_kind"]]
+    assert kinds == [("R:INFL", 2), ("R:OTHER", 1)]
     by_slice = [(row["slice"], row["sentences"]) for row in found["logs_by_slice"]]
     assert by_slice == [("(none)", 1), ("de", 1), ("en", 2)]
     assert len(found["logs_by_slice_and_kind"]) == 3

@@ -124,17 +124,6 @@ def test_several_claims_and_systems(m2: Any, tmp_path: Path) -> None:
     assert failing.count(" yes") == 2
 
 
-@pytest.mark.parametrize("form", ["json", "tsv"])
-def test_scores_that_were_printed_hold(form: str, tmp_path: Path) -> None:
-    done = errata("score", "--sample", "-m", "gleu", "--resamples", 0, "--format", form)
-    file = tmp_path / f"scores.{form}"
-    file.write_text(done.stdout, encoding="utf-8")
-    assert errata("verify", file, "--sample").stdout.count(" yes") == 5
-    changed = done.stdout.replace("0.64146", "0.64147")
-    file.write_text(changed, encoding="utf-8")
-    assert errata("verify", file, "--sample", code=1).stdout.count(" yes") == 4
-
-
 # A process that scores and then says how much memory it had at most, in MB. What getrusage says
 # is at least what the process had that started it.
 WEIGHED = """

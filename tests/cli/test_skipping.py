@@ -129,13 +129,6 @@ def test_means_of_sentence_scores_are_of_what_is_left(tmp_path: Path) -> None:
     assert drop_sentences(scores, read_skipped("4")) is scores
 
 
-def test_convert_leaves_them_out(made: Path) -> None:
-    text = run(f"convert gold.m2 --only-source {SKIP}", cwd=made).stdout
-    assert text == (made / "fewer" / "source.txt").read_text("utf-8")
-    line = "convert --source source.txt --refs reference0.txt"
-    assert run(f"{line} {SKIP}", cwd=made).stdout == run(line, cwd=made / "fewer").stdout
-
-
 def test_sentences_left_out_twice_keep_their_numbers() -> None:
     corpus = Corpus.from_texts(list("abcdef")).without_sentences(1).without_sentences(1, 3)
     assert corpus.sources == ("a", "d", "f")

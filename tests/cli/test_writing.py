@@ -65,13 +65,6 @@ def test_no_input_is_overwritten(folder: Path, name: str) -> None:
     assert contents(folder) == before
 
 
-def test_an_input_is_refused_before_the_work(folder: Path) -> None:
-    """Before anything is read, so before other faults are found."""
-    given = ("--gold", "nowhere.m2", "eager.txt", "--write-weights", "eager.txt", "--force")
-    done = errata("difficulty", *given, code=2, cwd=folder)
-    assert done.stderr.startswith("errata: eager.txt: the file is an input")
-
-
 @MANY
 def test_what_exists_is_overwritten_only_by_force(folder: Path, name: str) -> None:
     arguments, option, given = WRITERS[name]

@@ -234,16 +234,6 @@ def test_a_wrong_checksum_names_file_and_remedy(toy: Toy, other: bytes) -> None:
     assert {p.name for p in fetch.download_folder().rglob("*") if p.is_file()} <= {".lock"}
 
 
-def test_a_file_that_shrank_on_the_server(toy: Toy) -> None:
-    toy.part.parent.mkdir(parents=True)
-    toy.part.write_bytes(b"?" * 1000)
-    toy.original(LARGE).write_bytes(b"short")
-    with pytest.raises(InputError, match="checksum"):
-        toy.fetch()
-    assert toy.server.requests[0][2] == 416
-    assert not toy.part.exists()
-
-
 def test_a_missing_file_says_404(toy: Toy) -> None:
     toy.original("small.txt").unlink()
     with pytest.raises(InputError, match=r"cannot fetch small.txt of toy.*HTTP 404"):

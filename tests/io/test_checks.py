@@ -19,7 +19,6 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.io.checks.alignment import check_alignment
 from errata.io.checks.containers import check_container
 from errata.io.checks.damage import check_edit_offsets
-from errata.io.judgments.checks import similar_names
 
 OURS = ("quoted-lines", "prefix", "columns", "case", "cut-lines", "normalisation", "refusal")
 SORRY = "I'm sorry, but I can't help with that ."
@@ -109,12 +108,6 @@ def test_gold_offsets_counted_from_1_are_named() -> None:
     )
     (found,) = check_edit_offsets(replace(corpus, references=moved), "gold.m2")
     assert (found.code, found.path) == ("shifted-edits", "gold.m2")
-
-
-def test_names_that_differ_in_case_are_named() -> None:
-    assert similar_names(["cautious", "Cautious", "bold"]) == [
-        "'Cautious' and 'cautious' differ in case only"
-    ]
 
 
 def test_sound_samples_have_no_finding() -> None:

@@ -8,65 +8,27 @@ import pytest
 
 import errata.io
 from errata.core.errors import DataWarning, InputError
-from errata.data import Corpus, Edit, Reference
-from errata.io import read_corpus, read_hypotheses
+from errata.data import Corpus
+from errata.io import read_hypotheses
 from errata.io.outputs import system_name
 from errata.io.slices import MOST_VALUES, NO_VALUE, read_slices
 
-M2 = (
-    "S He go home .\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\n"
-    "A 1 2|||V|||went|||REQUIRED|||-NONE-|||3\n\nS Fine .\n"
-    "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0\n"
-)
+
+def test_system_names_come_from_file_names():
+    files = ("a/AMU", "AMU.txt", "x/AMU.out.gz", "run.v1.2", "-", ".txt", "ours.m2")
+    names = ["AMU", "AMU", "AMU", "run.v1.2", "stdin", ".txt", "ours"]
+    assert [system_name(path) for path in files] == names
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "gold.m2").write_text(M2)
-    (tmp_path / "s.txt").write_text("He go home .\nFine .\n")
-    (tmp_path / "r0.txt").write_text("He goes home .\n\n")
-    (tmp_path / "r1.txt").write_text("<none>\nFine .\n")
-    return tmp_path
-
-
-def test_annotators_are_chosen_by_number(folder):
-    with pytest.warns(DataWarning, match="gold: 1 sentences have no annotation by annotator 3"):
-        corpus = read_corpus(gold=folder / "gold.m2", annotators=[3])
-    assert corpus.references == (
-        (Reference(3, (Edit(1, 2, "went", "V"),)),),
-        (Reference(3, (), implied=True),),
-    )
-    with pytest.raises(InputError, match="no annotator to keep"):
-        read_corpus(gold=folder / "gold.m2", annotators=[])
-    with pytest.raises(InputError, match=r"no annotator 1; it has: 0, 3"):
-        read_corpus(gold=folder / "gold.m2", annotators=[1])
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("a/AMU", "AMU"),
-        ("AMU.txt", "AMU"),
-        ("x/AMU.out.gz", "AMU"),
-        ("run.v1.2", "run.v1.2"),
-        ("-", "stdin"),
-        (".txt", ".txt"),
-        ("ours.m2", "ours"),
-    ],
-)
-def test_system_names_come_from_file_names(path, name):
-    assert system_name(path) == name
-
-
-def test_hypotheses_are_guarded_with_a_corpus(folder):
-    corpus = read_corpus(gold=folder / "gold.m2")
-    read_hypotheses(folder / "s.txt", corpus=corpus)
-    with pytest.warns(DataWarning, match=r"r0\.txt:2: the line is empty"):
-        read_hypotheses(folder / "r0.txt", corpus=corpus)
-    (folder / "long").write_text("He go home .\nFine .\n\n")
-    assert len(read_hypotheses(folder / "long")) == 3
+def test_hypotheses_are_guarded_with_a_corpus(tmp_path):
+    corpus = Corpus.from_texts(["He go home .", "Fine ."])
+    (tmp_path / "empty").write_text("He goes home .\n\n")
+    with pytest.warns(DataWarning, match=r"empty:2: the line is empty"):
+        read_hypotheses(tmp_path / "empty", corpus=corpus)
+    (tmp_path / "long").write_text("He go home .\nFine .\n\n")
+    assert len(read_hypotheses(tmp_path / "long")) == 3
     with pytest.raises(InputError, match=r"long:3: 3 lines, but the corpus has 2 .* is blank"):
-        read_hypotheses(folder / "long", corpus=corpus)
+        read_hypotheses(tmp_path / "long", corpus=corpus)
 
 
 def test_slices_are_read(tmp_path: Path) -> None:

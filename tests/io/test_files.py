@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import os
 import sys
 import warnings
 import zipfile
@@ -45,10 +44,6 @@ def test_devices_are_refused(tmp_path: Path, read, device: str) -> None:
     for path in (device, tmp_path / "link"):
         with pytest.raises(InputError, match="a device and not a file"):
             read(path)
-
-
-def test_nothing_is_an_empty_file() -> None:
-    assert read_bytes(os.devnull) == b""
 
 
 @READERS
@@ -90,15 +85,6 @@ def test_standard_input_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
 MANY_DIGITS = "9" * 5000
 LARGE_NUMBERS = {
     "weights": (f"{MANY_DIGITS}\n" * 2, "difficulty --sample --annotator 0 --weights FILE"),
-    "j.jsonl": (
-        f'{{"judge": "a", "sentence": 0, "systems": ["A", "B"], "ranks": [1, {MANY_DIGITS}]}}\n',
-        "plan --systems A B FILE",
-    ),
-    "j.xml": (
-        f'<a><ranking-item src-id="0" user="a" duration="{MANY_DIGITS}:00:00">'
-        f'<translation rank="{MANY_DIGITS}" system="A"/></ranking-item></a>',
-        "agree FILE",
-    ),
     "j.csv": (f"judge,sentence,system,rank\na,{MANY_DIGITS},A,{MANY_DIGITS}\n", "rank FILE"),
     "s.tsv": (f"A\t{MANY_DIGITS}\nB\t1\n", "meta --scores x --human FILE"),
     "s.json": (f'{{"tables": [{MANY_DIGITS}]}}', "meta --scores x --human FILE"),

@@ -159,12 +159,6 @@ def test_compatible_shares_the_edits_of_a_paragraph():
     assert texts == ["a x v w", "d x v"]
 
 
-def test_compatible_drops_edits_outside_the_sentence(file):
-    with pytest.warns(DataWarning, match="dropped, as in the official scorer"):
-        corpus = read_m2(file(f"S a\nA 0 2{X}A 0 1{X}"), compatible=True)
-    assert corpus.references == ((Reference(0, (Edit(0, 1, "x", "X"),)),),)
-
-
 def test_collect_goes_on_after_an_error(file):
     checked = scan_m2(file(f"S a\nA 0 2{X}\nS b\nQ\n\nS c\nA 0 1{X}"), collect=True)
     assert [(f.severity, f.line) for f in checked.findings] == [("error", 2), ("error", 5)]

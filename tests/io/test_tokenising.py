@@ -65,18 +65,6 @@ def test_edits_on_tokens_become_edits_on_characters(data: st.DataObject) -> None
         )
 
 
-def test_gold_edits_of_a_unicode_form_are_none_in_it(tmp_path: Path) -> None:
-    """They were errors that no output could have right."""
-    (tmp_path / "gold.m2").write_text(
-        "S Ko\u0308ln ist da .\nA 0 1|||SPELL|||K\u00f6ln|||REQUIRED|||-NONE-|||0\n"
-        "A 1 2|||V|||war|||REQUIRED|||-NONE-|||0\n\n",
-        encoding="utf-8",
-    )
-    with pytest.warns(DataWarning, match="1 edit changes accents only, and is none in NFC"):
-        corpus = read_corpus(gold=tmp_path / "gold.m2", tokens="as_is,NFC")
-    assert [edit.replacement for edit in corpus.references[0][0].edits or ()] == ["war"]
-
-
 def test_gold_by_words_lets_a_perfect_output_score_1_by_characters(tmp_path: Path) -> None:
     """What an edit leaves alone inside a word is no part of it; one of spaces alone is none."""
     (tmp_path / "gold.m2").write_text(

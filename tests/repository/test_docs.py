@@ -141,16 +141,6 @@ def test_the_examples_of_the_nouns_run() -> None:
     assert output == []
 
 
-def test_every_noun_has_its_section_in_which_it_is_made_and_checked() -> None:
-    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", NOUNS, re.M | re.S))
-    nouns = ["Edit", "Reference", "Corpus", "Hypotheses", "Metric", "Judgment", "Scores"]
-    assert list(sections) == nouns
-    assert set(nouns) <= set(errata.__all__)
-    for section in sections.values():
-        assert ">>> " in section
-        assert "Checked: " in section
-
-
 def test_every_page_is_in_the_menu_and_reached_from_the_first() -> None:
     pages = {
         p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*") if p.suffix in (".md", ".ipynb")

@@ -94,11 +94,6 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExperimentDat
         yield found
 
 
-def test_a_corpus_has_the_name_it_was_asked_for_by(material: ExperimentData) -> None:
-    for name in ("E-minimal", "E-minimal+NUCLE", "NUCLE-edits"):
-        assert material.corpus(name).name == name
-
-
 RANKED = {"judgments": "grundkiewicz15", "ranker": "expected_wins"}
 
 
@@ -128,11 +123,6 @@ def test_names_that_stand_for_nothing(
 ) -> None:
     with pytest.raises(UnknownName, match=message):
         all_measures()[measure](material, **arguments)
-
-
-def test_the_first_and_the_last_place(material: ExperimentData) -> None:
-    ranked = all_measures()["ranked_at"]
-    assert ranked(material, "1", **RANKED) != ranked(material, "13", **RANKED)
 
 
 def test_places_that_agree_with_the_printed_ones(
