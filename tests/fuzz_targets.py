@@ -35,7 +35,7 @@ from errata.io.shards.batches import read_shard, stream_batches
 from errata.io.shards.counts import CHECKSUM, HEADER, pack_counts, unpack_counts
 from errata.io.shards.plan import plan_shards
 from errata.io.slices import read_slices
-from errata.io.storage import LocalFolder
+from errata.io.storage import Folder
 from errata.io.stored_runs import make_run, write_run
 from errata.leaderboard.files import Board, card_of, read_board
 from errata.models.cards import Head, ModelCard, PartSize, TrainedOn, card_files, read_model_card
@@ -384,7 +384,7 @@ def count_in(path: Path) -> object:
     """All batches of a file that a record names by its true digest."""
     data = path.read_bytes()
     known = CountFile(len(data), hashlib.sha256(data).hexdigest())
-    return [*read_count_file(LocalFolder(str(path.parent)), path.name, known, 0)]
+    return [*read_count_file(Folder(str(path.parent)), path.name, known, 0)]
 
 
 @contextmanager
@@ -401,7 +401,7 @@ def _planned(folder: Path) -> Path:
     for each in (gold, out):
         os.utime(each, (0, 0))  # plans name when files were changed
     inputs = CorpusFiles(gold=str(gold), outputs=(("A", str(out)),))
-    place = LocalFolder(str(folder / "run"))
+    place = Folder(str(folder / "run"))
     manifest = plan_run(place, MetricPlan(("m2()",)), [("gold", inputs)], shard_sentences=1)
     run_job(place, manifest, 0)
     return folder / "run"
@@ -414,7 +414,7 @@ def manifests() -> list[bytes]:
 
 def plan_in(path: Path) -> object:
     """The plan, once as it is and once with a digest that fits."""
-    folder = LocalFolder(str(path.parent))
+    folder = Folder(str(path.parent))
     plan = path.parent / "manifest.json"
     plan.write_bytes(path.read_bytes())
     try:
@@ -450,7 +450,7 @@ def record_in(path: Path) -> object:
     target = path.parent / record_name(0)
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(data)
-    found = read_record(LocalFolder(str(path.parent)), plan, 0)
+    found = read_record(Folder(str(path.parent)), plan, 0)
     return None if found is None else found.to_json()
 
 

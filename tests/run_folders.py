@@ -17,7 +17,7 @@ from errata.io import read_corpus, read_hypotheses
 from errata.io.corpus import CorpusFiles
 from errata.io.shards.inputs import Shard
 from errata.io.shards.plan import _plan, _Wanted
-from errata.io.storage import LocalFolder
+from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.scale.executors import EngineSettings
 from errata.scale.manifest import Manifest, MetricPlan
@@ -103,8 +103,8 @@ def tiled_sample(
 
 def planned(
     place: Path, files: SampleFiles, *metrics: str, resamples: int = 100, **cuts: Any
-) -> tuple[LocalFolder, Manifest]:
-    folder = LocalFolder(str(place))
+) -> tuple[Folder, Manifest]:
+    folder = Folder(str(place))
     texts = tuple(repr(parse(each)) for each in metrics or ("m2",))
     wanted = MetricPlan(texts, resamples=resamples)
     return folder, plan_run(folder, wanted, [("gold", files.inputs())], **cuts)
@@ -116,7 +116,7 @@ class PlannedRun:
 
     files: SampleFiles
     place: Path
-    folder: LocalFolder
+    folder: Folder
     manifest: Manifest
 
     @classmethod

@@ -257,9 +257,9 @@ UNGUARDED = """
 import sys
 from errata.scale.run import finish_run, planned_run
 from errata.scale.executors import EngineSettings
-from errata.io.storage import LocalFolder
+from errata.io.storage import Folder
 
-folder = LocalFolder(sys.argv[1])
+folder = Folder(sys.argv[1])
 finish_run(folder, planned_run(folder), EngineSettings("dask", workers=1))
 """
 terminal = pytest.mark.skipif(sys.platform == "win32", reason="interrupts differ on Windows")

@@ -18,7 +18,7 @@ from errata.core.errors import InputError
 from errata.data import Corpus, Reference, Scores
 from errata.io.corpus import CorpusFiles
 from errata.io.scores import read_score_file
-from errata.io.storage import LocalFolder
+from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.metrics.difficulty import build_difficulty_map, write_weights
 from errata.scale import reduce
@@ -81,7 +81,7 @@ def test_a_file_of_weights_goes_by_the_places_of_sentences(tmp_path: Path) -> No
     write_weights(5, rows, tmp_path / "weights.txt")
     metric = repr(parse(f"difficulty(weights={str(tmp_path / 'weights.txt')!r})"))
     wanted = evaluate(metric, corpus, systems, resamples=100)
-    folder = LocalFolder(str(tmp_path / "run"))
+    folder = Folder(str(tmp_path / "run"))
     inputs = [("gold", files.inputs(annotators=(0,)))]
     manifest = plan_run(folder, MetricPlan((metric,), resamples=100), inputs, shard_sentences=21)
     same(finish_run(folder, manifest, EngineSettings("loop")).sets[0].scores[0], wanted)
@@ -143,7 +143,7 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
     table = pyarrow.table(columns | {f"hyp:{each.system}": each.sentences for each in systems})
     for k, part in enumerate((table.slice(0, 63), table.slice(63))):
         write_table(part, tmp_path / f"{k}.parquet", row_group_size=30)
-    folder = LocalFolder(str(tmp_path / "run"))
+    folder = Folder(str(tmp_path / "run"))
     wanted = MetricPlan(("m2()",), resamples=50, bootstrap="blocks")
     inputs = [("logs", CorpusFiles(parquet=str(tmp_path / "*.parquet"), guard=False))]
     manifest = plan_run(folder, wanted, inputs, shard_sentences=25)
@@ -155,7 +155,7 @@ def test_blocks_are_those_of_documents(tmp_path: Path) -> None:
     same(scores, drawn)
     assert "bootstrap:blocks of documents" in scores.context
     write_table(table.drop_columns("document"), tmp_path / "2.parquet")
-    folder = LocalFolder(str(tmp_path / "some"))
+    folder = Folder(str(tmp_path / "some"))
     manifest = plan_run(folder, wanted, inputs)
     with pytest.raises(InputError, match="logs: only some sentences have a document; give every"):
         finish_run(folder, manifest, EngineSettings("loop"))
@@ -170,7 +170,7 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
             (root / day / "s.txt").write_text(f"{word} .\n")
         places = tuple(str(root / day / "s.txt") for day in days)
         inputs = CorpusFiles(source=places, references=(places,), outputs=(("A", places),))
-        folder = LocalFolder(str(tmp_path / f"run of {root.name} {days}"))
+        folder = Folder(str(tmp_path / f"run of {root.name} {days}"))
         return plan_run(folder, MetricPlan(("m2()",)), [("days", inputs)]).sets[0].order
 
     first = order(tmp_path / "one", "day=1", "day=2")
@@ -224,7 +224,7 @@ def test_what_cannot_be_planned_leaves_no_folder(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
 
-    folder, gold = LocalFolder(str(tmp_path / "run")), tiled_sample(tmp_path / "in").inputs()
+    folder, gold = Folder(str(tmp_path / "run")), tiled_sample(tmp_path / "in").inputs()
     write_table(pyarrow.table({"source": ["a"], "references": [["b"]]}), tmp_path / "x.parquet")
     no_system = CorpusFiles(parquet=str(tmp_path / "x.parquet"))
     for metric, inputs, said in (
@@ -310,7 +310,7 @@ def test_record_names_files_whose_bytes_are_always_the_same(run: PlannedRun) -> 
     } | {"counts/0000-gold/annotators/00000001.cnt"}
     odd = (("v1.0/\u00e9-x_" + "y" * 60, str(run.files.output("eager"))),)
     inputs = CorpusFiles(gold=str(run.files.gold), outputs=odd)
-    folder = LocalFolder(str(run.place.parent / "odd"))
+    folder = Folder(str(run.place.parent / "odd"))
     manifest = plan_run(folder, MetricPlan(("m2()",)), [("my set", inputs)])
     name, _ = run_job(folder, manifest, 0).files
     assert name == f"counts/0000-my_set/0000-m2/0000-v1.0__-x_{'y' * 51}/00000000.cnt"

@@ -51,11 +51,16 @@ def place_files(ready: Mapping[Path, Path], *, replace: bool) -> None:
         _rename(temporary, target, replace)
     for folder in {target.parent for target in ready}:
         with contextlib.suppress(OSError):  # not every system opens folders, or flushes them
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            flush(folder)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _rename(temporary: Path, target: Path, replace: bool) -> None:

@@ -67,7 +67,11 @@ def mturk_columns(
             problem = f"a column {kind}{gap}, but there are {count} systems"
             raise InputError(problem, path=name, line=1, remedy="number the columns without a gap")
     unread.warn()
-    _check_status(keys, name, statuses)
+    if column_key(STATUS) not in keys:
+        if statuses is not None:
+            problem = f"no column {STATUS}, by which assignments are chosen"
+            raise InputError(problem, path=name, line=1, remedy="leave out --status")
+        warn_of_data(f"{name}:1: no column {STATUS}; every assignment counts, rejected ones too")
     return [spelt.get(key, title) for key, title in zip(keys, titles, strict=True)], count
 
 
@@ -75,19 +79,6 @@ def _missing(title: str, name: str) -> InputError:
     problem = f"no column {title}"
     remedy = "is this an MTurk result file of a ranking task?"
     return InputError(problem, path=name, line=1, remedy=remedy)
-
-
-def _check_status(keys: list[str], name: str, statuses: tuple[str, ...] | None) -> None:
-    if column_key(STATUS) in keys:
-        return
-    if statuses is not None:
-        raise InputError(
-            f"no column {STATUS}, by which assignments are chosen", path=name, line=1,
-            remedy="leave out --status",
-        )  # fmt: skip
-    warn_of_data(
-        f"{name}:1: no column {STATUS}; every assignment counts, rejected ones too", stacklevel=4
-    )
 
 
 # ---- What a column is for, and how people title it, in scores, judgments and ratings.
@@ -206,11 +197,6 @@ def parse_columns(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def find_columns(rows: list[Row], name: str, comma: bool, named: dict[str, str]) -> JudgmentColumns:
-    """The columns of a table whose first row is its heading; ``named`` are those the user names."""
-    return _Titles(rows, name, comma).find(named)
-
-
 def missing_column_error(what: str, name: str, head: Iterable[str]) -> InputError:
     """The error for a table that lacks a column, with the one of ``head`` that may be meant."""
     words = [word for role in what.split(" or ") for word in ROLES[role]]
@@ -228,14 +214,15 @@ def missing_column_error(what: str, name: str, head: Iterable[str]) -> InputErro
     return InputError(f"no column {what}", path=name, line=1, remedy=remedy)
 
 
-class _Titles:
-    """The heading of a table, and the rows below it."""
+class TableHead:
+    """The heading of a table, and the rows below it, from which its columns are found."""
 
     def __init__(self, rows: list[Row], name: str, comma: bool) -> None:
         self.head, self.rows = rows[0].cells, rows[1:]
         self.name, self.comma = name, comma
 
     def find(self, named: dict[str, str]) -> JudgmentColumns:
+        """The columns of the table; ``named`` are those the user names."""
         keys = [column_key(title) for title in self.head]
         for key in keys:
             if key and keys.count(key) > 1:
@@ -284,11 +271,19 @@ class _Titles:
             (missing,) = {"better", "worse"} - halves
             raise missing_column_error(missing, self.name, self.head)
         ratings = tuple(
-            c for c, title in enumerate(self.head) if title and c not in used and self._is_rating(c)
+            c for c, title in enumerate(self.head) if title and self._is_rating(c, used)
         )
         if len(ratings) < 2:
             raise missing_column_error("system", self.name, self.head)
-        check_system_columns({self.head[c]: self._numbers(c) for c in ratings}, self.name)
+        numbers = {
+            self.head[c]: [
+                number
+                for cell in self._cells(c)
+                if (number := read_number(cell, comma=self.comma)) is not None
+            ]
+            for c in ratings
+        }
+        check_system_columns(numbers, self.name)
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
             self._refuse_unclear(ratings)
@@ -298,16 +293,13 @@ class _Titles:
     def _cells(self, column: int) -> list[str]:
         return [row.cells[column] for row in self.rows]
 
-    def _numbers(self, column: int) -> list[float]:
-        found = (read_number(cell, comma=self.comma) for cell in self._cells(column))
-        return [number for number in found if number is not None]
-
     def _counts_rows(self, column: int) -> bool:
         return counts_rows(self.head[column], self._cells(column))
 
-    def _is_rating(self, column: int) -> bool:
-        numbers = holds_numbers(self._cells(column), comma=self.comma)
-        return numbers and not self._counts_rows(column)
+    def _is_rating(self, column: int, used: set[int]) -> bool:
+        if column in used or self._counts_rows(column):
+            return False
+        return holds_numbers(self._cells(column), comma=self.comma)
 
     def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
         """Small whole numbers from 1 may be ranks or ratings, which are opposites."""

@@ -269,11 +269,7 @@ def plain_name(path: PathLike) -> str:
 
 
 def compression_of(start: bytes) -> str | None:
-    """What a file is compressed with, by its first ten bytes; None for one that is not.
-
-    >>> compression_of(gzip.compress(b"text")), compression_of(b"BZh is no compression")
-    ('gzip', None)
-    """
+    """What a file is compressed with, by its first ten bytes; None for one that is not."""
     return next((called for magic, _, called, _ in _COMPRESSED if start.startswith(magic)), None)
 
 
@@ -348,15 +344,13 @@ def too_large(name: str, limit: int) -> InputError:
 def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
     """Refuse devices, which have no end or no text, and files beyond the limit."""
     status = os.stat(path)
-    device = stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)
-    if device and os.path.realpath(path) != os.devnull and not _is_terminal(path):
-        raise InputError("this is a device and not a file", path=name, remedy="name a file")
+    if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+        real = os.path.realpath(path)
+        terminal = os.fspath(path) == "/dev/tty" or real.startswith("/dev/pts/")
+        if real != os.devnull and not terminal:
+            raise InputError("this is a device and not a file", path=name, remedy="name a file")
     if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
         raise too_large(name, most_bytes())
-
-
-def _is_terminal(path: PathLike) -> bool:
-    return os.fspath(path) == "/dev/tty" or os.path.realpath(path).startswith("/dev/pts/")
 
 
 def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:

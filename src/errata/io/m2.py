@@ -570,22 +570,13 @@ def _share_edits(
                     start, end = min(edit.start, len(own)), min(edit.end, len(own))
                     text = f"{' '.join(tokens[edit.start : edit.end])}  {edit.replacement}"
                     mine[annotator].append((at, Edit(start, end, text, edit.kind)))
-        references = _references(mine, reading)
-        result.append(
-            (number, source, tuple(_without_strange(r, source, strange) for r in references))
-        )
+        references = list(_references(mine, reading))
+        for k, reference in enumerate(references):
+            if reference.annotator in strange:  # nothing is ever corrected by another's edits
+                kept = [edit for edit in reference.edits or () if "  " not in edit.replacement]
+                references[k] = replace(reference, text=" ".join(apply_edits(own, kept)))
+        result.append((number, source, tuple(references)))
     return result
-
-
-def _without_strange(reference: Reference, source: str, strange: set[int]) -> Reference:
-    """A reference whose text has only the edits that are the sentence's own.
-
-    Edits of another sentence are counted as gold, but nothing is ever corrected by them.
-    """
-    if reference.annotator not in strange:
-        return reference
-    own = [edit for edit in reference.edits or () if "  " not in edit.replacement]
-    return replace(reference, text=" ".join(apply_edits(source.split(), own)))
 
 
 def write_m2(corpus: Corpus, path: PathLike) -> None:

@@ -110,13 +110,12 @@ def read_systems(
     systems: list[Hypotheses] = []
     places: list[str] = []
     for path in files_in(paths):
-        if several:
-            found, findings = read_hypotheses_with_findings(
-                path, names=names, corpus=corpus, threads=threads
-            )
-            _raise_or_warn(findings, corpus, found, guard)
-        else:
-            found = [read_hypotheses(path, corpus=corpus, guard=guard, threads=threads)]
+        found, findings = read_hypotheses_with_findings(
+            path, names=names, corpus=corpus, threads=threads
+        )
+        if not several:
+            check_single_annotator(split_name(path)[1], len(found))
+        _raise_or_warn(findings, corpus, found, guard)
         systems += found
         places += [shown_name(split_name(path)[1])] * len(found)
     for error in duplicate_name_errors([system.system for system in systems], places):

@@ -37,8 +37,6 @@ T = TypeVar("T")
 
 # ---- Fingerprints of files, so that a reader can tell whether they have the same ones.
 
-PIECE = 1 << 20
-
 
 class FileDigest(NamedTuple):
     """A file: what it is called, how many bytes it has, and their SHA-256.
@@ -57,22 +55,18 @@ def file_digests(paths: Iterable[PathLike]) -> list[FileDigest]:
     >>> file_digests(["-"])
     [FileDigest(path='<stdin>', size=None, sha256=None)]
     """
-    return [_digest(path) for path in paths]
-
-
-def _digest(path: PathLike) -> FileDigest:
-    name = shown_name(path)
-    if name == "<stdin>" or not os.path.isfile(path):
-        return FileDigest(name, None, None)
-    found, size = hashlib.sha256(), 0
-    try:
-        with Path(path).open("rb") as file:
-            while piece := file.read(PIECE):
-                found.update(piece)
-                size += len(piece)
-    except OSError as error:
-        raise file_error("read", error, name) from None
-    return FileDigest(name, size, found.hexdigest())
+    found = []
+    for path in paths:
+        digest = FileDigest(shown_name(path), None, None)
+        if digest.path != "<stdin>" and os.path.isfile(path):
+            try:
+                with Path(path).open("rb") as file:
+                    sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+                    digest = digest._replace(size=file.tell(), sha256=sha256)
+            except OSError as error:
+                raise file_error("read", error, digest.path) from None
+        found.append(digest)
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -177,27 +171,23 @@ def key_line(text: str, *keys: str | int) -> int | None:
     for number, line in enumerate(text.splitlines(), 1):
         if header := _HEADER.match(line):
             table = ()
-            names = _names(header[2])
-            for depth, name in enumerate(names):
+            names = [name.strip("\"'") for name in _NAME.findall(header[2])]
+            for depth, name in enumerate(names, 1):
                 table = (*table, name)
-                last = depth == len(names) - 1
-                if header[1] == "[[" and last:
+                if header[1] == "[[" and depth == len(names):
                     arrays[table] += 1
                 if arrays[table]:
                     table = (*table, arrays[table] - 1)
             place = table
         elif setting := _SETTING.match(line):
-            place = (*table, *_names(setting[1]))
+            names = [name.strip("\"'") for name in _NAME.findall(setting[1])]
+            place = (*table, *names)
         else:
             continue
         shared = len(keys) if place[: len(keys)] == keys else len(place)
         if shared > best and place[:shared] == keys[:shared]:
             best, best_line = shared, number
     return best_line
-
-
-def _names(dotted: str) -> list[str]:
-    return [name.strip("\"'") for name in _NAME.findall(dotted)]
 
 
 # ---- Records: frozen dataclasses and named tuples from parsed JSON or TOML.

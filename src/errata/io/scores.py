@@ -157,8 +157,12 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
         raise table.error(problem, "add a column called sentence, or one called system", line)
     if system is None and not {*texts} - {judge}:
         return _by_column(table, judge, table.counter if sentence is None else sentence)
-    if system is None and metric is None and _rated_once(table, judge, sentence):
-        return _by_column(table, judge, sentence)
+    if system is None and metric is None and sentence is not None and len(table.rows) > 1:
+        judges = [""] * len(table.rows) if judge is None else table.cells(judge)
+        pairs = {*zip(judges, table.cells(sentence), strict=True)}
+        # Where each sentence has one row, or one of each judge, systems are columns.
+        if len(pairs) == len(table.rows) and sum(table.numeric) > 2:
+            return _by_column(table, judge, sentence)
     if system is None and metric is None and table.head is not None and len(table.columns) > 2:
         _refuse_empty(table, texts, line)
     if metric is None and len(texts) == 2 and system is None and len(table.columns) == 3:
@@ -171,14 +175,6 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
         problem = "the file names its systems itself, and others than --names does"
         raise table.error(problem, "give it the same names, or leave out --names")
     return assemble_scores(rows, table.path)
-
-
-def _rated_once(table: _ScoreTable, judge: int | None, sentence: int | None) -> bool:
-    """Whether each sentence has one row, or one of each judge: then systems are columns."""
-    if sentence is None or len(table.rows) < 2 or sum(table.numeric) < 3:
-        return False
-    judges = [""] * len(table.rows) if judge is None else table.cells(judge)
-    return len({*zip(judges, table.cells(sentence), strict=True)}) == len(table.rows)
 
 
 def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:

@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import tempfile
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,49 +18,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from errata.core.errors import InputError, import_extra
+from errata.io.atomic import flush
 from errata.io.files import file_error
 
 WAITING = ".waiting"  # holds the files that are being written
-
-
-class Folder(ABC):
-    """Files by their names, which are relative and have ``/`` between their parts."""
-
-    place: str
-
-    @abstractmethod
-    def read_file(self, name: str) -> bytes:
-        """The content of a file; FileNotFoundError where there is none."""
-
-    @abstractmethod
-    def open_file(self, name: str) -> contextlib.AbstractContextManager[IO[bytes]]:
-        """A file to be read piece by piece; FileNotFoundError where there is none."""
-
-    @abstractmethod
-    def sizes(self, under: str = "") -> dict[str, int]:
-        """Every file below a name, with its size; without files being written."""
-
-    @abstractmethod
-    def remove(self, name: str) -> None:
-        """Take a file away, or all below a name; it need not be there."""
-
-    @abstractmethod
-    def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
-        """Let a file that was written in `waiting` appear under its name.
-
-        With ``lasting`` it outlasts a power cut; other files are checked when they are read.
-        """
-
-    @abstractmethod
-    def waiting(self) -> contextlib.AbstractContextManager[Path]:
-        """A folder on this machine for files that are being written; gone at its end."""
-
-    def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
-        """Write a file whole, over an old one."""
-        with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
-            written = beside / "content"
-            written.write_bytes(data)
-            self.put_file(written, name, lasting=lasting)
 
 
 @contextmanager
@@ -75,8 +35,11 @@ def _io_errors(verb: str, name: str) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class LocalFolder(Folder):
-    """A folder on a disk of this machine, or on one that several machines share."""
+class Folder:
+    """A folder on a disk of this machine, or on one that several machines share.
+
+    Names of files are relative to it and have ``/`` between their parts.
+    """
 
     place: str
 
@@ -84,18 +47,18 @@ class LocalFolder(Folder):
         return Path(self.place, *name.split("/"))
 
     def read_file(self, name: str) -> bytes:
-        """The content of a file."""
+        """The content of a file; FileNotFoundError where there is none."""
         with _io_errors("read", f"{self.place}/{name}"):
             return self._path(name).read_bytes()
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[IO[bytes]]:
-        """A file to be read piece by piece."""
+        """A file to be read piece by piece; FileNotFoundError where there is none."""
         with _io_errors("read", f"{self.place}/{name}"), self._path(name).open("rb") as file:
             yield file
 
     def sizes(self, under: str = "") -> dict[str, int]:
-        """Every file below a name, with its size."""
+        """Every file below a name, with its size; without files being written."""
         found: dict[str, int] = {}
         start = self._path(under) if under else Path(self.place)
         with _io_errors("read", str(start)), contextlib.suppress(FileNotFoundError):
@@ -110,7 +73,7 @@ class LocalFolder(Folder):
         return found
 
     def remove(self, name: str) -> None:
-        """Take away a file, or a folder with all in it."""
+        """Take away a file, or a folder with all in it; it need not be there."""
         path = self._path(name)
         with _io_errors("remove", str(path)), contextlib.suppress(FileNotFoundError):
             if path.is_dir() and not path.is_symlink():
@@ -119,19 +82,23 @@ class LocalFolder(Folder):
                 path.unlink()
 
     def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
-        """Rename a file into its place."""
+        """Let a file that was written in `waiting` appear under its name.
+
+        With ``lasting`` it outlasts a power cut; other files are checked when they are read.
+        """
         path = self._path(name)
         with _io_errors("write", str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             if lasting:
-                _flush(written)
+                flush(written)
             os.replace(written, path)
             if lasting:
-                _flush(path.parent)
+                with contextlib.suppress(OSError):  # some file systems flush no folders
+                    flush(path.parent)
 
     @contextmanager
     def waiting(self) -> Iterator[Path]:
-        """A folder beside the files, on the same disk."""
+        """A folder on the same disk for files that are being written; gone at its end."""
         path = Path(self.place, WAITING, secrets.token_hex(8))
         with _io_errors("write", str(path)):
             _make(path)
@@ -141,6 +108,13 @@ class LocalFolder(Folder):
             shutil.rmtree(path, ignore_errors=True)
             with contextlib.suppress(OSError):  # others are writing
                 path.parent.rmdir()
+
+    def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
+        """Write a file whole, over an old one."""
+        with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
+            written = beside / "content"
+            written.write_bytes(data)
+            self.put_file(written, name, lasting=lasting)
 
 
 def _make(path: Path) -> None:
@@ -153,23 +127,10 @@ def _make(path: Path) -> None:
     path.mkdir(parents=True)
 
 
-def _flush(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError:
-        if not path.is_dir():  # some file systems flush no folders
-            raise
-    finally:
-        os.close(descriptor)
-
-
 @dataclass(frozen=True)
 class StoreFolder(Folder):
     """A place that fsspec knows, as ``s3://bucket/run``: one put makes a file appear."""
 
-    place: str
     storage: Mapping[str, Any] = field(default_factory=dict)
 
     def _system(self) -> tuple[Any, str]:
@@ -183,7 +144,6 @@ class StoreFolder(Folder):
         return system, root.rstrip("/")
 
     def read_file(self, name: str) -> bytes:
-        """The content of a file."""
         system, root = self._system()
         with _io_errors("read", f"{self.place}/{name}"):
             data: bytes = system.cat_file(f"{root}/{name}")
@@ -191,13 +151,11 @@ class StoreFolder(Folder):
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[IO[bytes]]:
-        """A file to be read piece by piece."""
         system, root = self._system()
         with _io_errors("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
             yield file
 
     def sizes(self, under: str = "") -> dict[str, int]:
-        """Every file below a name, with its size."""
         system, root = self._system()
         with _io_errors("read", self.place), contextlib.suppress(FileNotFoundError):
             found = system.find(f"{root}/{under}" if under else root, detail=True)
@@ -209,13 +167,11 @@ class StoreFolder(Folder):
         return {}
 
     def remove(self, name: str) -> None:
-        """Take away a file, or all below a name."""
         system, root = self._system()
         with _io_errors("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
             system.rm(f"{root}/{name}", recursive=True)
 
     def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
-        """Send a file in one piece; the store keeps it."""
         system, root = self._system()
         with _io_errors("write", f"{self.place}/{name}"):
             parent = f"{root}/{name}".rpartition("/")[0]
@@ -225,7 +181,6 @@ class StoreFolder(Folder):
 
     @contextmanager
     def waiting(self) -> Iterator[Path]:
-        """A temporary folder of this machine."""
         with tempfile.TemporaryDirectory(prefix="errata-") as path:
             yield Path(path)
 
@@ -234,8 +189,8 @@ def open_folder(place: str, storage: Mapping[str, Any] | None = None) -> Folder:
     """The folder that a path or an address (``s3://bucket/run``) names.
 
     >>> open_folder("runs/one")
-    LocalFolder(place='runs/one')
+    Folder(place='runs/one')
     """
     if "://" in place:
         return StoreFolder(place.rstrip("/"), dict(storage or {}))
-    return LocalFolder(place)
+    return Folder(place)

@@ -209,9 +209,15 @@ def write_scores(scores: Scores, path: PathLike) -> None:
     form = _form(path)
     if not scores.systems:
         raise InputError("there are no systems to write scores of", path=os.fspath(path))
-    write_lines(
-        _json_lines(scores) if form == "json" else _tsv_lines(scores, os.fspath(path)), path
-    )
+    shown = os.fspath(path)
+    if form == "tsv":
+        write_lines(_tsv_lines(scores, shown), path)
+        return
+    entries = [
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        for key, value in stored_json(scores).items()
+    ]
+    write_lines(["{", *(f"{entry}," for entry in entries[:-1]), entries[-1], "}"], path)
 
 
 def read_scores(path: PathLike) -> Scores:
@@ -262,14 +268,6 @@ def stored_json(scores: Scores) -> dict[str, Any]:
     return data
 
 
-def _json_lines(scores: Scores) -> list[str]:
-    entries = [
-        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
-        for key, value in stored_json(scores).items()
-    ]
-    return ["{", *(f"{entry}," for entry in entries[:-1]), entries[-1], "}"]
-
-
 @dataclass(frozen=True)
 class _StoredScores:
     """Scores as JSON keeps them; arrays are nested lists."""
@@ -305,10 +303,13 @@ def from_stored_json(data: Any, name: str) -> Scores:
             raise reader.error(str(error)[:100], key) from None
 
     def part_arrays(given: Mapping[str, Any], *shape: int) -> dict[str, Floats | Ints]:
-        return {
-            key: _with_whole_numbers(values, array(key, values, *shape))
-            for key, values in given.items()
-        }
+        found: dict[str, Floats | Ints] = {}
+        for key, values in given.items():
+            made = array(key, values, *shape)
+            flat = values if made.ndim == 1 else [value for row in values for value in row]
+            whole = bool(flat) and all(type(value) is int for value in flat)
+            found[key] = made.astype(np.int64) if whole else made
+        return found
 
     plain = ("scorer", "systems", "headline", "context", "notes", "name", "label", "shares")
     sentences, resampled = stored.sentences, stored.resampled
@@ -347,13 +348,6 @@ def _array(values: Any, shape: tuple[int, ...]) -> Floats:
     ):
         raise ValueError(f"numbers of shape {array.shape} and not {shape}")
     return array
-
-
-def _with_whole_numbers(values: Any, array: Floats) -> Floats | Ints:
-    """Return an array of whole numbers where all were written as such."""
-    flat = values if array.ndim == 1 else [value for row in values for value in row]
-    whole = bool(flat) and all(type(value) is int for value in flat)
-    return array.astype(np.int64) if whole else array
 
 
 def _tsv_lines(scores: Scores, path: str) -> list[str]:
@@ -545,12 +539,9 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
             rows = tuple(dict(zip(head, row, strict=True)) for row in cells)
             columns = (c for c in head if c != "signature" and not c.endswith((" low", " high")))
             numbers = tuple(number for number, _ in below)
-            tables += _split_table(PrintedTable(tuple(columns), rows, _signature(rows), numbers))
+            signature = rows[0].get("signature", "") if rows else ""
+            tables += _split_table(PrintedTable(tuple(columns), rows, signature, numbers))
     return from_tables(tables, name)
-
-
-def _signature(rows: Sequence[Mapping[str, str]]) -> str:
-    return rows[0].get("signature", "") if rows else ""
 
 
 def _split_table(table: PrintedTable) -> list[PrintedTable]:
@@ -568,7 +559,8 @@ def _split_table(table: PrintedTable) -> list[PrintedTable]:
             filled = [headline if c == "score" else c for c in filled if c != "figure"]
             rows = tuple({**row, headline: row["score"]} for row in rows)
         if filled:
-            part = PrintedTable(tuple(filled), rows, _signature(rows), lines)
+            signature = rows[0].get("signature", "")
+            part = PrintedTable(tuple(filled), rows, signature, lines)
             found += [part] if by == "metric" else _split_table(part)
     return found
 

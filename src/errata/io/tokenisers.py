@@ -161,7 +161,14 @@ def tokenise_corpus(
     if any(r.edits is not None for references in corpus.references for r in references):
         _require_characters(cut, "gold edits stand on the tokens of their file")
     references = tuple(
-        tuple(_reference(reference, source, cut) for reference in references)
+        tuple(
+            replace(
+                reference,
+                text=None if reference.text is None else cut(reference.text),
+                edits=None if reference.edits is None else _edits(reference.edits, source, cut),
+            )
+            for reference in references
+        )
         for source, references in zip(corpus.sources, corpus.references, strict=True)
     )
     form = cut.name.partition(",")[2]
@@ -181,12 +188,6 @@ def tokenise_corpus(
 
 def _number_of_edits(references: Sequence[Sequence[Reference]]) -> int:
     return sum(len(reference.edits or ()) for several in references for reference in several)
-
-
-def _reference(reference: Reference, source: str, cut: Tokeniser) -> Reference:
-    text = None if reference.text is None else cut(reference.text)
-    edits = None if reference.edits is None else _edits(reference.edits, source, cut)
-    return replace(reference, text=text, edits=edits)
 
 
 def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) -> Hypotheses:

@@ -100,7 +100,7 @@ def kept(make: Make) -> Make:
     signature = inspect.signature(make)
 
     @wraps(make)
-    def keep(data: ExperimentData, *args: Any, **options: Any) -> Any:
+    def keep(data: ExperimentData, /, *args: Any, **options: Any) -> Any:
         call = signature.bind(data, *args, **options)
         call.apply_defaults()
         given = tuple(call.arguments.values())[1:]
@@ -162,24 +162,17 @@ class ExperimentData:
     def version(self, software: str, arguments: Mapping[str, Any]) -> str:
         """What a figure depends on beside our own code: an extractor or a language model."""
         if software == "extractor":
-            return self._extractor_version()
+            return self.keep("extractor", lambda: extractor_version(self.extractor))
         if software == "model":
             return self.language_model(arguments.get("model", "")).revision
         return ""
 
     def language_model(self, name: str = "") -> CachedModel:
         """The language model that was chosen, or another by name; GPT-2 only if it is at hand."""
-        return self._open_model(name or self.model)
-
-    @kept
-    def _extractor_version(self) -> str:
-        return extractor_version(self.extractor)
-
-    @kept
-    def _open_model(self, name: str) -> CachedModel:
-        if name == "gpt2" and not is_available(name):
+        chosen = name or self.model
+        if chosen == "gpt2" and not is_available(chosen):
             raise NotRun("the weights of GPT-2 are not on this machine")
-        return open_model(name)
+        return self.keep(("model", chosen), lambda: open_model(chosen))
 
     # Texts
 
@@ -194,10 +187,6 @@ class ExperimentData:
         if name in self.files:
             return read_systems(self.files[name].outputs, corpus=self.corpus(name))
         return read_outputs_of(name)
-
-    def public_systems(self) -> list[Hypotheses]:
-        """Four later systems on CoNLL-2014 whose outputs are public."""
-        return self.outputs_of("conll14-public")
 
     @kept
     def gold(self) -> Corpus:
@@ -338,6 +327,7 @@ class ExperimentData:
 
     # Scores
 
+    @kept
     def scores(
         self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
     ) -> Scores:
@@ -346,14 +336,9 @@ class ExperimentData:
         They are the user's where the corpus is, or of the set ``outputs`` where it is named, and
         the 13 of CoNLL-2014 otherwise.
         """
-        whose = outputs or (corpus if corpus in self.files else "")
-        return self._scores(metric, corpus, typo, whose)
-
-    @kept
-    def _scores(self, metric: str, corpus: str, typo: str, whose: str) -> Scores:
         data = self.corpus(corpus, typo)
-        if whose:
-            return evaluate(metric, data, self.outputs_of(whose), resamples=0)
+        if outputs or corpus in self.files:
+            return evaluate(metric, data, self.outputs_of(outputs or corpus), resamples=0)
         systems = self.systems()
         if len(data) < len(self.gold()):
             kept = self.kept_sentences(typo)

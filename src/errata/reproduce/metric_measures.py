@@ -21,16 +21,8 @@ from errata.meta.pairwise import CONVENTIONS, confusion
 from errata.meta.significance import williams_test
 from errata.metrics import parse
 from errata.metrics.base import f_beta
-from errata.reproduce.data import (
-    EDITED_SETS,
-    ExperimentData,
-    NotRun,
-    at_position,
-    best_first,
-    kept,
-    place,
-    select,
-)
+from errata.reproduce.data import EDITED_SETS, NotRun, at_position, best_first, kept, place, select
+from errata.reproduce.data import ExperimentData as Data
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
@@ -39,43 +31,33 @@ SET_NAMES = {"N-fluency": "NE-fluency", "N-minimal": "NE-minimal", "All": "all"}
 METRIC_NAMES = {"m2": "M2", "gleu": "GLEU", "imeasure": "IM", "bleu": "BLEU"}
 
 
-def human_scores(material: ExperimentData, human: str, people: str) -> Scores:
+def human_scores(data: Data, human: str, people: str) -> Scores:
     """Human scores of the systems: computed from judgments, released, or as printed.
 
     Computed scores are the limits that published ones, means over random resamples or runs,
     scatter around.
     """
     if people == "released":
-        return _released_people(material, human)
+        file = path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
+        return data.keep(("people", human), lambda: read_published_scores(file))
     if people == "printed":
         table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
-        return material.printed_scores("grundkiewicz15", table)
+        return data.printed_scores("grundkiewicz15", table)
     ranker = select(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
-    return material.ranked("grundkiewicz15", ranker)
-
-
-@kept
-def _released_people(material: ExperimentData, human: str) -> Scores:
-    file = f"system_scores_humans/{human}.txt.gz"
-    return read_published_scores(path("gecmetrics-scores", file))
+    return data.ranked("grundkiewicz15", ranker)
 
 
 def metric_scores(
-    material: ExperimentData,
-    metric: str,
-    scores: str,
-    *,
-    references: str = "",
-    typo: str = "corrected",
+    data: Data, metric: str, scores: str, *, references: str = "", typo: str = "corrected"
 ) -> Scores:
     """Scores of a metric by its recipe, as they were printed, or as they were released."""
     if scores == "released":
-        return material.released(metric)
-    recipe = material.recipe(metric)
+        return data.released(metric)
+    recipe = data.recipe(metric)
     corpus = recipe.get("references", "") or references
     if recipe.get("edits") and f"{corpus}-edits" in EDITED_SETS:
         corpus += "-edits"
-    found = material.scores(recipe["metric"], corpus, typo, recipe.get("outputs", ""))
+    found = data.scores(recipe["metric"], corpus, typo, recipe.get("outputs", ""))
     times, digits = recipe.get("times", 1), recipe.get("digits")
 
     def printed(values: Any) -> Any:
@@ -98,7 +80,7 @@ def correlate_systems(one: Scores, other: Scores, kind: Correlation, without: st
 
 @measure
 def correlation(
-    material: ExperimentData,
+    data: Data,
     metric: str,
     human: str,
     kind: Correlation,
@@ -107,24 +89,18 @@ def correlation(
     without: str = "",
 ) -> float:
     """A metric's scores of the systems against people's."""
-    people_scores = human_scores(material, human, people)
-    return correlate_systems(people_scores, metric_scores(material, metric, scores), kind, without)
+    people_scores = human_scores(data, human, people)
+    return correlate_systems(people_scores, metric_scores(data, metric, scores), kind, without)
 
 
 @measure
 def williams_p(
-    material: ExperimentData,
-    better: str,
-    worse: str,
-    human: str,
-    kind: Correlation,
-    people: str,
-    scores: str,
+    data: Data, better: str, worse: str, human: str, kind: Correlation, people: str, scores: str
 ) -> float:
     """One-sided p of Williams' test that one metric agrees better with people than another."""
-    h = human_scores(material, human, people)
+    h = human_scores(data, human, people)
     a, b = (
-        match_systems(h, metric_scores(material, metric, scores))[1].values
+        match_systems(h, metric_scores(data, metric, scores))[1].values
         for metric in (better, worse)
     )
     return williams_test(h.values, a, b, kind=kind).p
@@ -132,18 +108,13 @@ def williams_p(
 
 @measure
 def tau(
-    material: ExperimentData,
-    metric: str,
-    members: Members,
-    convention: str,
-    judgments: str,
-    scores: str,
+    data: Data, metric: str, members: Members, convention: str, judgments: str, scores: str
 ) -> float:
     """Agreement with people at sentence level under a convention of the field."""
-    table = material.keep(
-        ("confusion", *material.described(metric, judgments), members, scores),
+    table = data.keep(
+        ("confusion", *data.described(metric, judgments), members, scores),
         lambda: confusion(
-            material.comparisons(judgments, members), metric_scores(material, metric, scores)
+            data.comparisons(judgments, members), metric_scores(data, metric, scores)
         ),
     )
     return float(select(convention, CONVENTIONS)(table))
@@ -151,7 +122,7 @@ def tau(
 
 @measure
 def example_score(
-    material: ExperimentData,
+    data: Data,
     metric: str,
     example: str,
     hypothesis: str,
@@ -168,7 +139,7 @@ def example_score(
         (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
     )
     output = Hypotheses("A", (at_position(hypothesis, case["hypotheses"]),))
-    recipe = material.recipe(metric)
+    recipe = data.recipe(metric)
     found = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)
     assert found.sentences is not None
     value = float(select(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
@@ -176,39 +147,37 @@ def example_score(
 
 
 @measure
-def system_score(material: ExperimentData, metric: str, system: str, part: str = "score") -> float:
+def system_score(data: Data, metric: str, system: str, part: str = "score") -> float:
     """The score of a system, or one of its parts (P, R)."""
-    recipe, found = material.recipe(metric), material.scores_by(metric)
+    recipe, found = data.recipe(metric), data.scores_by(metric)
     values = found.values if part == "score" else select(part, found.parts)
     value = float(values[place(system, found.systems)]) * float(recipe.get("times", 1))
     return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
-def system_at(material: ExperimentData, metric: str, position: str, without: str = "") -> str:
+def system_at(data: Data, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
-    names = best_first(material.scores_by(metric))
+    names = best_first(data.scores_by(metric))
     return at_position(position, [name for name in names if name != without])
 
 
 @measure
-def agreement(
-    material: ExperimentData, metric: str, judgments: str, kind: Correlation, ranker: str
-) -> float:
+def agreement(data: Data, metric: str, judgments: str, kind: Correlation, ranker: str) -> float:
     """A metric's scores of systems against those that a ranker makes of judgments of them."""
-    human = material.ranked(judgments, ranker)
-    return correlate_systems(human, metric_scores(material, metric, "computed"), kind)
+    human = data.ranked(judgments, ranker)
+    return correlate_systems(human, metric_scores(data, metric, "computed"), kind)
 
 
 @measure
-def place_of(material: ExperimentData, metric: str, system: str) -> int:
+def place_of(data: Data, metric: str, system: str) -> int:
     """The place (from 1) of a system in a metric's ranking."""
-    found = material.scores_by(metric)
+    found = data.scores_by(metric)
     return place(system, [found.systems[i] for i in found.order]) + 1
 
 
 @measure
 def printed_rank_correlation(
-    material: ExperimentData,
+    data: Data,
     metric: str,
     experiment: str,
     table: str,
@@ -223,7 +192,7 @@ def printed_rank_correlation(
     if kind != "spearman":
         raise NotRun("printed rankings have no scores, and so no Pearson's r")
     columns: dict[str, list[str]] = {}
-    for key, text in material.printed(experiment, table).items():
+    for key, text in data.printed(experiment, table).items():
         columns.setdefault(key[1], []).append(text or "")
     people, ranked = select(human, columns), select(metric, columns)
     if move:
@@ -236,41 +205,39 @@ def printed_rank_correlation(
 
 
 @measure
-def same_places(material: ExperimentData, metric: str, without: str, column: str = "") -> int:
+def same_places(data: Data, metric: str, without: str, column: str = "") -> int:
     """How many systems stand where the printed ranking has them, one system left out of both.
 
     ``column`` is the printed ranking where it is not called like the metric.
     """
     printed = [
         text
-        for (_, name), text in material.printed("napoles15", "table2").items()
+        for (_, name), text in data.printed("napoles15", "table2").items()
         if name == (column or metric) and text != without
     ]
     return sum(
-        system_at(material, metric, str(position), without) == name
+        system_at(data, metric, str(position), without) == name
         for position, name in enumerate(printed, 1)
     )
 
 
 @measure
-def released_places(
-    material: ExperimentData, file: str, experiment: str, table: str, column: str
-) -> int:
+def released_places(data: Data, file: str, experiment: str, table: str, column: str) -> int:
     """How many systems have the same place in a printed ranking and in released scores."""
-    printed = [t for (_, name), t in material.printed(experiment, table).items() if name == column]
-    released = best_first(grundkiewicz_scores(material, file))
+    printed = [t for (_, name), t in data.printed(experiment, table).items() if name == column]
+    released = best_first(grundkiewicz_scores(data, file))
     return sum(a == b for a, b in zip(printed, released, strict=True))
 
 
 @measure
-def printed_cell(material: ExperimentData, experiment: str, table: str, cell: str) -> float:
+def printed_cell(data: Data, experiment: str, table: str, cell: str) -> float:
     """A figure as another table prints it."""
-    cells = {"/".join(key): text for key, text in material.printed(experiment, table).items()}
+    cells = {"/".join(key): text for key, text in data.printed(experiment, table).items()}
     return float(select(cell, cells) or "nan")
 
 
 @kept
-def _sakaguchi_scores(material: ExperimentData) -> dict[tuple[str, str], dict[str, float]]:
+def _sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     table: dict[tuple[str, str], dict[str, float]] = {}
     for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
         name, refs, system, value = line.split("\t")
@@ -278,40 +245,40 @@ def _sakaguchi_scores(material: ExperimentData) -> dict[tuple[str, str], dict[st
     return table
 
 
-def _sakaguchi_released(material: ExperimentData, metric: str, references: str) -> Scores:
+def _sakaguchi_released(data: Data, metric: str, references: str) -> Scores:
     key = (select(metric, METRIC_NAMES), SET_NAMES.get(references, references))
-    table = _sakaguchi_scores(material)
+    table = _sakaguchi_scores(data)
     found = select("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 
 
 @measure
 def reference_correlation(
-    material: ExperimentData, metric: str, references: str, kind: Correlation, scores: str
+    data: Data, metric: str, references: str, kind: Correlation, scores: str
 ) -> float:
     """Sakaguchi et al., Table 6: a metric with one reference set against people.
 
     People are the printed TrueSkill scores of Grundkiewicz et al. (2015, Table 3c).
     """
     if scores == "released":
-        found = _sakaguchi_released(material, metric, references)
+        found = _sakaguchi_released(data, metric, references)
     else:
-        found = metric_scores(material, metric, scores, references=references)
-    return correlate_systems(human_scores(material, "trueskill", "printed"), found, kind)
+        found = metric_scores(data, metric, scores, references=references)
+    return correlate_systems(human_scores(data, "trueskill", "printed"), found, kind)
 
 
 @measure
-def reference_ranking(material: ExperimentData, metric: str, references: str, position: str) -> str:
+def reference_ranking(data: Data, metric: str, references: str, position: str) -> str:
     """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
-    found = metric_scores(material, metric, "computed", references=references)
+    found = metric_scores(data, metric, "computed", references=references)
     return at_position(position, best_first(found))
 
 
 @measure
-def score_distance(material: ExperimentData, metric: str, references: str, typo: str) -> float:
+def score_distance(data: Data, metric: str, references: str, typo: str) -> float:
     """The largest difference between our scores and the released ones over the systems."""
-    ours = metric_scores(material, metric, "computed", references=references, typo=typo)
-    theirs, mine = match_systems(_sakaguchi_released(material, metric, references), ours)
+    ours = metric_scores(data, metric, "computed", references=references, typo=typo)
+    theirs, mine = match_systems(_sakaguchi_released(data, metric, references), ours)
     return float(np.abs(theirs.values - mine.values).max())
 
 
@@ -322,7 +289,7 @@ def _over_systems(values: Floats, what: str) -> float:
 
 @measure
 def score_with_references(
-    material: ExperimentData, number: str, what: str, metric: str, texts: Sequence[str]
+    data: Data, number: str, what: str, metric: str, texts: Sequence[str]
 ) -> float:
     """The mean (max, min) score of the 12 systems with so many references of ``texts``.
 
@@ -331,24 +298,24 @@ def score_with_references(
 
     def compute() -> Any:
         each = [
-            material.scores(metric, "+".join(chosen)) for chosen in combinations(texts, int(number))
+            data.scores(metric, "+".join(chosen)) for chosen in combinations(texts, int(number))
         ]
         return np.mean([scores.without("INPUT").values for scores in each], axis=0)
 
-    values = material.keep(("curve", number, metric, tuple(texts)), compute)
+    values = data.keep(("curve", number, metric, tuple(texts)), compute)
     return _over_systems(values, what)
 
 
 @measure
-def score_with_rewrites(material: ExperimentData, number: str, what: str, metric: str) -> float:
+def score_with_rewrites(data: Data, number: str, what: str, metric: str) -> float:
     """The same with the ten fluency rewrites that 20 sentences have."""
 
     def compute() -> Any:
-        numbers, texts = material.ten_rewrites()
-        sources = [material.text("source")[i] for i in numbers]
+        numbers, texts = data.ten_rewrites()
+        sources = [data.text("source")[i] for i in numbers]
         systems = [
             Hypotheses(s.system, tuple(s.sentences[i] for i in numbers))
-            for s in material.systems()
+            for s in data.systems()
             if s.system != "INPUT"
         ]
         each = []
@@ -357,33 +324,33 @@ def score_with_rewrites(material: ExperimentData, number: str, what: str, metric
             each.append(evaluate(metric, corpus, systems, resamples=0, guard=False).values)
         return np.mean(each, axis=0)
 
-    values = material.keep(("ten", number, metric), compute)
+    values = data.keep(("ten", number, metric), compute)
     return _over_systems(values, what)
 
 
 @measure
 def grundkiewicz_correlation(
-    material: ExperimentData, metric: str, kind: Correlation, people: str, scores: str
+    data: Data, metric: str, kind: Correlation, people: str, scores: str
 ) -> float:
     """Grundkiewicz et al., Table 5: M2 with several β, I-WAcc, BLEU and METEOR against people."""
-    human = human_scores(material, "expected_wins", people)
+    human = human_scores(data, "expected_wins", people)
     beta = float(metric.removeprefix("F")) if metric.startswith("F") else None
     if metric == "METEOR" and scores != "released":
         raise NotRun("METEOR 1.5 is a Java program with a paraphrase table, in no Python package")
     if scores == "released":
         file = "m2" if beta is not None else metric.lower().replace("-", "")
-        found = grundkiewicz_scores(material, file)
+        found = grundkiewicz_scores(data, file)
     elif beta is None:
-        found = metric_scores(material, metric, "computed")
+        found = metric_scores(data, metric, "computed")
     else:  # the annotators are chosen for F0.5, as in the released scores
-        found = material.scores("m2", "conll14")
+        found = data.scores("m2", "conll14")
     if beta is not None:
         found = replace(found, values=f_beta(found.parts["P"], found.parts["R"], beta))
     return correlate_systems(human, found, kind)
 
 
 @kept
-def grundkiewicz_scores(material: ExperimentData, file: str) -> Scores:
+def grundkiewicz_scores(data: Data, file: str) -> Scores:
     """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor.
 
     A line has a system, then F0.5, P and R for M2, or one score.

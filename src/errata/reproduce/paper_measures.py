@@ -16,15 +16,8 @@ from errata.data import Hypotheses, Scores
 from errata.human import compare, parse_ranker, rank
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
-from errata.reproduce.data import (
-    ExperimentData,
-    NotRun,
-    at_position,
-    best_first,
-    kept,
-    place,
-    select,
-)
+from errata.reproduce.data import ExperimentData as Data
+from errata.reproduce.data import NotRun, at_position, best_first, kept, place, select
 from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
@@ -34,10 +27,10 @@ REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
 @kept
-def napoles_people(material: ExperimentData, judge: str = "", members: str = "expected") -> Scores:
+def napoles_people(data: Data, judge: str = "", members: str = "expected") -> Scores:
     """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 
-    mine = [j for j in material.judgments("napoles15-xml") if judge in ("", j.judge)]
+    mine = [j for j in data.judgments("napoles15-xml") if judge in ("", j.judge)]
     chosen = select(members, {"expected": "expected", "all": "all"})
     ranker = parse_ranker("trueskill_meanfield")
     found = rank(ranker, compare(mine, members=chosen), resamples=0)  # type: ignore[arg-type]
@@ -46,77 +39,73 @@ def napoles_people(material: ExperimentData, judge: str = "", members: str = "ex
 
 
 @measure
-def napoles_rank(material: ExperimentData, metric: str, position: str) -> str:
+def napoles_rank(data: Data, metric: str, position: str) -> str:
     """Table 2: the system at a place by people (without the reference) or by a metric."""
     if metric != "Human":
-        return system_at(material, metric, position)
-    return at_position(position, best_first(napoles_people(material)))
+        return system_at(data, metric, position)
+    return at_position(position, best_first(napoles_people(data)))
 
 
 @measure
-def order_correlation(material: ExperimentData, experiment: str, table: str, column: str) -> float:
+def order_correlation(data: Data, experiment: str, table: str, column: str) -> float:
     """Spearman's ρ of people's computed order with the printed one."""
-    printed = [t for (_, c), t in material.printed(experiment, table).items() if c == column]
-    names = best_first(napoles_people(material))
+    printed = [t for (_, c), t in data.printed(experiment, table).items() if c == column]
+    names = best_first(napoles_people(data))
     return float(
         correlate("spearman", [printed.index(name) for name in names], np.arange(len(names)))
     )
 
 
 @measure
-def judges_correlation(
-    material: ExperimentData, judges: str, kind: Correlation, members: str = "all"
-) -> float:
+def judges_correlation(data: Data, judges: str, kind: Correlation, members: str = "all") -> float:
     """Table 1: the scores of the systems by two judges, ``"1-2"``."""
-    first, second = (napoles_people(material, f"annot{k}", members) for k in judges.split("-"))
+    first, second = (napoles_people(data, f"annot{k}", members) for k in judges.split("-"))
     return correlate_systems(first, second, kind)
 
 
 @measure
 def people_correlation(
-    material: ExperimentData, metric: str, kind: Correlation, members: str = "expected"
+    data: Data, metric: str, kind: Correlation, members: str = "expected"
 ) -> float:
     """Table 3: a metric against people, both computed."""
-    people = napoles_people(material, "", members)
-    return correlate_systems(people, material.scores_by(metric), kind)
+    people = napoles_people(data, "", members)
+    return correlate_systems(people, data.scores_by(metric), kind)
 
 
 @measure
-def metrics_correlation(
-    material: ExperimentData, first: str, second: str, kind: Correlation
-) -> float:
+def metrics_correlation(data: Data, first: str, second: str, kind: Correlation) -> float:
     """Figure 1: two metrics against each other on the 12 systems."""
-    a, b = (material.scores_by(metric) for metric in (first, second))
+    a, b = (data.scores_by(metric) for metric in (first, second))
     return correlate_systems(a, b, kind, "INPUT")
 
 
 @measure
-def sentence_score(material: ExperimentData, metric: str, system: str, sentence: int) -> float:
+def sentence_score(data: Data, metric: str, system: str, sentence: int) -> float:
     """Table 4: the score of one sentence (from 1) of a system."""
-    found = material.scores_by(metric)
+    found = data.scores_by(metric)
     assert found.sentences is not None
     return float(found.sentences[place(system, found.systems), sentence - 1])
 
 
 @measure
-def constant_score(material: ExperimentData, metric: str, part: str, text: str) -> float:
+def constant_score(data: Data, metric: str, part: str, text: str) -> float:
     """Footnote 3: the score, or a part of it, of a system that always says the same."""
-    recipe = material.recipe(metric)
+    recipe = data.recipe(metric)
 
     def make() -> Scores:
-        corpus = material.corpus(recipe["references"])
+        corpus = data.corpus(recipe["references"])
         output = Hypotheses("constant", (text,) * len(corpus))
         return evaluate(recipe["metric"], corpus, [output], resamples=0, guard=False)
 
-    found = material.keep(("constant", *material.described(metric), text), make)
+    found = data.keep(("constant", *data.described(metric), text), make)
     return float((found.values if part == "score" else select(part, found.parts))[0])
 
 
 @measure
-def constant_place(material: ExperimentData, metric: str, text: str, what: str) -> int:
+def constant_place(data: Data, metric: str, text: str, what: str) -> int:
     """Footnote 3: its place (from 1) among the systems; ``what`` names the column."""
-    value = constant_score(material, metric, "score", text)
-    others = material.scores_by(metric).without("INPUT").values
+    value = constant_score(data, metric, "score", text)
+    others = data.scores_by(metric).without("INPUT").values
     return 1 + int((others > value).sum())
 
 
@@ -128,11 +117,7 @@ THRESHOLD = 0.8  # of the likeness, section 4.2
 
 @measure
 def likeness(
-    material: ExperimentData,
-    example: str,
-    what: str,
-    examples: Mapping[str, Mapping[str, str]],
-    times: int = 1,
+    data: Data, example: str, what: str, examples: Mapping[str, Mapping[str, str]], times: int = 1
 ) -> float:
     """Table 1 and section 5: the token sort ratio or the Levenshtein distance ratio of a pair."""
     pair = select(example, examples)
@@ -142,21 +127,17 @@ def likeness(
 
 @measure
 def sentence_perplexity(
-    material: ExperimentData,
-    example: str,
-    side: str,
-    examples: Mapping[str, Mapping[str, str]],
-    model: str = "",
+    data: Data, example: str, side: str, examples: Mapping[str, Mapping[str, str]], model: str = ""
 ) -> float:
     """Table 1 and section 5: the perplexity of the source or the target of a pair."""
     pair = select(example, examples)
-    rows = material.language_model(model).rows([select(side, pair)])
+    rows = data.language_model(model).rows([select(side, pair)])
     return float(perplexity(rows)[0])
 
 
 @measure
 def scribendi_of_pair(
-    material: ExperimentData, example: str, metric: str, examples: Mapping[str, Mapping[str, str]]
+    data: Data, example: str, metric: str, examples: Mapping[str, Mapping[str, str]]
 ) -> int:
     """Table 4: the Scribendi of a target so unlike its source that no model has a say.
 
@@ -170,31 +151,29 @@ def scribendi_of_pair(
     return 0 if source == target else -1
 
 
-def _scribendi(material: ExperimentData, model: str) -> Scores:
-    material.language_model(model)  # says so where it cannot be had
-    return material.scores(f"scribendi(model={model or material.model})", "conll14")
+def _scribendi(data: Data, model: str) -> Scores:
+    data.language_model(model)  # says so where it cannot be had
+    return data.scores(f"scribendi(model={model or data.model})", "conll14")
 
 
 @measure
-def scribendi_rank(material: ExperimentData, position: str, metric: str, model: str = "") -> str:
+def scribendi_rank(data: Data, position: str, metric: str, model: str = "") -> str:
     """Table 5: the system at a place by Scribendi; ``metric`` names the column."""
-    return at_position(position, best_first(_scribendi(material, model)))
+    return at_position(position, best_first(_scribendi(data, model)))
 
 
 @measure
-def scribendi_correlation(
-    material: ExperimentData, people: str, kind: Correlation, model: str = ""
-) -> float:
+def scribendi_correlation(data: Data, people: str, kind: Correlation, model: str = "") -> float:
     """Tables 2 and 3: Scribendi against the people of Napoles or of Grundkiewicz et al."""
     human = (
-        napoles_people(material)
+        napoles_people(data)
         if people == "napoles15"
-        else human_scores(material, select(people, {"grundkiewicz15": "trueskill"}), "computed")
+        else human_scores(data, select(people, {"grundkiewicz15": "trueskill"}), "computed")
     )
-    return correlate_systems(human, _scribendi(material, model), kind)
+    return correlate_systems(human, _scribendi(data, model), kind)
 
 
 @measure
-def not_to_be_had(material: ExperimentData, metric: str, what: str, software: str) -> float:
+def not_to_be_had(data: Data, metric: str, what: str, software: str) -> float:
     """A figure of software or weights that are not public; says which."""
     raise NotRun(software)

@@ -14,14 +14,7 @@ from errata.core.correlation import Correlation
 from errata.data import Judgment, Members, Scores
 from errata.datasets.fetch import path
 from errata.human import parse_ranker
-from errata.human.agreement import (
-    JudgeCorrelations,
-    Kappa,
-    KappaWeights,
-    judge_agreement,
-    judge_correlations,
-    kappa,
-)
+from errata.human.agreement import KappaWeights, judge_agreement, judge_correlations, kappa
 from errata.human.bootstrap import head_to_head
 from errata.human.output_pairs import Orientation, OutputPairs, output_pairs
 from errata.human.ranking import Ranking, cluster, ranks_of
@@ -29,7 +22,8 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.checks import LabelFit, fit_labels, same_text
 from errata.meta.matching import match_systems
-from errata.reproduce.data import ExperimentData, at_position, best_first, kept, place, select
+from errata.reproduce.data import ExperimentData as Data
+from errata.reproduce.data import at_position, best_first, kept, place, select
 from errata.reproduce.metric_measures import (
     correlate_systems,
     grundkiewicz_scores,
@@ -48,52 +42,46 @@ def _apart(one: Scores, other: Scores) -> float:
 
 
 @measure
-def human_distance(material: ExperimentData, human: str, people: str) -> float:
+def human_distance(data: Data, human: str, people: str) -> float:
     """The largest difference over systems between computed and released (or printed) scores."""
-    computed = human_scores(material, human, "computed")
-    return _apart(human_scores(material, human, people), computed)
+    computed = human_scores(data, human, "computed")
+    return _apart(human_scores(data, human, people), computed)
 
 
 @measure
-def released_distance(material: ExperimentData, metric: str, file: str) -> float:
+def released_distance(data: Data, metric: str, file: str) -> float:
     """The largest difference between our scores and those that Grundkiewicz et al. released."""
-    computed = metric_scores(material, metric, "computed")
-    return _apart(grundkiewicz_scores(material, file), computed)
+    computed = metric_scores(data, metric, "computed")
+    return _apart(grundkiewicz_scores(data, file), computed)
 
 
-def _runs(
-    material: ExperimentData, judgments: str, ranker: str, resamples: int
-) -> tuple[Scores, Any]:
-    scores = material.ranked(judgments, ranker, resamples)
+def _runs(data: Data, judgments: str, ranker: str, resamples: int) -> tuple[Scores, Any]:
+    scores = data.ranked(judgments, ranker, resamples)
     assert scores.resampled is not None
     return scores, scores.resampled
 
 
 @measure
-def standard_error(
-    material: ExperimentData, judgments: str, ranker: str, resamples: int, runs: int
-) -> float:
+def standard_error(data: Data, judgments: str, ranker: str, resamples: int, runs: int) -> float:
     """The standard error of a mean of so many random runs, the largest over the systems."""
-    _, drawn = _runs(material, judgments, ranker, resamples)
+    _, drawn = _runs(data, judgments, ranker, resamples)
     return float(drawn.std(axis=0, ddof=1).max() / np.sqrt(runs))
 
 
 @measure
 def runs_ahead(
-    material: ExperimentData, judgments: str, ranker: str, resamples: int, first: str, second: str
+    data: Data, judgments: str, ranker: str, resamples: int, first: str, second: str
 ) -> int:
     """In how many runs one system is ahead of another."""
-    scores, drawn = _runs(material, judgments, ranker, resamples)
+    scores, drawn = _runs(data, judgments, ranker, resamples)
     a, b = (place(name, scores.systems) for name in (first, second))
     return int((drawn[:, a] > drawn[:, b]).sum())
 
 
 @measure
-def runs_at(
-    material: ExperimentData, judgments: str, ranker: str, resamples: int, system: str, rank: int
-) -> int:
+def runs_at(data: Data, judgments: str, ranker: str, resamples: int, system: str, rank: int) -> int:
     """In how many runs a system has this rank or a better one."""
-    scores, drawn = _runs(material, judgments, ranker, resamples)
+    scores, drawn = _runs(data, judgments, ranker, resamples)
     return int((ranks_of(drawn)[0][:, place(system, scores.systems)] <= rank).sum())
 
 
@@ -101,31 +89,29 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 
 
 @measure
-def pairs(
-    material: ExperimentData, judgments: str, members: Members = "all", ties: str = "all"
-) -> int:
+def pairs(data: Data, judgments: str, members: Members = "all", ties: str = "all") -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
-    found = material.comparisons(judgments, members)
+    found = data.comparisons(judgments, members)
     rows = {"all": found.outcome == found.outcome, "only": found.outcome == 0}
     chosen = select(ties, {**rows, "none": ~rows["only"]})
     return round(float(found.weight[chosen].sum()))
 
 
 @measure
-def how_many(material: ExperimentData, data: str, what: str) -> int:
+def how_many(known: Data, data: str, what: str) -> int:
     """How many sentences, rankings or comparisons: of judgments, the test set, or left out."""
     if data in ("test", "left-out"):
-        return len(material.gold() if data == "test" else material.merged())
+        return len(known.gold() if data == "test" else known.merged())
     if what == "pairs":
-        return pairs(material, data)
-    mine = material.judgments(data)
+        return pairs(known, data)
+    mine = known.judgments(data)
     return select(what, {"rankings": len(mine), "sentences": len({j.sentence for j in mine})})
 
 
 @measure
-def games(material: ExperimentData, judgments: str) -> int:
+def games(data: Data, judgments: str) -> int:
     """How many games TrueSkill plays with these judgments: one more than there are pairs."""
-    return pairs(material, judgments) + 1
+    return pairs(data, judgments) + 1
 
 
 def _judge(number: str) -> str:
@@ -133,17 +119,15 @@ def _judge(number: str) -> str:
 
 
 @measure
-def judge_count(material: ExperimentData, judge: str, what: str) -> int:
+def judge_count(data: Data, judge: str, what: str) -> int:
     """Grundkiewicz et al., Table 1: rankings and pairs of one judge, or in total."""
     mine = [
-        j
-        for j in material.judgments("grundkiewicz15")
-        if judge == "total" or j.judge == _judge(judge)
+        j for j in data.judgments("grundkiewicz15") if judge == "total" or j.judge == _judge(judge)
     ]
     if what == "rankings":
         return len(mine)
     members, _, ties = what.partition("-")
-    found = material.comparisons(
+    found = data.comparisons(
         "grundkiewicz15", select(members, {"expanded": "all", "unexpanded": "sample"})
     )
     assert found.judge is not None
@@ -156,24 +140,19 @@ def judge_count(material: ExperimentData, judge: str, what: str) -> int:
 
 
 @measure
-def judge_kappa(material: ExperimentData, first: str, second: str) -> float:
+def judge_kappa(data: Data, first: str, second: str) -> float:
     """Grundkiewicz et al., Table 2: agreement of two judges; ``mean`` over judges."""
-    judgments = material.judgments("grundkiewicz15")
-    found = material.keep("agreement", lambda: judge_agreement(judgments))
+    judgments = data.judgments("grundkiewicz15")
+    found = data.keep("agreement", lambda: judge_agreement(judgments))
     if first == "mean":
         return select(second, {"between": found.between, "within": found.within})
     a, b = (place(_judge(number), found.judges) for number in (first, second))
     return float(found.kappa[a, b])
 
 
-@kept
-def _ranking(material: ExperimentData, judgments: str, ranker: str, resamples: int) -> Ranking:
-    return cluster(material.ranked(judgments, ranker, resamples))
-
-
 @measure
 def ranking(
-    material: ExperimentData,
+    data: Data,
     system: str,
     what: str,
     judgments: str,
@@ -184,23 +163,24 @@ def ranking(
     """The score of a system by people, its range of ranks or its cluster."""
     system = (names or {}).get(system, system)
     place(what, ("score", "range", "cluster"))
-    scores = material.ranked(judgments, ranker, resamples)
+    scores = data.ranked(judgments, ranker, resamples)
     if what == "score":
         return float(scores.values[place(system, scores.systems)])
-    found = _ranking(material, judgments, ranker, resamples)
+    key = ("clusters", judgments, ranker, resamples)
+    found: Ranking = data.keep(key, lambda: cluster(scores))
     at = place(system, found.systems)
     return found.ranges[at] if what == "range" else int(found.cluster[at])
 
 
 @measure
-def ranked_at(material: ExperimentData, position: str, judgments: str, ranker: str) -> str:
+def ranked_at(data: Data, position: str, judgments: str, ranker: str) -> str:
     """The system at a position (from 1) of the human ranking by score."""
-    return at_position(position, best_first(material.ranked(judgments, ranker)))
+    return at_position(position, best_first(data.ranked(judgments, ranker)))
 
 
 @measure
 def ranking_correlation(
-    material: ExperimentData, kind: Correlation, first: str, second: str, ranker: str
+    data: Data, kind: Correlation, first: str, second: str, ranker: str
 ) -> float:
     """Two human rankings of the same systems against each other.
 
@@ -209,47 +189,43 @@ def ranking_correlation(
 
     def scores(judgments: str) -> Scores:
         if judgments == "printed":
-            return material.printed_scores("grundkiewicz15", "table3c")
-        return material.ranked(judgments, ranker)
+            return data.printed_scores("grundkiewicz15", "table3c")
+        return data.ranked(judgments, ranker)
 
     return correlate_systems(scores(first), scores(second), kind)
 
 
 @measure
-def head_to_head_cell(material: ExperimentData, row: str, column: str, what: str) -> float | str:
+def head_to_head_cell(data: Data, row: str, column: str, what: str) -> float | str:
     """Grundkiewicz et al., Table 3d: how often the column's system beat the row's, and its mark."""
-    found = material.keep(
-        "head_to_head", lambda: head_to_head(material.comparisons("grundkiewicz15"))
-    )
+    found = data.keep("head_to_head", lambda: head_to_head(data.comparisons("grundkiewicz15")))
     a, b = place(column, found.systems), place(row, found.systems)
     if what == "fraction":
         return float(found.fraction[a, b])
     return next((mark for level, mark in MARKS if found.p[a, b] <= level), "o")
 
 
-@kept
-def _judges(material: ExperimentData, denominator: str) -> JudgeCorrelations:
-    ranker = parse_ranker(f"expected_wins(denominator={denominator})")
-    return judge_correlations(material.comparisons("grundkiewicz15"), ranker, digits=4)
-
-
 @measure
 def judge_correlation(
-    material: ExperimentData, first: str, second: str, kind: str = "", denominator: str = "beaten"
+    data: Data, first: str, second: str, kind: str = "", denominator: str = "beaten"
 ) -> float:
     """Grundkiewicz et al., Table 6: rankings of two judges, of one and the ``rest``, or ``mean``.
 
     Without a kind ρ stands above the diagonal and r below it, as printed.
     """
-    found = _judges(material, denominator)
+    ranker = parse_ranker(f"expected_wins(denominator={denominator})")
+    comparisons = data.comparisons("grundkiewicz15")
+    found = data.keep(
+        ("judges", denominator), lambda: judge_correlations(comparisons, ranker, digits=4)
+    )
     if "rest" in (first, second):
         rest = found.rest_rho if second == "rest" else found.rest_r
         number = first if second == "rest" else second
         if number != "mean":
             return float(rest[place(_judge(number), found.judges)])
         # The printed means weigh judges by their comparisons.
-        counts = material.comparisons("grundkiewicz15").per_judge().games.sum((1, 2))
-        order = np.argsort(material.comparisons("grundkiewicz15").judges)
+        counts = comparisons.per_judge().games.sum((1, 2))
+        order = np.argsort(comparisons.judges)
         return float(np.average(rest, weights=counts[order]))
     a, b = (place(_judge(number), found.judges) for number in (first, second))
     rho = kind == "spearman" or (not kind and a < b)
@@ -257,23 +233,21 @@ def judge_correlation(
 
 
 @measure
-def label_fit(material: ExperimentData, judgments: str, offset: int) -> int:
+def label_fit(data: Data, judgments: str, offset: int) -> int:
     """In how many rankings the labels fit the outputs of the sentence so far further on."""
 
-    return _label_fit(material, judgments).fits[offset]
+    def fit() -> LabelFit:
+        rows = list(_all_assignments()) if judgments == "ctrl" else data.judgments(judgments)
+        return fit_labels(rows, {s.system: s.sentences for s in data.systems()})
 
-
-@kept
-def _label_fit(material: ExperimentData, judgments: str) -> LabelFit:
-    rows = list(_all_assignments()) if judgments == "ctrl" else material.judgments(judgments)
-    return fit_labels(rows, {s.system: s.sentences for s in material.systems()})
+    return data.keep(("labels", judgments), fit).fits[offset]
 
 
 @measure
-def shown_source_fit(material: ExperimentData, offset: int) -> int:
+def shown_source_fit(data: Data, offset: int) -> int:
     """In how many tasks the source shown is the CoNLL-2014 sentence so far from its number."""
     lines = read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]
-    sources = [same_text(text) for text in material.gold().sources]
+    sources = [same_text(text) for text in data.gold().sources]
     fits = 0
     for row in csv.DictReader(lines):
         number = int(row["Input.sentID"]) + offset
@@ -282,7 +256,7 @@ def shown_source_fit(material: ExperimentData, offset: int) -> int:
 
 
 @measure
-def assignments(material: ExperimentData, file: str = "Ctrl_merged.csv", status: str = "") -> int:
+def assignments(data: Data, file: str = "Ctrl_merged.csv", status: str = "") -> int:
     """How many tasks Sakaguchi et al. released, on system outputs if no other file is named."""
     rows = csv.DictReader(read_lines(path("sakaguchi16", file))[0])
     return sum(status in ("", row["AssignmentStatus"]) for row in rows)
@@ -311,7 +285,7 @@ def _published_experts() -> list[Judgment]:
 
 
 @kept
-def _decisions(material: ExperimentData, match: str) -> OutputPairs:
+def _decisions(data: Data, match: str) -> OutputPairs:
     """Judgments of experts and non-experts on the same outputs.
 
     ``match="published"`` pairs them as computeIAA.py did; ``"text"`` by sentence and text.
@@ -321,8 +295,8 @@ def _decisions(material: ExperimentData, match: str) -> OutputPairs:
         others = _all_assignments()
         orientation: Orientation = "presented"
     else:
-        experts = material.judgments("grundkiewicz15")
-        others = iter(material.judgments("ctrl-text"))
+        experts = data.judgments("grundkiewicz15")
+        others = iter(data.judgments("ctrl-text"))
         orientation = "consistent"
     everybody = [replace(j, judge="expert") for j in experts] + [
         replace(j, judge="other") for j in others
@@ -331,16 +305,10 @@ def _decisions(material: ExperimentData, match: str) -> OutputPairs:
 
 
 @measure
-def expert_kappa(
-    material: ExperimentData, judges: str, weights: KappaWeights, match: str = "published"
-) -> float:
-    """κ within experts, within others, pooled over both, or across the two groups only."""
-    return _group_kappa(material, judges, weights, match).value
-
-
 @kept
-def _group_kappa(material: ExperimentData, judges: str, weights: KappaWeights, match: str) -> Kappa:
-    found = _decisions(material, match)
+def expert_kappa(data: Data, judges: str, weights: KappaWeights, match: str = "published") -> float:
+    """κ within experts, within others, pooled over both, or across the two groups only."""
+    found = _decisions(data, match)
     tallies = {
         name: found.select(found.judge == found.judges.index(name)).tallies()
         for name in ("expert", "other")
@@ -350,7 +318,7 @@ def _group_kappa(material: ExperimentData, judges: str, weights: KappaWeights, m
         both = (tallies["expert"].sum(1) >= 2) & (tallies["other"].sum(1) >= 2)
         tallies = {name: table[both] for name, table in tallies.items()}
     if judges == "across":
-        return kappa(tallies["expert"].T @ tallies["other"], weights=weights)
+        return kappa(tallies["expert"].T @ tallies["other"], weights=weights).value
     table = tallies["expert"] + tallies["other"] if judges == "both" else select(judges, tallies)
     within = (table.T @ table - np.diag(table.sum(0))) / 2
-    return kappa(within, weights=weights)
+    return kappa(within, weights=weights).value

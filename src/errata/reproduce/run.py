@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from errata.core.errors import InputError, MissingExtraError
 from errata.core.stats import Progress
-from errata.reproduce.data import ExperimentData, NotRun, UnknownName
+from errata.reproduce.data import ExperimentData as Data
+from errata.reproduce.data import NotRun, UnknownName
 from errata.reproduce.experiment import (
     ELSEWHERE,
     IN_WORDS,
@@ -266,9 +267,9 @@ def reproduce(
         if progress is not None:
             progress(done, total)
 
-    material = ExperimentData(extractor, model, tick=lambda: progress and progress(done, total))
-    material.tick()
-    return tuple(_run(experiment, material, step) for experiment in experiments)
+    data = Data(extractor, model, tick=lambda: progress and progress(done, total))
+    data.tick()
+    return tuple(_run(experiment, data, step) for experiment in experiments)
 
 
 def check_measures(experiment: Experiment) -> None:
@@ -308,36 +309,30 @@ def _kind(annotation: str) -> type:
     return next((kinds[word] for word in kinds if annotation.startswith(word)), str)
 
 
-def _run(
-    experiment: Experiment, material: ExperimentData, step: Callable[[], None]
-) -> Reproduction:
-    material.recipes, material.files = experiment.recipes, experiment.files
+def _run(experiment: Experiment, data: Data, step: Callable[[], None]) -> Reproduction:
+    data.recipes, data.files = experiment.recipes, experiment.files
     tables = []
     for table in experiment.tables:
         pairs = [(way, key) for way in table.ways for key in table.cells]
-        cells = [_cell(table, way, key, material, step) for way, key in pairs]
-        if not experiment.published:
-            cells = [_as_different(cell) for cell in cells]
+        cells = [_cell(table, way, key, data, step) for way, key in pairs]
+        if not experiment.published:  # what nobody published is no mistake if it differs
+            cells = [
+                replace(cell, verdict=replace(cell.verdict, name="different"))
+                if cell.verdict.name == "MISMATCH"
+                else cell
+                for cell in cells
+            ]
         tables.append(TableResult(table, tuple(cells)))
     findings = tuple(
-        ClaimResult(finding, tuple(_evidence(one, material, step) for one in finding.evidence))
+        ClaimResult(finding, tuple(_evidence(one, data, step) for one in finding.evidence))
         for finding in experiment.findings
     )
     return Reproduction(experiment, tuple(tables), findings)
 
 
-def _as_different(cell: CellResult) -> CellResult:
-    """The cell, called different if it is a mismatch with what nobody published."""
-    if cell.verdict.name != "MISMATCH":
-        return cell
-    return replace(cell, verdict=replace(cell.verdict, name="different"))
-
-
-def _compute(
-    measure: str, material: ExperimentData, arguments: Mapping[str, Any], what: str
-) -> Value:
+def _compute(measure: str, data: Data, arguments: Mapping[str, Any], what: str) -> Value:
     try:
-        value: Value = all_measures()[measure](material, **arguments)
+        value: Value = all_measures()[measure](data, **arguments)
     except UnknownName as unknown:
         remedy = "check the names of the row, the column and the arguments"
         raise InputError(f"{what}: {measure}: {unknown}", remedy=remedy) from None
@@ -345,22 +340,18 @@ def _compute(
 
 
 def _cell(
-    table: PublishedTable,
-    way: Method,
-    key: tuple[str, ...],
-    material: ExperimentData,
-    step: Callable[[], None],
+    table: PublishedTable, way: Method, key: tuple[str, ...], data: Data, step: Callable[[], None]
 ) -> CellResult:
     printed = table.cells[key]
     arguments = {**way.arguments, **dict(zip(table.by, key, strict=True))}
     try:
-        version = material.version(way.software, arguments)
-        value = _compute(table.measure, material, arguments, f"table {table.name}")
+        version = data.version(way.software, arguments)
+        value = _compute(table.measure, data, arguments, f"table {table.name}")
     except (NotRun, MissingExtraError) as reason:
-        step()
         return CellResult(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
+    finally:
+        step()
     verdict = _judged(table, way, key, value, version)
-    step()
     off = difference(value, printed)
     return CellResult(key, way.origin, printed, value, off, verdict, version)
 
@@ -386,13 +377,13 @@ def _judged(
     return Verdict("unpinned", f"made with {version}, whose figures are not kept")
 
 
-def _evidence(one: Evidence, material: ExperimentData, step: Callable[[], None]) -> EvidenceResult:
+def _evidence(one: Evidence, data: Data, step: Callable[[], None]) -> EvidenceResult:
     try:
-        value = _compute(one.measure, material, one.arguments, f"evidence {one.what!r}")
+        value = _compute(one.measure, data, one.arguments, f"evidence {one.what!r}")
     except (NotRun, MissingExtraError) as reason:
-        step()
         return EvidenceResult(one, None, None, str(reason))
-    step()
+    finally:
+        step()
     text = format_value(value, one.found)
     return EvidenceResult(
         one, value, compare_with_print(value, one.found, Method("")).name == "exact", text

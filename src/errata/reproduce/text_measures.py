@@ -19,7 +19,8 @@ from errata.edits import retype
 from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 from errata.metrics.ter import edit_counts
-from errata.reproduce.data import ExperimentData, NotRun, at_position, kept, place, select
+from errata.reproduce.data import ExperimentData as Data
+from errata.reproduce.data import NotRun, at_position, kept, place, select
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
@@ -27,60 +28,57 @@ MEASURES: dict[str, Literal["F", "A"]] = {"F": "F", "A": "A"}
 Pairs = Mapping[str, Sequence[Sequence[str]]]
 
 
-def _edits(material: ExperimentData, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
+def _edits(data: Data, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
     """Edits between all these texts, computed together; sentences are Sakaguchi's 1,278."""
     names = [(a, b) for several in pairs.values() for a, b in several]
 
     def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
-        kept = material.kept_sentences()
-        texts = [(material.text(a), material.text(b)) for a, b in names]
+        kept = data.kept_sentences()
+        texts = [(data.text(a), data.text(b)) for a, b in names]
         sentences = [(one[i], other[i]) for one, other in texts for i in kept]
         counts = edit_counts(sentences)
         return dict(zip(names, counts.reshape(len(names), -1), strict=True))
 
-    return material.keep(("edits", tuple(names)), compute)
+    return data.keep(("edits", tuple(names)), compute)
 
 
 @measure
-def ster(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
+def ster(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Mean number of TER's edits a sentence between two texts, mean over several pairs."""
-    found = _edits(material, pairs)
+    found = _edits(data, pairs)
     return float(np.mean([found[a, b].mean() for a, b in select(pair, pairs)]))
 
 
-def _same(material: ExperimentData, a: str, b: str) -> float:
-    kept = material.kept_sentences()
-    one, other = material.text(a), material.text(b)
-    return 100 * sum(one[i].split() == other[i].split() for i in kept) / len(kept)
-
-
 @measure
-def identical(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
+def identical(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that are the same in two texts, mean over several pairs."""
-    return float(np.mean([_same(material, a, b) for a, b in select(pair, pairs)]))
+    kept = data.kept_sentences()
+    texts = [(data.text(a), data.text(b)) for a, b in select(pair, pairs)]
+    same = [sum(a[i].split() == b[i].split() for i in kept) for a, b in texts]
+    return float(np.mean([100 * each / len(kept) for each in same]))
 
 
 @measure
-def changed(material: ExperimentData, pair: str, pairs: Pairs, what: str = "") -> float:
+def changed(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that differ between two texts, mean over several pairs."""
-    return 100 - identical(material, pair, pairs)
+    return 100 - identical(data, pair, pairs)
 
 
 @measure
-def distinct_outputs(material: ExperimentData, texts: str, what: str) -> float:
+def distinct_outputs(data: Data, texts: str, what: str) -> float:
     """What systems do to a sentence, each distinct output counted once (capitals aside).
 
     ``what`` is the mean number of TER's edits or the percent of outputs that change anything; the
     mean over the outputs of a sentence, then over Sakaguchi's sentences. ``texts`` names the row.
     """
 
-    return select(what, _distinct_outputs(material))
+    return select(what, _distinct_outputs(data))
 
 
 @kept
-def _distinct_outputs(material: ExperimentData) -> dict[str, float]:
-    sources, numbers = material.text("source"), material.kept_sentences()
-    outputs = [s.sentences for s in material.systems() if s.system != "INPUT"]
+def _distinct_outputs(data: Data) -> dict[str, float]:
+    sources, numbers = data.text("source"), data.kept_sentences()
+    outputs = [s.sentences for s in data.systems() if s.system != "INPUT"]
     pairs, owner = [], []
     for i in numbers:
         for text in dict.fromkeys(" ".join(each[i].lower().split()) for each in outputs):
@@ -96,20 +94,20 @@ def _distinct_outputs(material: ExperimentData) -> dict[str, float]:
 
 
 @kept
-def _weights(material: ExperimentData, weights: str, types: str) -> list[KindDifficulty]:
-    gold = material.gold().keep_annotators(0)
+def _weights(data: Data, weights: str, types: str) -> list[KindDifficulty]:
+    gold = data.gold().keep_annotators(0)
     if types == "errant":
-        gold = retype(gold, material.extractor, IGNORED)
+        gold = retype(gold, data.extractor, IGNORED)
     metric = Difficulty(weights=str(path("gts-weights", weights)))
     return by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
 
 @measure
 def difficulty(
-    material: ExperimentData, what: str, weights: str, kind: str = "", types: str = "gold"
+    data: Data, what: str, weights: str, kind: str = "", types: str = "gold"
 ) -> float | int:
     """Mean weight, SD or number of the gold errors of annotator 0, of one kind or of all."""
-    rows = _weights(material, weights, types)
+    rows = _weights(data, weights, types)
     if kind:
         found = {row.kind: row for row in rows}
         if kind not in found:
@@ -123,80 +121,73 @@ def difficulty(
 
 
 @kept
-def _public(material: ExperimentData, measure: str) -> Scores:
+def _public(data: Data, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
     if measure != "m2":
-        material.version("extractor", {})  # says so where it cannot be had, before any work
+        data.version("extractor", {})  # says so where it cannot be had, before any work
 
-    corpus = material.gold()
+    corpus = data.gold()
     metric: str | Difficulty = "m2"
     if measure != "m2":
         corpus = corpus.keep_annotators(0)
         metric = Difficulty(
             weights=str(path("gts-weights", "conll14_8sys.txt")),
-            extractor=material.extractor,
+            extractor=data.extractor,
             measure=select(measure, MEASURES),
         )
-    return evaluate(metric, corpus, material.public_systems(), resamples=0, guard=False)
+    systems = data.outputs_of("conll14-public")
+    return evaluate(metric, corpus, systems, resamples=0, guard=False)
 
 
 @measure
-def weighted_score(material: ExperimentData, system: str, measure: str) -> float:
+def weighted_score(data: Data, system: str, measure: str) -> float:
     """Gotou et al., Tables 2 and 3: a public system by the weights of all eight, in percent."""
-    found = _public(material, measure)
+    found = _public(data, measure)
     return 100 * float(found.values[place(system, found.systems)])
 
 
 @measure
-def weighted_place(material: ExperimentData, system: str, measure: str) -> int:
+def weighted_place(data: Data, system: str, measure: str) -> int:
     """Its place (from 1) among the public systems."""
-    found = _public(material, measure)
+    found = _public(data, measure)
     return 1 + place(system, [found.systems[i] for i in found.order])
 
 
 @measure
-def change_of_place(material: ExperimentData, system: str, measure: str) -> int:
+def change_of_place(data: Data, system: str, measure: str) -> int:
     """How many places it is better than by plain F0.5."""
-    weighted = weighted_place(material, system, measure)
-    return weighted_place(material, system, "m2") - weighted
+    weighted = weighted_place(data, system, measure)
+    return weighted_place(data, system, "m2") - weighted
 
 
 @measure
-def public_variant(material: ExperimentData, data: str, file: str) -> float:
-    """Plain F0.5 of one of the released outputs of a system, in percent."""
-
-    return 100 * float(_variant(material, data, file).values[0])
-
-
 @kept
-def _variant(material: ExperimentData, data: str, file: str) -> Scores:
+def public_variant(known: Data, data: str, file: str) -> float:
+    """Plain F0.5 of one of the released outputs of a system, in percent."""
     output = read_hypotheses(path(data, file))
-    return evaluate("m2", material.gold(), [output], resamples=0, guard=False)
+    scores = evaluate("m2", known.gold(), [output], resamples=0, guard=False)
+    return 100 * float(scores.values[0])
 
 
 @measure
-def corpus_fact(
-    material: ExperimentData, corpus: str, what: str, references: str = "first"
-) -> float:
+def corpus_fact(data: Data, corpus: str, what: str, references: str = "first") -> float:
     """Gotou et al., Table 1: sentences and error rate of a corpus, by its first reference or all.
 
     The ``error-rate`` is that of tokens to change.
     """
 
-    facts = _corpus_facts(material, corpus, references)
+    def count() -> CorpusFacts:
+        found = data.corpus(corpus)
+        return corpus_statistics(
+            select(references, {"first": found.keep_annotators(0), "all": found})
+        )
+
+    facts = data.keep(("facts", *data.described("", corpus), references), count)
     return select(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
 
 
-@kept
-def _corpus_facts(material: ExperimentData, corpus: str, references: str) -> CorpusFacts:
-    found = material.corpus(corpus)
-    return corpus_statistics(select(references, {"first": found.keep_annotators(0), "all": found}))
-
-
 @measure
-def aligned_column(
-    material: ExperimentData, position: str, rows: str, sentences: Mapping[str, str]
-) -> str:
+def aligned_column(data: Data, position: str, rows: str, sentences: Mapping[str, str]) -> str:
     """Chollampatt & Ng, Table 1: a column (from 1) of I-measure's alignment, ``_`` for a gap.
 
     ``rows`` names the column of the printed table: input, hypothesis and reference.
@@ -208,7 +199,7 @@ def aligned_column(
 
 @measure
 def example_difficulty(
-    material: ExperimentData, error: str, what: str, sentences: Mapping[str, str]
+    data: Data, error: str, what: str, sentences: Mapping[str, str]
 ) -> float | int | str:
     """Gotou et al., examples (1) and (3): what systems do to an error (from 1) of a sentence.
 
@@ -234,12 +225,10 @@ def example_difficulty(
 
 
 @measure
-def printed_difficulty(
-    material: ExperimentData, what: str, experiment: str, table: str
-) -> float | int:
+def printed_difficulty(data: Data, what: str, experiment: str, table: str) -> float | int:
     """The sum of the frequencies of a printed table, or its mean weighted by them."""
     rows: dict[str, dict[str, float]] = {}
-    for (kind, column), text in material.printed(experiment, table).items():
+    for (kind, column), text in data.printed(experiment, table).items():
         rows.setdefault(kind, {})[column] = float(text or "nan")
     total = sum(row["frequency"] for row in rows.values())
     if what == "frequency":

@@ -35,7 +35,7 @@ from errata.core.errors import (
     MissingExtraError,
     install_extra,
 )
-from errata.io.storage import Folder, LocalFolder, open_folder
+from errata.io.storage import Folder, StoreFolder, open_folder
 from errata.scale.manifest import Manifest, read_manifest
 from errata.scale.shard_job import ShardRecord, count_range, run_job
 
@@ -908,7 +908,7 @@ def engine_records(
 
             def both() -> Iterator[ShardRecord]:
                 # Workers of a cluster that is there were started anywhere.
-                local = isinstance(folder, LocalFolder)
+                local = not isinstance(folder, StoreFolder)
                 place = os.path.abspath(folder.place) if local else folder.place
                 yield from run_dask(
                     opened, place, manifest, tasks, storage=storage, lost=killers.append

@@ -134,7 +134,10 @@ class _Parser:
         try:
             sentence, seconds = self._sentence(item), self._seconds(item.get("duration"))
             said = tuple(groups), tuple(ranks)
-            return Judgment(judge, sentence, *said, _item_name(item), seconds, item.get("time"))
+            # ``doc-id/id``; where ``id`` is the sentence (no src-id), an item has no name.
+            keys = ("doc-id", "id") if "src-id" in item else ()
+            name = "/".join(item[key] for key in keys if key in item)
+            return Judgment(judge, sentence, *said, name, seconds, item.get("time"))
         except InputError as error:
             if error.path is not None:
                 raise
@@ -179,13 +182,6 @@ class _Parser:
         if not is_duration(whole):
             raise self._error(f"duration {text!r} is no time that somebody took")
         return whole
-
-
-def _item_name(item: Attributes) -> str:
-    """``doc-id/id``; where ``id`` is the sentence (no src-id), an item has no name."""
-    if "src-id" not in item:
-        return ""
-    return "/".join(item[key] for key in ("doc-id", "id") if key in item)
 
 
 def render_appraise(judgments: Iterable[Judgment], *, base: int = 0) -> Iterator[str]:

@@ -23,7 +23,7 @@ from errata.core.errors import InputError, warn_of_data
 from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Judgment
-from errata.io.columns import find_columns, missing_column_error, mturk_columns, titled
+from errata.io.columns import TableHead, missing_column_error, mturk_columns, titled
 from errata.io.files import PathLike, plain_name, shown_name
 from errata.io.judgments.checks import (
     DuplicateFilter,
@@ -267,12 +267,16 @@ class _Table:
     ) -> None:
         self.name, self.comma, self.base = name, comma, base
         self.head, self.rows = rows[0].cells, rows[1:]
-        self.columns = find_columns(rows, name, comma, named)
+        self.columns = TableHead(rows, name, comma).find(named)
         if not self.columns.systems:  # an empty row says nothing where no row is counted
             self.rows = [row for row in self.rows if any(row.cells)]
         self.numbers = self._sentences()
         self.people = self._people()
-        self._refuse_unnamed_items()
+        # Where items are named in some rows only, as merged cells are, rankings would part.
+        without = [row.line for row in self.rows if not self._cell(row, "item")]
+        if "item" in self.columns.at and 0 < len(without) < len(self.rows):
+            remedy = "fill in its name, or remove the column"
+            raise InputError("a row without an item", path=name, line=without[0], remedy=remedy)
 
     def _sentences(self) -> list[int]:
         """The number of each row's sentence, from 0."""
@@ -305,14 +309,6 @@ class _Table:
             problem = f"sentence number {min(found)} is below {self.base}, the first"
             raise InputError(problem, path=self.name, line=line, remedy="leave out --base")
         return [number - self.base for number in found]
-
-    def _refuse_unnamed_items(self) -> None:
-        """Refuse items named in some rows only, as merged cells are: rankings would part."""
-        without = [row.line for row in self.rows if not self._cell(row, "item")]
-        if "item" in self.columns.at and 0 < len(without) < len(self.rows):
-            problem = "a row without an item"
-            remedy = "fill in its name, or remove the column"
-            raise InputError(problem, path=self.name, line=without[0], remedy=remedy)
 
     def _people(self) -> int:
         """How many people rated in every cell, where no column names the judge.

@@ -137,7 +137,8 @@ class ParquetColumns:
         return {
             "sources": required("source") if self.source else (),
             "outputs": {system: required(name) for system, name in self.systems.items()},
-            "references": None if references is None else tuple(map(_tuple, references)),
+            "references": references
+            and tuple(None if texts is None else tuple(texts) for texts in references),
             "a_lines": a_lines,
             "ids": required("id") if "id" in table.column_names else None,
             "weight": required("weight") if "weight" in table.column_names else None,
@@ -169,10 +170,6 @@ class ParquetColumns:
             annotator = values.get("annotator") or 0
             lines.append(f"A {span}|||{kind}|||{said}|||REQUIRED|||-NONE-|||{annotator}")
         return tuple(lines)
-
-
-def _tuple(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
 
 
 def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -351,9 +351,11 @@ def _plan(
 def _scan_group(
     group: Mapping[str, RemoteFile], inputs: CorpusFiles, wanted: _Wanted
 ) -> dict[str, _Scanned]:
-    packed = {role: _compressed(file, inputs.storage) for role, file in group.items()}
-    if any(packed.values()):
-        wanted = _Wanted()
+    # What is compressed is not cut, and neither is what goes with it.
+    for file in group.values():
+        with open_range(file.uri, 0, 10, storage=inputs.storage) as stream:
+            if compression_of(stream.read(10)) is not None:
+                wanted = _Wanted()
     # Only the gold may have several sentences in a paragraph, and says where it can be cut.
     lead = "gold" if "gold" in group else max(group, key=lambda role: group[role].size)
     found = {lead: _scan(lead, group[lead], inputs, wanted)}
@@ -365,13 +367,14 @@ def _scan_group(
         check_equal_counts(
             (role, file.uri, found[role].sentences), (lead, group[lead].uri, found[lead].sentences)
         )
-        _refuse_joined(file.uri, found[role].cuts, found[lead].cuts)
+        # M2 may have two sentences in one paragraph where it is to be cut between them.
+        for cut, other in zip_longest(found[role].cuts, found[lead].cuts):
+            if other is not None and (cut is None or cut.sentence != other.sentence):
+                problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
+                raise InputError(
+                    problem, path=file.uri, remedy="put a blank line between sentences"
+                )
     return {role: found[role] for role in group}
-
-
-def _compressed(file: RemoteFile, storage: Mapping[str, Any]) -> bool:
-    with open_range(file.uri, 0, 10, storage=storage) as stream:
-        return compression_of(stream.read(10)) is not None
 
 
 def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> _Scanned:
@@ -408,14 +411,6 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
         remedy = "give an M2 file, or texts as source and references (--source, --refs)"
         raise InputError(problem, path=shown_name(file.uri), line=1, remedy=remedy)
     return _Scanned(seen, tuple(cuts), frozenset(annotators), (*marks, content_mark(digest)))
-
-
-def _refuse_joined(uri: str, cuts: Sequence[_Cut], others: Sequence[_Cut]) -> None:
-    """Refuse M2 that has two sentences in one paragraph where it is to be cut between them."""
-    for cut, other in zip_longest(cuts, others):
-        if other is not None and (cut is None or cut.sentence != other.sentence):
-            problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
-            raise InputError(problem, path=uri, remedy="put a blank line between sentences")
 
 
 def refuse_xml(start: bytes, uri: str) -> None:
