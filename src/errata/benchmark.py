@@ -17,19 +17,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from errata.core import stats
 from errata.core.correlation import correlate
 from errata.core.errors import DISTRIBUTION, InputError, MissingExtraError
-from errata.core.stats import (
-    Estimate,
-    Floats,
-    Interval,
-    Progress,
-    Seed,
-    merge_ties,
-    percentiles,
-    plural,
-    seed_name,
-)
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.catalogue import data_set
@@ -44,21 +34,9 @@ from errata.io.judgments import read_judgment_files
 from errata.io.outputs import read_systems
 from errata.io.scores import drop_sentences, read_score_files
 from errata.io.slices import SkippedSentences, skip_judgments
-from errata.meta.matching import (
-    MatchedScores,
-    joint_signature,
-    match,
-    match_comparisons,
-    notes_of_metrics,
-)
+from errata.meta import matching, sentence_level
+from errata.meta.matching import MatchedScores
 from errata.meta.pairwise import CONVENTIONS, swap_test
-from errata.meta.sentence_level import (
-    FOLDS,
-    SentenceLevels,
-    calibrated_marks,
-    ratings_as_comparisons,
-    sentence_levels,
-)
 from errata.meta.significance import (
     MetricStanding,
     SignificanceTest,
@@ -247,7 +225,7 @@ def _judged(
         comparisons = compare(list(judgments), origin=origin)
     else:
         assert ratings is not None
-        comparisons = ratings_as_comparisons(ratings)
+        comparisons = sentence_level.ratings_as_comparisons(ratings)
     return JudgedSet(name, corpus, systems, comparisons, ratings, outputs)
 
 
@@ -270,7 +248,7 @@ LEARNED = (
 )
 # Names for several metrics at once.
 METRIC_GROUPS = {"default": BENCHMARKED, "learned": LEARNED}
-UNKNOWN = Estimate(np.nan, np.nan, np.nan)
+UNKNOWN = stats.Estimate(np.nan, np.nan, np.nan)
 
 
 class MetricNotRun(Exception):
@@ -298,8 +276,8 @@ class SetResult:
     people: str
     standings: Mapping[BenchmarkFigure, tuple[MetricStanding, ...]]
     tests: Mapping[BenchmarkFigure, tuple[SignificanceTest, ...]]
-    ceiling: Mapping[BenchmarkFigure, Estimate]
-    floor: Mapping[BenchmarkFigure, Estimate]
+    ceiling: Mapping[BenchmarkFigure, stats.Estimate]
+    floor: Mapping[BenchmarkFigure, stats.Estimate]
     signature: str
     notes: tuple[str, ...] = ()
 
@@ -317,7 +295,7 @@ def benchmark_scores(
     made: MutableMapping[tuple[str, ...], Scores],
     *,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: stats.Progress | None = None,
 ) -> Scores:
     """The scores of a metric on a set; ``made`` remembers them for sets of the same outputs.
 
@@ -351,7 +329,7 @@ def benchmark_set(
     ranker: Ranker | None = None,
     resamples: int = 1000,
     confidence: float = 0.95,
-    rng: Seed = 0,
+    rng: stats.Seed = 0,
 ) -> SetResult:
     """Judge metrics on one set, with places at the level that ``confidence`` leaves.
 
@@ -365,18 +343,18 @@ def benchmark_set(
     results = [*results, length_scores(judged)]
     ranker = ranker or ExpectedWins()
     people = judged.ratings or rank(ranker, judged.comparisons, resamples=0)
-    paired = match(people, results, common=True)
-    met = match_comparisons(judged.comparisons, results, common=True)
+    paired = matching.match(people, results, common=True)
+    met = matching.match_comparisons(judged.comparisons, results, common=True)
     met = judged.different(met.hide(*(n for n in met.systems if n not in paired.systems)))
     assert met.sentence is not None
     many = len(np.unique(met.sentence))
-    if many < FOLDS:
+    if many < sentence_level.FOLDS:
         raise InputError(
-            f"{judged.name}: two different outputs of {many} {plural('sentence', many)} were "
+            f"{judged.name}: two different outputs of {many} {stats.plural('sentence', many)} were "
             "compared",
-            remedy=f"judge {FOLDS} or more, or leave fewer out",
+            remedy=f"judge {sentence_level.FOLDS} or more, or leave fewer out",
         )
-    by_sentence = sentence_levels(
+    by_sentence = sentence_level.sentence_levels(
         met, results, ["tau_b"], resamples=resamples, confidence=confidence, rng=rng
     )
     level = 1 - confidence
@@ -405,15 +383,15 @@ def benchmark_set(
         tests,
         _ceiling(met, by_sentence, None if judged.ratings is not None else ranker),
         _floor(paired, met, resamples, confidence, rng),
-        joint_signature(
-            (*settings, f"seed:{seed_name(rng)}"),
+        matching.joint_signature(
+            (*settings, f"seed:{stats.seed_name(rng)}"),
             f"{people.signature}; {' | '.join(met.facts)}",
             paired.metrics,
         ),
         (
             *paired.notes,
             *unjudged,
-            *notes_of_metrics(paired.metrics),
+            *matching.notes_of_metrics(paired.metrics),
             *_limits(len(names) - 1, resamples, level),
         ),
     )
@@ -429,19 +407,19 @@ def _limits(tests: int, resamples: int, level: float) -> tuple[str, ...]:
     )
 
 
-Compared = tuple[list[Estimate], Callable[[int, int], float] | None]
+Compared = tuple[list[stats.Estimate], Callable[[int, int], float] | None]
 
 
 def _of_systems(
-    paired: MatchedScores, resamples: int, confidence: float, rng: Seed
+    paired: MatchedScores, resamples: int, confidence: float, rng: stats.Seed
 ) -> dict[BenchmarkFigure, Compared]:
     found = system_agreements(paired, "systems", resamples, confidence, rng)
     human = paired.people.values
     scores = [metric.values for metric in paired.metrics]
 
-    def values(kind: Literal["pearson", "spearman"]) -> list[Estimate]:
-        nothing = Interval(np.nan, np.nan)
-        return [Estimate(a.values[kind], *a.intervals.get(kind, nothing)) for a in found]
+    def values(kind: Literal["pearson", "spearman"]) -> list[stats.Estimate]:
+        nothing = stats.Interval(np.nan, np.nan)
+        return [stats.Estimate(a.values[kind], *a.intervals.get(kind, nothing)) for a in found]
 
     def williams(a: int, b: int) -> float:
         return williams_test(human, scores[a], scores[b]).p if len(paired) > 3 else float("nan")
@@ -455,16 +433,16 @@ def _of_systems(
 def _of_sentences(
     met: Comparisons,
     results: Sequence[Scores],
-    by_sentence: SentenceLevels,
+    by_sentence: sentence_level.SentenceLevels,
     resamples: int,
     confidence: float,
-    rng: Seed,
+    rng: stats.Seed,
 ) -> dict[BenchmarkFigure, Compared]:
     names = by_sentence.metrics
     p = {(pair.better, pair.worse): pair.p for pair in by_sentence.contests}
-    marks = [calibrated_marks(met, scores, rng=rng).marks for scores in results]
+    marks = [sentence_level.calibrated_marks(met, scores, rng=rng).marks for scores in results]
     accuracy = [
-        Estimate(each.value, *each.interval(met, "sentences", resamples, confidence, rng))
+        stats.Estimate(each.value, *each.interval(met, "sentences", resamples, confidence, rng))
         for each in marks
     ]
 
@@ -481,37 +459,37 @@ def _of_sentences(
 
 
 def _ceiling(
-    met: Comparisons, by_sentence: SentenceLevels, ranker: Ranker | None
-) -> dict[BenchmarkFigure, Estimate]:
+    met: Comparisons, by_sentence: sentence_level.SentenceLevels, ranker: Ranker | None
+) -> dict[BenchmarkFigure, stats.Estimate]:
     """What one judge reaches; nothing where judges are not named."""
     if ranker is None or len(met.judges) < 2:
         return dict.fromkeys(FIGURES, UNKNOWN)
     alone = judge_correlations(met, ranker)
     table = by_sentence.tables[0].ceiling
 
-    def spread(each: Floats) -> Estimate:
+    def spread(each: stats.Floats) -> stats.Estimate:
         known = each[~np.isnan(each)]
         if not len(known):
             return UNKNOWN
-        return Estimate(float(known.mean()), float(known.min()), float(known.max()))
+        return stats.Estimate(float(known.mean()), float(known.min()), float(known.max()))
 
     return {
         "pearson": spread(alone.rest_r),
         "spearman": spread(alone.rest_rho),
-        "kendall": Estimate(float(CONVENTIONS["tau_b"](table)), np.nan, np.nan),
-        "accuracy": Estimate(float(CONVENTIONS["accuracy"](table)), np.nan, np.nan),
+        "kendall": stats.Estimate(float(CONVENTIONS["tau_b"](table)), np.nan, np.nan),
+        "accuracy": stats.Estimate(float(CONVENTIONS["accuracy"](table)), np.nan, np.nan),
     }
 
 
 def _floor(
-    paired: MatchedScores, met: Comparisons, resamples: int, confidence: float, rng: Seed
-) -> dict[BenchmarkFigure, Estimate]:
+    paired: MatchedScores, met: Comparisons, resamples: int, confidence: float, rng: stats.Seed
+) -> dict[BenchmarkFigure, stats.Estimate]:
     """What knowing nothing reaches: systems in random order; all ties, or a coin for all pairs."""
     human = paired.people.values
     ties = float(met.weight[met.outcome == 0].sum() / met.total)
-    found: dict[BenchmarkFigure, Estimate] = {
-        "kendall": Estimate(0.0, np.nan, np.nan),
-        "accuracy": Estimate(max(ties, (1 - ties) / 2), np.nan, np.nan),
+    found: dict[BenchmarkFigure, stats.Estimate] = {
+        "kendall": stats.Estimate(0.0, np.nan, np.nan),
+        "accuracy": stats.Estimate(max(ties, (1 - ties) / 2), np.nan, np.nan),
     }
     generator = np.random.default_rng(rng)
     shuffled = generator.permuted(np.tile(human, (resamples, 1)), axis=1)
@@ -519,8 +497,8 @@ def _floor(
     for kind in kinds:
         low, high = np.nan, np.nan
         if resamples:
-            low, high = percentiles(correlate(kind, human, shuffled), confidence).tolist()
-        found[kind] = Estimate(0.0, low, high)
+            low, high = stats.percentiles(correlate(kind, human, shuffled), confidence).tolist()
+        found[kind] = stats.Estimate(0.0, low, high)
     return found
 
 
@@ -657,7 +635,7 @@ def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
     )
 
 
-def _plain(value: Estimate) -> Cell:
+def _plain(value: stats.Estimate) -> Cell:
     return RankedScore(*value) if not np.isnan(value.value) else None
 
 
@@ -673,7 +651,7 @@ def _ordered(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
                 known = values.setdefault(each.metric, [])
                 known += [] if np.isnan(each.value.value) else [each.value.value]
     names = list(values)
-    mean = merge_ties([float(np.mean(values[name] or [-np.inf])) for name in names])
+    mean = stats.merge_ties([float(np.mean(values[name] or [-np.inf])) for name in names])
     return [names[k] for k in np.argsort(-mean, kind="stable")]
 
 

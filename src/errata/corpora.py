@@ -15,18 +15,9 @@ from itertools import combinations
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from errata.core import stats
 from errata.core.correlation import kendall_w
 from errata.core.errors import InputError
-from errata.core.stats import (
-    Bools,
-    Estimate,
-    Floats,
-    Progress,
-    Seed,
-    merge_ties,
-    percentiles,
-    plural,
-)
 from errata.data import Corpus, Scores
 from errata.datasets.evaluation_sets import EvaluationSet
 from errata.edits import kind_at, retype, with_edits
@@ -186,13 +177,13 @@ class AcrossCorpora:
         scores = self.scores[corpus]
         return scores.ranks[scores.systems.index(system)] if system in scores.systems else None
 
-    def estimate(self, corpus: int, system: str, confidence: float) -> Estimate | None:
+    def estimate(self, corpus: int, system: str, confidence: float) -> stats.Estimate | None:
         """The score of a system on a corpus with its interval, if the corpus has the system."""
         scores = self.scores[corpus]
         if system not in scores.systems:
             return None
         s = scores.systems.index(system)
-        return Estimate(float(scores.values[s]), *scores.interval(confidence)[s].tolist())
+        return stats.Estimate(float(scores.values[s]), *scores.interval(confidence)[s].tolist())
 
 
 def rank_changes(across: AcrossCorpora, base: AcrossCorpora) -> dict[str, tuple[int | None, ...]]:
@@ -218,8 +209,8 @@ class Stability:
     ``first`` names who of them is first where, all that tie for it.
     """
 
-    w: Estimate
-    changes: Estimate
+    w: stats.Estimate
+    changes: stats.Estimate
     changes_drawn: float
     systems: int
     first: Mapping[str, tuple[str, ...]]
@@ -238,7 +229,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     (0.0, 1.0, ('B',))
     """
     sides = [scores.select(across.common) for scores in across.scores]
-    nothing = Estimate(np.nan, np.nan, np.nan)
+    nothing = stats.Estimate(np.nan, np.nan, np.nan)
     first = {
         name: tuple(np.array(scores.systems)[_first(scores.values)].tolist())
         for name, scores in zip(across.corpora, sides, strict=True)
@@ -250,15 +241,15 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     w_bounds = c_bounds = [np.nan, np.nan]
     mean = np.nan
     if drawn is not None:
-        w_bounds = percentiles(kendall_w(drawn), confidence).tolist()
+        w_bounds = stats.percentiles(kendall_w(drawn), confidence).tolist()
         moved = first_place_changes(drawn)
-        c_bounds, mean = percentiles(moved, confidence).tolist(), float(np.nanmean(moved))
-    w = Estimate(float(kendall_w(values)), *w_bounds)
-    changes = Estimate(float(first_place_changes(values)), *c_bounds)
+        c_bounds, mean = stats.percentiles(moved, confidence).tolist(), float(np.nanmean(moved))
+    w = stats.Estimate(float(kendall_w(values)), *w_bounds)
+    changes = stats.Estimate(float(first_place_changes(values)), *c_bounds)
     return Stability(w, changes, mean, len(across.common), first)
 
 
-def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | None:
+def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Floats | None:
     """Resampled scores ``[resample, corpus, system]``, where every side has them."""
     found = [scores.resampled for scores in sides if scores.resampled is not None]
     if len(found) < len(sides):
@@ -269,14 +260,14 @@ def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> Floats | 
     return np.stack(turned, axis=1)
 
 
-def _first(values: Floats) -> Bools:
+def _first(values: stats.Floats) -> stats.Bools:
     """Who is first over the last axis, all that tie for it."""
-    same = merge_ties(np.where(np.isnan(values), -np.inf, values))
+    same = stats.merge_ties(np.where(np.isnan(values), -np.inf, values))
     best = same.max(axis=-1, keepdims=True, initial=-np.inf)
     return np.asarray((same == best) & np.isfinite(best))
 
 
-def first_place_changes(values: Floats) -> Floats:
+def first_place_changes(values: stats.Floats) -> stats.Floats:
     """The share of pairs of corpora in which no system is first in both, ``[..., corpus, system]``.
 
     >>> float(first_place_changes(np.array([[2.0, 1.0], [2.0, 1.0], [1.0, 2.0]]))).__round__(4)
@@ -349,7 +340,7 @@ def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
             "--types retypes all of them"
         )
     found += [
-        f"{each.name}: {each.uncarried} {plural('reference', each.uncarried)} with "
+        f"{each.name}: {each.uncarried} {stats.plural('reference', each.uncarried)} with "
         "overlapping edits have no text, and no part in error rate and changed"
         for each in facts
         if each.uncarried
@@ -474,9 +465,9 @@ def score_across(
     sets: Sequence[EvaluationSet],
     *,
     resamples: int = 1000,
-    rng: Seed = 0,
+    rng: stats.Seed = 0,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: stats.Progress | None = None,
 ) -> AcrossCorpora:
     """Return the scores of one metric on every corpus; an error names the corpus."""
     results = []

@@ -218,7 +218,7 @@ def test_bleu_p_values_are_those_of_sacrebleu(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("block", [7 * 40, 1])
 def test_swaps_in_blocks_are_one_draw(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     whole = np.random.default_rng(3).integers(2, size=(100, 7), dtype=bool)
-    monkeypatch.setattr("errata.comparison.paired_tests.BLOCK", block)
+    monkeypatch.setattr("errata.core.stats.BLOCK", block)
     blocks = list(draw_swaps(7, 100, 3))
     assert len(blocks) == 4
     assert (np.concatenate(blocks) == whole).all()

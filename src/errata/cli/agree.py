@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.judgment_options import (
-    JUDGMENT_FORMS,
-    JudgmentInputs,
-    judgments_argument,
-    ranker_option,
-    split_names,
-)
+from errata.cli import judgment_options
 from errata.cli.options import FigureOptions, figure_option
 from errata.cli.output import CommandOptions, emit
 from errata.cli.params import choice_option, count_option, group, option, takes
@@ -49,7 +43,7 @@ def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
             raise InputError(
                 f"the group {name!r} has no judge", remedy="write --group NAME=JUDGE,JUDGE"
             )
-        groups[name] = tuple(split_names(judges, "--group"))
+        groups[name] = tuple(judgment_options.split_names(judges, "--group"))
     return groups
 
 
@@ -84,11 +78,11 @@ class AgreeOptions(CommandOptions):
     figures: FigureOptions = figure_option(
         {"rankings": "the ranks of the systems by each --group, joined by lines"}, needs="--group"
     )
-    ranker: str = ranker_option(
+    ranker: str = judgment_options.ranker_option(
         "How single judges' rankings are scored.", "expected_wins(denominator='beaten')"
     )
-    files: JudgmentInputs = group(JudgmentInputs)
-    judgments: tuple[str, ...] = judgments_argument()
+    files: judgment_options.JudgmentInputs = group(judgment_options.JudgmentInputs)
+    judgments: tuple[str, ...] = judgment_options.judgments_argument()
 
     def __post_init__(self) -> None:
         """Refuse a figure of groups that shows one group alone."""
@@ -97,7 +91,7 @@ class AgreeOptions(CommandOptions):
 
 
 @click.command("agree", epilog=EPILOG)
-@takes(AgreeOptions, data=True, more_help=JUDGMENT_FORMS)
+@takes(AgreeOptions, data=True, more_help=judgment_options.JUDGMENT_FORMS)
 def command(given: AgreeOptions) -> None:
     """Measure how well judges agree with each other and with themselves.
 
@@ -106,12 +100,7 @@ def command(given: AgreeOptions) -> None:
     is computed within each group, between groups, and for their rankings.
     """
     from errata import human
-    from errata.human.agreement import (
-        group_agreement,
-        group_scores,
-        judge_agreement,
-        judge_correlations,
-    )
+    from errata.human import agreement
     from errata.human.tables import agreement_tables, correlation_table, group_tables
     from errata.plots.mpl import save_figure
     from errata.references.tables import slope_graph
@@ -120,13 +109,13 @@ def command(given: AgreeOptions) -> None:
     judgments = list(given.files.read_judgments(given.judgments))
     facts = given.files.facts
     settings = {"chance": given.chance, "weights": given.weights, "minimum": given.minimum}
-    tables = agreement_tables(judge_agreement(judgments, **settings), context=facts)  # type: ignore[arg-type]
+    tables = agreement_tables(agreement.judge_agreement(judgments, **settings), context=facts)  # type: ignore[arg-type]
     if len({judgment.judge for judgment in judgments}) > 1:
         comparisons = human.compare(judgments, keep="judges", origin=facts)
-        correlations = judge_correlations(comparisons, ranker)
+        correlations = agreement.judge_correlations(comparisons, ranker)
         tables.append(correlation_table(correlations, context=comparisons.facts))
     if given.groups:
-        groups = group_agreement(
+        groups = agreement.group_agreement(
             judgments,
             given.groups,
             ranker=ranker,
@@ -135,5 +124,5 @@ def command(given: AgreeOptions) -> None:
         )
         tables += group_tables(groups)
         for _, path in given.figures:
-            save_figure(slope_graph({ranker.label: group_scores(groups)}), path)
+            save_figure(slope_graph({ranker.label: agreement.group_scores(groups)}), path)
     emit(tables, given.display)

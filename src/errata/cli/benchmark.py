@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.benchmark import BENCHMARKED, FIGURES, METRIC_GROUPS
+from errata.cli import options
 from errata.cli.input_options import (
     parse_metrics,
     refuse_beside_sample,
@@ -19,13 +20,6 @@ from errata.cli.input_options import (
 )
 from errata.cli.judgment_options import base_option, ranker_option
 from errata.cli.main import note
-from errata.cli.options import (
-    Bootstrap,
-    FigureOptions,
-    figure_option,
-    metric_option,
-    threads_option,
-)
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
@@ -50,7 +44,7 @@ class BenchmarkOptions(CommandOptions):
     """Options of ``errata benchmark``."""
 
     sets: tuple[str, ...] = argument(metavar="[SET|[NAME=]FOLDER...]", several=True)
-    metrics: tuple[str, ...] = metric_option(*BENCHMARKED)
+    metrics: tuple[str, ...] = options.metric_option(*BENCHMARKED)
     sample: bool = sample_option()
     base: int = base_option(needs="sets")
     skipped: SkippedSentences | None = skip_option()
@@ -60,11 +54,11 @@ class BenchmarkOptions(CommandOptions):
     contests: bool = option(
         "--contests", default=False, help="Also print every test that decided a place."
     )
-    figures: FigureOptions = figure_option(
+    figures: options.FigureOptions = options.figure_option(
         {figure: f"the table {figure}, a panel for each set" for figure in FIGURES}
     )
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
-    threads: int | None = threads_option()
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
+    threads: int | None = options.threads_option()
 
 
 @click.command("benchmark", epilog=EPILOG)

@@ -672,17 +672,12 @@ def export_answers(given: ExportOptions) -> None:
 
     output, blocked, written = given.output or "-", given.with_blocked, []
     with opened_campaign(given.place) as database, ProgressBar("answers") as progress:
-        from errata.collect.web.exports import (
-            answers_stored,
-            export_lines,
-            texts_without_room,
-            write_texts,
-        )
+        from errata.collect.web import exports
 
         if given.wanted == "texts":
             start = output if output.endswith(("/", os.sep)) else f"{output}."
-            written = write_texts(database, start, mark=given.mark or "", blocked=blocked)
-            if late := texts_without_room(database, blocked=blocked):
+            written = exports.write_texts(database, start, mark=given.mark or "", blocked=blocked)
+            if late := exports.texts_without_room(database, blocked=blocked):
                 note(
                     f"{late} {plural('text', late)} came late, when others had taken their place, "
                     "left out here; --form details has all"
@@ -690,10 +685,10 @@ def export_answers(given: ExportOptions) -> None:
         else:
             form: Any = given.wanted
             safe = given.display.safe_cells
-            lines = export_lines(database, form, blocked=blocked, safe_cells=safe)
+            lines = exports.export_lines(database, form, blocked=blocked, safe_cells=safe)
             if given.wanted == "edits-m2":
                 _note_omitted_edits(database, blocked)
-            counted = _with_progress(lines, answers_stored(database), progress)
+            counted = _with_progress(lines, exports.answers_stored(database), progress)
             many = write_lines(counted, output)
             if output != "-":
                 written.append((output, many))

@@ -10,20 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli import options
 from errata.cli.input_options import Inputs, check_old, parse_metrics, score_metrics
 from errata.cli.main import note
-from errata.cli.options import (
-    Bootstrap,
-    Bound,
-    bound_option,
-    extract_option,
-    fail_if_option,
-    metric_option,
-    old_option,
-    slices_option,
-    threads_option,
-    tier_option,
-)
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
@@ -53,8 +42,8 @@ Examples:
 class Gate:
     """Conditions under which a build fails, and the files written about them."""
 
-    fail_if: tuple[Condition, ...] = fail_if_option()
-    bound: Bound = bound_option()
+    fail_if: tuple[Condition, ...] = options.fail_if_option()
+    bound: options.Bound = options.bound_option()
     baseline: str | None = option(
         "--baseline",
         metavar="FILE",
@@ -96,7 +85,7 @@ class CompareOptions(CommandOptions):
         metavar="[NAME=]OLD [NAME=]NEW...", role="outputs", several=True
     )
     inputs: Inputs = group(Inputs)
-    metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS, "edits")
+    metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, "edits")
     scores: tuple[str, ...] = option(
         "--scores",
         multiple=True,
@@ -107,12 +96,12 @@ class CompareOptions(CommandOptions):
         help="Compare scores that were computed before, as result.json of errata scale, instead "
         "of outputs; may be repeated.",
     )
-    old: str | None = old_option(
+    old: str | None = options.old_option(
         "The system that the others are compared with. Default: the first."
     )
-    slices: str | None = slices_option()
-    extractor: str | None = extract_option("find the edits of all outputs with one tool")
-    tier: int = tier_option()
+    slices: str | None = options.slices_option()
+    extractor: str | None = options.extract_option("find the edits of all outputs with one tool")
+    tier: int = options.tier_option()
     show: int = count_option(
         "--show",
         "How many sentences to show that got better, and how many that got worse.",
@@ -127,7 +116,7 @@ class CompareOptions(CommandOptions):
     by_edit: bool = option(
         "--by-edit", default=False, help="Print a row for every edit that changed."
     )
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
     trials: int = count_option(
         "--trials",
         "Swaps of approximate randomisation; 0 leaves p-values out.",
@@ -136,7 +125,7 @@ class CompareOptions(CommandOptions):
         most=MOST_RESAMPLES,
     )
     gate: Gate = group(Gate)
-    threads: int | None = threads_option()
+    threads: int | None = options.threads_option()
 
 
 @click.command("compare", epilog=EPILOG)

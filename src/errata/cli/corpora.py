@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli import options
 from errata.cli.input_options import Inputs, parse_metrics, refuse_beside_sample
-from errata.cli.options import (
-    Bootstrap,
-    FigureOptions,
-    extract_option,
-    figure_option,
-    metric_option,
-    threads_option,
-    tier_option,
-    types_option,
-)
 from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
 from errata.cli.params import argument, count_option, group, option, takes
 from errata.core.errors import InputError
@@ -52,24 +43,24 @@ class CorporaOptions(CommandOptions):
         "refs",
         needs=dict.fromkeys(("missing", "compatible", "no_guard"), "places"),
     )
-    metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS)
+    metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS)
     against: str | None = option(
         "--against",
         metavar="METRIC",
         help="Show by how many places a system rises or falls against this metric.",
     )
-    extractor: str | None = extract_option(
+    extractor: str | None = options.extract_option(
         "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs "
         "with one tool"
     )
-    types: str = types_option()
-    tier: int = tier_option()
+    types: str = options.types_option()
+    tier: int = options.tier_option()
     kinds: int = count_option(
         "--kinds", "How many of the most frequent kinds of edit to list.", 10, least=0
     )
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
-    threads: int | None = threads_option()
-    figures: FigureOptions = figure_option(
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
+    threads: int | None = options.threads_option()
+    figures: options.FigureOptions = options.figure_option(
         {"corpora": "a panel for each metric, a line for each system"}
     )
 
@@ -84,13 +75,7 @@ def command(given: CorporaOptions) -> None:
     and outputs. Prints figures of the corpora, the scores and ranks of the systems on each, and
     how stable the ranking is: Kendall's W, and how often the first place changes.
     """
-    from errata.corpora import (
-        across_table,
-        corpora_plot,
-        score_across,
-        stability_table,
-        with_unique_labels,
-    )
+    from errata import corpora
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
 
@@ -107,16 +92,16 @@ def command(given: CorporaOptions) -> None:
         confidence = given.bootstrap.confidence
         wanted = metrics if base is None or base in metrics else [base, *metrics]
         settings = {**given.bootstrap.drawing, "threads": given.threads}
-        results = with_bars(wanted, partial(score_across, sets=scored, **settings))
-        results = with_unique_labels(results)
+        results = with_bars(wanted, partial(corpora.score_across, sets=scored, **settings))
+        results = corpora.with_unique_labels(results)
         other = None if base is None else results[wanted.index(base)]
         for across in results:
             beside = other if across is not other else None
-            tables.append(across_table(across, beside, confidence=confidence))
+            tables.append(corpora.across_table(across, beside, confidence=confidence))
         if len(scored) > 1:
-            tables.append(stability_table(results, confidence=confidence))
+            tables.append(corpora.stability_table(results, confidence=confidence))
         for _, path in given.figures:
-            save_figure(corpora_plot(results, confidence=confidence), path)
+            save_figure(corpora.corpora_plot(results, confidence=confidence), path)
     else:
         scoring = {"--metric": given.metrics, "--against": base, "--figure": given.figures}
         for name in (name for name, value in scoring.items() if value):

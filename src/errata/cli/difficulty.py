@@ -10,18 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli import options
 from errata.cli.input_options import Inputs
 from errata.cli.judgment_options import names_option, split_names
-from errata.cli.options import (
-    Bootstrap,
-    FigureOptions,
-    extract_option,
-    figure_option,
-    is_page,
-    sentences_option,
-    tier_option,
-    types_option,
-)
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, choice_option, count_option, group, option, takes
 from errata.core.errors import InputError
@@ -73,7 +64,7 @@ class MetricOptions:
     )
     b: float = option("--b", type=float, default=0.0, help="See --a.")
     c: float = option("--c", type=float, default=0.0, help="See --a.")
-    extractor: str | None = extract_option(
+    extractor: str | None = options.extract_option(
         "find the edits of all outputs with one tool, also of M2 (by default: aligned, for texts)",
         excludes="--mixed",
     )
@@ -117,8 +108,8 @@ class DifficultyOptions(CommandOptions):
         writes="file",
         help="Write the counts behind the weights.",
     )
-    types: str = types_option()
-    tier: int = tier_option()
+    types: str = options.types_option()
+    tier: int = options.tier_option()
     examples: int = count_option(
         "--examples", "How many of the hardest and easiest errors to list.", 5, least=0
     )
@@ -128,13 +119,13 @@ class DifficultyOptions(CommandOptions):
         metavar="NAME",
         help="List the errors only this system corrects, and those it misses.",
     )
-    figures: FigureOptions = figure_option(
+    figures: options.FigureOptions = options.figure_option(
         {"map": "the heat map, as a page for a browser or a picture"}, pages=("map",)
     )
     terminal: bool = option(
         "--terminal", default=False, help="Print the heat map instead of tables."
     )
-    sentences: str | None = sentences_option(needs=SHOWN)
+    sentences: str | None = options.sentences_option(needs=SHOWN)
     conceal: tuple[Concealed, ...] = choice_option(
         "--conceal",
         Concealed,
@@ -142,7 +133,7 @@ class DifficultyOptions(CommandOptions):
         multiple=True,
         needs=SHOWN,
     )
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
 
     def system_names(self) -> list[str] | None:
         """Return the names given to the systems of one M2 file."""
@@ -217,7 +208,7 @@ def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:
     if given.sentences:
         sentences = parse_ranges(given.sentences, len(corpus.whole or corpus), corpus.skipped)
     for _, path in given.figures:
-        if is_page(path):
+        if options.is_page(path):
             text = heat_map(
                 weighed,
                 sentences=sentences,

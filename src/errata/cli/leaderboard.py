@@ -77,31 +77,26 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
     from errata.core.cache import BlobCache
     from errata.io.atomic import write_bytes
     from errata.io.checks import summarise
+    from errata.leaderboard import standings
     from errata.leaderboard.codabench import codabench_bundle
-    from errata.leaderboard.standings import (
-        board_runs,
-        board_table,
-        finding_table,
-        read_standing,
-        store_runs,
-        submission_table,
-    )
     from errata.leaderboard.website import board_pages, write_site
 
     if given.bundle is not None:
         write_bytes(codabench_bundle(board), given.bundle)
     cache = BlobCache(board.folder / "kept.sqlite")
     with ProgressBar("submissions") as progress:
-        standing = read_standing(board, cache, threads=given.threads, progress=lambda _: progress)
-    store_runs(standing)
+        standing = standings.read_standing(
+            board, cache, threads=given.threads, progress=lambda _: progress
+        )
+    standings.store_runs(standing)
     site = Path(given.site) if given.site is not None else board.folder / "site"
-    for address in write_site(site, board_pages(standing, board_runs(standing))):
+    for address in write_site(site, board_pages(standing, standings.board_runs(standing))):
         note(f"{site / address}: removed, its system is no longer on the leaderboard")
-    tables = [board_table(each, groups=bool(board.groups)) for each in standing.sets]
-    tables.append(submission_table(standing))
+    tables = [standings.board_table(each, groups=bool(board.groups)) for each in standing.sets]
+    tables.append(standings.submission_table(standing))
     serious = [f for each in standing.checked for f in each.findings if f.severity != "note"]
     if given.display.form != "table" and any(each.findings for each in standing.checked):
-        tables.append(finding_table(standing.checked))
+        tables.append(standings.finding_table(standing.checked))
     emit(tables, given.display)
     if given.display.form == "table":
         echo_findings(summarise(serious))
@@ -115,10 +110,9 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
 def _check(board: Board, given: LeaderboardOptions) -> bool:
     """Print the findings of submissions; return whether a build should fail."""
     from errata.io.checks import summarise
-    from errata.leaderboard.standings import check_submissions, finding_table
 
     folders = [folder for name in given.submissions for folder in _folders(board, name)]
-    checked = check_submissions(board, folders)
+    checked = standings.check_submissions(board, folders)
     findings = [finding for each in checked for finding in each.findings]
     if given.display.form == "table":
         echo_findings(summarise(findings))
@@ -127,7 +121,7 @@ def _check(board: Board, given: LeaderboardOptions) -> bool:
         )
         click.echo(", ".join(verdicts))
     else:
-        emit(finding_table(checked), given.display)
+        emit(standings.finding_table(checked), given.display)
     bad = {"error", "warning"} if given.strict else {"error"}
     return any(finding.severity in bad for finding in findings)
 

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.judgment_options import (
-    JUDGMENT_FORMS,
-    JudgmentInputs,
-    judgments_argument,
-    ranker_option,
-    unit_option,
-)
+from errata.cli import judgment_options
 from errata.cli.options import FiniteRange, confidence_option, seed_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import count_option, group, option, takes
@@ -31,7 +25,7 @@ class PlanOptions(CommandOptions):
     systems: tuple[str, str] | None = option(
         "--systems", nargs=2, metavar="A B", help="The two systems to separate."
     )
-    ranker: str = ranker_option("How judgments become scores (see errata rank).")
+    ranker: str = judgment_options.ranker_option("How judgments become scores (see errata rank).")
     confidence: float = confidence_option()
     power: float = option(
         "--power",
@@ -39,7 +33,7 @@ class PlanOptions(CommandOptions):
         default=0.8,
         help="Share of campaigns that should separate them.",
     )
-    unit: Unit = unit_option("What simulated campaigns draw.")
+    unit: Unit = judgment_options.unit_option("What simulated campaigns draw.")
     largest: float = option(
         "--largest",
         type=FiniteRange(1, LARGEST),
@@ -51,13 +45,13 @@ class PlanOptions(CommandOptions):
     )
     batch: int = count_option("--batch", "Comparisons a pair would get next.", 100)
     pairs: int = count_option("--pairs", "How many pairs to judge next are shown.", 10)
-    files: JudgmentInputs = group(JudgmentInputs)
+    files: judgment_options.JudgmentInputs = group(judgment_options.JudgmentInputs)
     seed: int = seed_option()
-    judgments: tuple[str, ...] = judgments_argument()
+    judgments: tuple[str, ...] = judgment_options.judgments_argument()
 
 
 @click.command("plan", epilog="Example:  errata plan pilot.jsonl --systems ours baseline")
-@takes(PlanOptions, data=True, more_help=JUDGMENT_FORMS)
+@takes(PlanOptions, data=True, more_help=judgment_options.JUDGMENT_FORMS)
 def command(given: PlanOptions) -> None:
     """Plan how many more judgments are needed, from a pilot.
 

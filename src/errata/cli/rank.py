@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.judgment_options import (
-    JUDGMENT_FORMS,
-    JudgmentInputs,
-    hide_option,
-    judgments_argument,
-    members_option,
-    ranker_option,
-    unit_option,
-)
+from errata.cli import judgment_options
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, threads_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import choice_option, group, option, takes
@@ -33,17 +25,17 @@ DRAWN = "--resamples above 0"
 class RankOptions(CommandOptions):
     """Options of ``errata rank``."""
 
-    ranker: str = ranker_option(
+    ranker: str = judgment_options.ranker_option(
         "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, with parameters "
         "as in 'bradley_terry(ties=rao_kupper)'."
     )
-    unit: Unit = unit_option(
+    unit: Unit = judgment_options.unit_option(
         "What the bootstrap draws. Pairs, as published, gives ranges that are too narrow: the "
         "pairs of one ranking depend on each other.",
         needs=DRAWN,
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    members: Members = members_option()
+    members: Members = judgment_options.members_option()
     value: Reported = choice_option(
         "--value",
         Reported,
@@ -61,21 +53,21 @@ class RankOptions(CommandOptions):
     order: RankingOrder = choice_option(
         "--order", RankingOrder, "What the table is sorted by.", "score", needs=DRAWN
     )
-    hide: tuple[str, ...] = hide_option()
+    hide: tuple[str, ...] = judgment_options.hide_option()
     head_to_head: bool = option(
         "--head-to-head", default=False, help="Add the table of pairs with sign tests."
     )
     figures: FigureOptions = figure_option({"ranking": "scores with their ranges"}, needs=DRAWN)
     threads: int | None = threads_option()
-    files: JudgmentInputs = group(JudgmentInputs)
-    judgments: tuple[str, ...] = judgments_argument()
+    files: judgment_options.JudgmentInputs = group(judgment_options.JudgmentInputs)
+    judgments: tuple[str, ...] = judgment_options.judgments_argument()
 
 
 @click.command(
     "rank",
     epilog="Example:  errata rank judgments.xml --ranker trueskill --unit pairs --figure r.svg",
 )
-@takes(RankOptions, data=True, more_help=JUDGMENT_FORMS)
+@takes(RankOptions, data=True, more_help=judgment_options.JUDGMENT_FORMS)
 def command(given: RankOptions) -> None:
     """Rank systems from human judgments.
 

@@ -9,19 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from errata.cli import options
 from errata.cli.input_options import Inputs, check_old, finds_edits, parse_metrics
 from errata.cli.judgment_options import PeopleOptions, ScoreFiles, read_meta_inputs
-from errata.cli.options import (
-    Bootstrap,
-    Bound,
-    bound_option,
-    extract_option,
-    fail_if_option,
-    metric_option,
-    old_option,
-    slices_option,
-    threads_option,
-)
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
@@ -59,23 +49,25 @@ class ReportOptions(CommandOptions):
         help="The page to write.",
     )
     title: str = option("--title", metavar="WORDS", default="", help="The title of the page.")
-    old: str | None = old_option("The system that the others are compared with.", needs=SCORED)
-    slices: str | None = slices_option(needs=SCORED)
-    fail_if: tuple[Condition, ...] = fail_if_option(needs="--old")
-    bound: Bound = bound_option()
+    old: str | None = options.old_option(
+        "The system that the others are compared with.", needs=SCORED
+    )
+    slices: str | None = options.slices_option(needs=SCORED)
+    fail_if: tuple[Condition, ...] = options.fail_if_option(needs="--old")
+    bound: options.Bound = options.bound_option()
     runs: str | None = option(
         "--runs", metavar="FOLDER", help="Stored runs, to be drawn over time."
     )
     inputs: Inputs = group(Inputs, needs={"*": SCORED, "sample": "", "skipped": ""})
-    metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS, needs=SCORED)
-    extractor: str | None = extract_option(
+    metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, needs=SCORED)
+    extractor: str | None = options.extract_option(
         "find the edits of all outputs with one tool, for kinds, difficulty and sentences",
         needs=SCORED,
     )
     people: PeopleOptions = group(PeopleOptions)
     scores: ScoreFiles = group(ScoreFiles)
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
-    threads: int | None = threads_option()
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
+    threads: int | None = options.threads_option()
 
     def __post_init__(self) -> None:
         """Refuse a report on nothing, before the name of the page is looked at."""

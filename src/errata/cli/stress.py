@@ -7,14 +7,8 @@ from functools import partial
 
 import click
 
+from errata.cli import options
 from errata.cli.input_options import Inputs
-from errata.cli.options import (
-    Bootstrap,
-    FigureOptions,
-    figure_option,
-    metric_option,
-    threads_option,
-)
 from errata.cli.output import CommandOptions, emit, with_bars
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
@@ -37,11 +31,13 @@ class StressOptions(CommandOptions):
         role="attacks",
         help="A text made to please a metric, scored like the others; may be repeated.",
     )
-    metrics: tuple[str, ...] = metric_option()
+    metrics: tuple[str, ...] = options.metric_option()
     inputs: Inputs = group(Inputs)
-    bootstrap: Bootstrap = group(Bootstrap, "kind")
-    threads: int | None = threads_option()
-    figures: FigureOptions = figure_option({"changes": "the changes, a panel for each metric"})
+    bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
+    threads: int | None = options.threads_option()
+    figures: options.FigureOptions = options.figure_option(
+        {"changes": "the changes, a panel for each metric"}
+    )
 
 
 @click.command("stress", epilog="Example:  errata stress gleu bleu --figure stress.svg")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from errata import __version__
+from errata.comparison import paired_tests
 from errata.comparison.edits import (
     ChangeCounts,
     EditChange,
@@ -27,14 +28,7 @@ from errata.comparison.edits import (
     edits_judged,
     edits_without_references,
 )
-from errata.comparison.paired_tests import (
-    Difference,
-    TwoSystems,
-    difference_of,
-    holm_adjusted,
-    paired_differences,
-    swap_p_values,
-)
+from errata.comparison.paired_tests import Difference, TwoSystems
 from errata.core.errors import InputError
 from errata.core.parallel import circles_left
 from errata.core.stats import Estimate, Floats, Progress, Seed, percentiles, seed_name
@@ -43,16 +37,10 @@ from errata.edits import extract_all, kind_at
 from errata.io.checks.alignment import check_alignment_once
 from errata.metrics import Metric, parse
 from errata.metrics.errant import FN, FP, TP, Edits
+from errata.scoring import decisions
 from errata.scoring.accumulator import chosen_counts
 from errata.scoring.contract import as_systems, validate_counts
-from errata.scoring.decisions import (
-    METRIC_TITLES,
-    RULES,
-    ComparedPair,
-    PartDifference,
-    PointDifference,
-    decide_pair,
-)
+from errata.scoring.decisions import ComparedPair, PartDifference, PointDifference
 from errata.scoring.evaluate import resample_weights, scores_of
 from errata.tables.table import Answer
 
@@ -149,7 +137,7 @@ def _adjusted(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Diffe
     """Holm's correction of figures of one name, over what they are figures of."""
     found: dict[str, dict[str, Difference]] = {key: {} for key in figures}
     for name in dict.fromkeys(name for each in figures.values() for name in each):
-        adjusted = holm_adjusted([each[name] for each in figures.values()])
+        adjusted = paired_tests.holm_adjusted([each[name] for each in figures.values()])
         for key, difference in zip(figures, adjusted, strict=True):
             found[key][name] = difference
     return found
@@ -547,12 +535,12 @@ def _compared(
     progress: Progress | None,
 ) -> Comparison:
     pairs = _pairs(facts, s, scored, columns)
-    p_values = swap_p_values(
+    p_values = paired_tests.swap_p_values(
         pairs, len(corpus), trials=drawn.trials, rng=drawn.seed, progress=progress
     )
     others = {key: pair for key, pair in pairs.items() if key[0] != "metric"}
     signature = _signature(facts, drawn)
-    found = paired_differences(
+    found = paired_tests.paired_differences(
         others,
         lambda: resample_weights(corpus, drawn.resamples, drawn.seed),
         p_values,
@@ -581,8 +569,10 @@ def _compared(
         pair[1].system,
         len(corpus),
         sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
-        (*differences[:1], *holm_adjusted(differences[1:])),
-        holm_adjusted([*_with_directions({each.label: each for each in rates}).values()]),
+        (*differences[:1], *paired_tests.holm_adjusted(differences[1:])),
+        paired_tests.holm_adjusted(
+            [*_with_directions({each.label: each for each in rates}).values()]
+        ),
         changes,
         change_counts(changes),
         kinds_changed(kinds, changes, errors, tier),
@@ -668,12 +658,12 @@ def _answered(
     if not scored:
         yield from found
         return
-    firsts = holm_adjusted([each.differences[0] for each in found])
-    rules = replace(RULES, alpha=1 - drawn.confidence)
+    firsts = paired_tests.holm_adjusted([each.differences[0] for each in found])
+    rules = replace(decisions.RULES, alpha=1 - drawn.confidence)
     for s, (each, first) in enumerate(zip(found, firsts, strict=True), start=1):
         tested = replace(each, differences=(first, *each.differences[1:]))
         pair = _tested_pair(tested, scored, s, drawn, rules.alpha)
-        yield tested if pair is None else replace(tested, answer=decide_pair(pair, rules))
+        yield tested if pair is None else replace(tested, answer=decisions.decide_pair(pair, rules))
 
 
 def _tested_pair(
@@ -685,7 +675,7 @@ def _tested_pair(
     if scales[0] is None or resampled is None or not drawn.trials:
         return None
     primary, *others = (
-        _in_points(METRIC_TITLES.get(each.label, each.label), each, scale)
+        _in_points(decisions.METRIC_TITLES.get(each.label, each.label), each, scale)
         for each, scale in zip(found.differences, scales, strict=True)
         if scale is not None
     )
@@ -727,7 +717,7 @@ def _metric_difference(
 ) -> Difference:
     scores = scored.scores
     resampled = scores.resampled
-    found = difference_of(
+    found = paired_tests.difference_of(
         scores.label,
         scores.signature,
         float(scores.values[0]),

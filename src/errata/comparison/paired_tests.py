@@ -13,18 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from errata.core.stats import (
-    BLOCK,
-    Bools,
-    Estimate,
-    Floats,
-    Interval,
-    Ints,
-    Progress,
-    Seed,
-    holm,
-    percentiles,
-)
+from errata.core import stats
+from errata.core.stats import Bools, Estimate, Floats, Interval, Ints, Progress, Seed
 
 PairKey = TypeVar("PairKey", bound=Hashable)
 FiguresOf = Callable[[Floats], Mapping[str, Floats]]
@@ -82,7 +72,7 @@ def draw_swaps(sentences: int, trials: int, rng: Seed) -> Iterator[Bools]:
     """
     generator = np.random.default_rng(rng)
     # A block of whole words of random bits: a bit left over would be lost between two blocks.
-    step = max(32, BLOCK // max(1, sentences) // 32 * 32)
+    step = max(32, stats.BLOCK // max(1, sentences) // 32 * 32)
     for start in range(0, trials, step):
         yield generator.integers(2, size=(min(step, trials - start), sentences), dtype=bool)
 
@@ -175,7 +165,7 @@ def paired_differences(
     gives the same ones whenever it is called: many figures of many resamples would not fit at once.
     """
     found: dict[PairKey, dict[str, Difference]] = {}
-    for some in _few_at_a_time(pairs, max(1, BLOCK // max(1, resamples))):
+    for some in _few_at_a_time(pairs, max(1, stats.BLOCK // max(1, resamples))):
         drawn = _drawn_figures(some, weights() if resamples else ())
         for key, pair in some.items():
             before, after = pair.figures(pair.old.sum(axis=0)), pair.figures(pair.new.sum(axis=0))
@@ -217,7 +207,7 @@ def _drawn_figures(
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
     every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
     every_new = np.concatenate([pair.new for pair in pairs.values()], axis=1)
-    step = max(1, BLOCK // max(1, every_old.shape[1]))
+    step = max(1, stats.BLOCK // max(1, every_old.shape[1]))
     for block in (each[i : i + step] for each in weights for i in range(0, len(each), step)):
         olds = np.split(block @ every_old, _ends(pairs), axis=1)
         news = np.split(block @ every_new, _ends(pairs), axis=1)
@@ -248,7 +238,7 @@ def difference_of(
             for blocks, value in zip(zip(*drawn, strict=True), (old, new), strict=True)
         )
         low, mine, theirs = (
-            tuple(percentiles(each, confidence).tolist())
+            tuple(stats.percentiles(each, confidence).tolist())
             for each in (after - before, before, after)
         )
     return Difference(
@@ -271,5 +261,5 @@ def _or_always(resampled: Floats, value: float) -> Floats:
 
 def holm_adjusted(several: Sequence[Difference]) -> tuple[Difference, ...]:
     """The same with p-values after Holm's correction over all of them."""
-    adjusted = holm([each.p for each in several]).tolist()
+    adjusted = stats.holm([each.p for each in several]).tolist()
     return tuple(replace(each, p_holm=p) for each, p in zip(several, adjusted, strict=True))

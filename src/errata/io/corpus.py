@@ -13,15 +13,9 @@ from typing import Any
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import plural
 from errata.data import Corpus, Hypotheses, Reference, duplicate_name_errors
+from errata.io import checks
 from errata.io.atomic import write_lines
-from errata.io.checks import (
-    Finding,
-    FindingSink,
-    Severity,
-    raise_or_warn,
-    sort_by_severity,
-    warn_of_sum,
-)
+from errata.io.checks import Finding, FindingSink, Severity
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
 from errata.io.checks.containers import check_container
 from errata.io.checks.damage import check_edit_offsets
@@ -218,7 +212,7 @@ def read_text(path: PathLike) -> tuple[str, ...]:
     line is an empty sentence, at the end of the file too: nothing is dropped.
     """
     lines, findings = read_lines(path)
-    raise_or_warn(findings)
+    checks.raise_or_warn(findings)
     return tuple(lines)
 
 
@@ -336,7 +330,7 @@ def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
 
 
 def select_annotators(
-    corpus: Corpus, annotators: tuple[int, ...], warn: Callable[..., None] = warn_of_sum
+    corpus: Corpus, annotators: tuple[int, ...], warn: Callable[..., None] = checks.warn_of_sum
 ) -> Corpus:
     """The references of these annotators only; ``warn`` hears of sentences without any."""
     bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
@@ -453,7 +447,7 @@ def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = No
     if files.skipped is not None:
         paths = [*patterns_of(files.gold or ()), *(split_name(o)[1] for o in outputs)]
         findings = _drop_skipped_findings(findings, files.skipped, paths)
-    return CheckReport(tuple(sort_by_severity(findings)), tuple(check.statistics))
+    return CheckReport(tuple(checks.sort_by_severity(findings)), tuple(check.statistics))
 
 
 class _Check:
@@ -644,7 +638,7 @@ def _references_in_m2(path: str, corpus: Corpus, compatible: bool) -> list[list[
     """The references of each annotator of a file, None where there is none."""
     file = scan_m2(path, compatible=compatible)
     found = check_sources(corpus.sources, file.corpus.sources, file.path, file.lines)
-    raise_or_warn([*file.findings, *found], stacklevel=4)
+    checks.raise_or_warn([*file.findings, *found], stacklevel=4)
     return [
         [next((r for r in refs if r.annotator == k), None) for refs in file.corpus.references]
         for k in file.corpus.annotators
@@ -658,7 +652,7 @@ def _references_in_text(path: str, corpus: Corpus, missing: str | None) -> list[
         pairs = zip(corpus.sources, lines, strict=True)
         there = tuple(source if text == missing else text for source, text in pairs)
     look = source_shapes(corpus)
-    raise_or_warn(
+    checks.raise_or_warn(
         check_lines(corpus.sources, there, shown, reference=True, look=look), stacklevel=4
     )
     return [None if text == missing else Reference(0, text=text) for text in lines]

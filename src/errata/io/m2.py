@@ -30,17 +30,9 @@ from errata.core.errors import InputError
 from errata.core.parallel import circles_left, parallel_map
 from errata.data import Corpus, Edit, Reference, apply_edits
 from errata.data.tokens import Bytes
+from errata.io import files
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.files import (
-    PathLike,
-    checked_lines,
-    decode,
-    plain_name,
-    read_bytes,
-    shown_name,
-    split_lines,
-)
 from errata.io.m2_arrays import ScannedSentences, TextPart, joined_corpus, scan_part, text_parts
 
 # ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
@@ -240,7 +232,7 @@ class M2File:
         return replace(self, corpus=self.corpus.without_sentences(*sentences), lines=lines)
 
 
-def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
+def read_m2(path: files.PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
     """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.
 
     References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines
@@ -258,7 +250,7 @@ def read_m2(path: PathLike, *, name: str | None = None, compatible: bool = False
 
 
 def scan_m2(
-    path: PathLike,
+    path: files.PathLike,
     *,
     name: str | None = None,
     compatible: bool = False,
@@ -272,15 +264,15 @@ def scan_m2(
     ``collect=True`` also makes findings of errors, and leaves the sentences that have one
     without edits: for a linter, not for scoring.
     """
-    shown = shown_name(path)
-    data = read_bytes(path)
+    shown = files.shown_name(path)
+    data = files.read_bytes(path)
     name = name or corpus_name(path)
-    if _MAYBE_TAG.match(data) and _TAG.match(text := decode(data, shown)):
+    if _MAYBE_TAG.match(data) and _TAG.match(text := files.decode(data, shown)):
         from errata.io.imeasure_xml import parse_imeasure_xml
 
-        return parse_imeasure_xml(split_lines(text), shown, name=name)
+        return parse_imeasure_xml(files.split_lines(text), shown, name=name)
     if data.startswith(BOM_UTF8):
-        decode(data, shown)  # what it says of bytes that are no text counts the mark
+        files.decode(data, shown)  # what it says of bytes that are no text counts the mark
         data = data.removeprefix(BOM_UTF8)
     return read_m2_bytes(
         data, shown, name=name, compatible=compatible, collect=collect, threads=threads
@@ -330,7 +322,7 @@ def read_m2_bytes(
         )
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
-            whole_text = decode(data, path, first_line=first_line, keep_mark=True)
+            whole_text = files.decode(data, path, first_line=first_line, keep_mark=True)
             how = {"name": name, "compatible": compatible, "collect": collect}
             return _by_lines(whole_text, path, first_line=first_line, **how)
         for part in parts:
@@ -340,7 +332,7 @@ def read_m2_bytes(
         corpus, numbers = joined_corpus([part.sentences for part in parts], name)
     findings = [finding for part in parts for finding in part.findings]
     if any(part.odd_breaks for part in parts):
-        findings[:0] = checked_lines(data.decode(), path, first_line=first_line)[1]
+        findings[:0] = files.checked_lines(data.decode(), path, first_line=first_line)[1]
     return M2File(path, corpus, numbers, tuple(findings))
 
 
@@ -375,17 +367,17 @@ def _read_part(
 
 
 def _by_lines(text: str, path: str, *, first_line: int = 1, **given: Any) -> M2File:
-    lines, findings = checked_lines(text, path, first_line=first_line)
+    lines, findings = files.checked_lines(text, path, first_line=first_line)
     file = parse_m2(lines, path, first_line=first_line, **given)
     return replace(file, findings=(*findings, *file.findings))
 
 
-def corpus_name(path: PathLike) -> str:
+def corpus_name(path: files.PathLike) -> str:
     """The file name without its folder and its ``.m2`` (or ``.xml``, ``.ixml``) and ``.gz``."""
     name = os.fspath(path)
     if name == "-":
         return "stdin"
-    name = Path(plain_name(name)).name
+    name = Path(files.plain_name(name)).name
     return name.removesuffix(".m2").removesuffix(".xml").removesuffix(".ixml")
 
 
@@ -579,7 +571,7 @@ def _share_edits(
     return result
 
 
-def write_m2(corpus: Corpus, path: PathLike) -> None:
+def write_m2(corpus: Corpus, path: files.PathLike) -> None:
     """Write a corpus as M2 so that `read_m2` reads back exactly the same references.
 
     What M2 cannot say exactly (a reference given as text only, a sentence without references, a

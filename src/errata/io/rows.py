@@ -16,18 +16,7 @@ from io import BytesIO, StringIO
 from typing import Any
 
 from errata.core.errors import InputError, import_extra
-from errata.io.files import (
-    OPEN_DOCUMENT,
-    PathLike,
-    detect_foreign_format,
-    most_bytes,
-    open_bytes,
-    peek,
-    read_bytes,
-    shown_name,
-    stream_lines,
-    too_large,
-)
+from errata.io import files
 
 DELIMITERS = "\t;,"  # of as many the first: semicolons go with decimal commas
 XLSX = b"PK\x03\x04"
@@ -104,33 +93,33 @@ def delimiter_of(line: str) -> str:
     return max(DELIMITERS, key=bare.count) if any(mark in bare for mark in DELIMITERS) else ","
 
 
-def table_lines(path: PathLike) -> Iterator[str]:
+def table_lines(path: files.PathLike) -> Iterator[str]:
     """The lines of a CSV file, or of the one sheet of a spreadsheet written as CSV."""
     if not os.path.isfile(path):  # a pipe can be read only once
-        return stream_lines(path)
-    with open_bytes(path) as file:
+        return files.stream_lines(path)
+    with files.open_bytes(path) as file:
         spreadsheet = file.peek(4).startswith(XLSX)
     if not spreadsheet:
-        return stream_lines(path)
+        return files.stream_lines(path)
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerows(_spreadsheet(path))
     return iter(buffer.getvalue().splitlines(keepends=True))
 
 
-def _spreadsheet(path: PathLike) -> list[list[str]]:
-    name = shown_name(path)
+def _spreadsheet(path: files.PathLike) -> list[list[str]]:
+    name = files.shown_name(path)
     what = f"{name}: openpyxl, which reads spreadsheets,"
     load_workbook = import_extra("openpyxl", "xlsx", what).load_workbook
-    data = read_bytes(path)
-    if OPEN_DOCUMENT in data[:100]:
-        kind, cure = detect_foreign_format(data[:100]) or ("", "")
+    data = files.read_bytes(path)
+    if files.OPEN_DOCUMENT in data[:100]:
+        kind, cure = files.detect_foreign_format(data[:100]) or ("", "")
         raise InputError(f"this is {kind}", path=name, remedy=cure)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            limit = most_bytes()
+            limit = files.most_bytes()
             if sum(member.file_size for member in archive.infolist()) > limit:
-                raise too_large(name, limit)
+                raise files.too_large(name, limit)
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError("this is a ZIP archive", path=name, remedy="unpack it first")
             parts = (n for n in archive.namelist() if n.startswith("xl/worksheets/"))
@@ -218,11 +207,11 @@ def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Row]
             yield Row(line, stripped)
 
 
-def read_rows(path: PathLike) -> tuple[list[Row], str]:
+def read_rows(path: files.PathLike) -> tuple[list[Row], str]:
     """All rows of a table, and what separates its cells."""
-    start, lines = peek(table_lines(path))
+    start, lines = files.peek(table_lines(path))
     mark = delimiter_of(start)
-    return list(sheet_rows(lines, shown_name(path), mark)), mark
+    return list(sheet_rows(lines, files.shown_name(path), mark)), mark
 
 
 def check_width(rows: Sequence[Row], name: str) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import Floats
 from errata.data import Scores
+from errata.io import stored_scores as stored
 from errata.io.checks import Finding, raise_or_warn
 from errata.io.columns import check_system_columns, holds_numbers, titled
 from errata.io.files import PathLike, peek, read_lines, shown_name
@@ -31,25 +32,7 @@ from errata.io.rows import (
     table_lines,
 )
 from errata.io.slices import SkippedSentences
-from errata.io.stored_scores import (
-    RUN_RESULT,
-    SENTENCE_TABLE,
-    STORED,
-    ScoreRow,
-    assemble_scores,
-    from_printed_json,
-    from_printed_tsv,
-    from_run_result,
-    from_stored_json,
-    from_stored_tsv,
-    from_tables,
-    is_printed_tsv,
-    one_scorer,
-    parse_score,
-    parse_sentence,
-    prefix_names,
-    read_sentence_tables,
-)
+from errata.io.stored_scores import ScoreRow
 
 # ---- Scores in columns, as people keep them: with or without a heading, long or as a matrix.
 
@@ -102,7 +85,7 @@ class _ScoreTable:
         return next(found, None)
 
     def number(self, row: Row, column: int) -> float:
-        return parse_score(row.cells[column], self.path, row.line, comma=self.comma)
+        return stored.parse_score(row.cells[column], self.path, row.line, comma=self.comma)
 
     def error(self, problem: str, remedy: str, line: int | None = None) -> InputError:
         return InputError(problem, path=self.path, line=line, remedy=remedy)
@@ -115,7 +98,9 @@ class _ScoreTable:
 
     def sentences(self, column: int) -> list[int]:
         """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
-        numbers = [parse_sentence(row.cells[column], self.path, row.line) for row in self.rows]
+        numbers = [
+            stored.parse_sentence(row.cells[column], self.path, row.line) for row in self.rows
+        ]
         first = min(1, *numbers)
         return [number - first for number in numbers]
 
@@ -174,7 +159,7 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
     if table.names and {row.system for row in rows} - {*table.names}:
         problem = "the file names its systems itself, and others than --names does"
         raise table.error(problem, "give it the same names, or leave out --names")
-    return assemble_scores(rows, table.path)
+    return stored.assemble_scores(rows, table.path)
 
 
 def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
@@ -221,7 +206,7 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
         for row, place in zip(table.rows, places, strict=True)
         for column, system in zip(columns, names, strict=True)
     ]
-    return [replace(scores, notes=notes) for scores in assemble_scores(rows, table.path)]
+    return [replace(scores, notes=notes) for scores in stored.assemble_scores(rows, table.path)]
 
 
 def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
@@ -234,7 +219,7 @@ def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
         raise table.error(problem, "name the systems in their order with --names A,B,...")
     pairs = zip(table.rows, names, strict=True)
     rows = [table.score(row, column, system, None) for row, system in pairs]
-    return assemble_scores(rows, table.path)
+    return stored.assemble_scores(rows, table.path)
 
 
 def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
@@ -353,7 +338,7 @@ def read_published_scores(
     rows = [] if system_path is None else _published_rows(system_path, 5)
     rows += [] if sentence_path is None else _published_rows(sentence_path, 6)
     path = shown_name(sentence_path or system_path or "")
-    return one_scorer(assemble_scores(rows, path), path)
+    return stored.one_scorer(stored.assemble_scores(rows, path), path)
 
 
 def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
@@ -373,8 +358,8 @@ def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
             )
             remedy += "score"
             raise InputError(problem, path=name, line=number, remedy=remedy)
-        place = parse_sentence(cells[4], name, number) if columns == 6 else None
-        value = parse_score(cells[-1], name, number)
+        place = stored.parse_sentence(cells[4], name, number) if columns == 6 else None
+        value = stored.parse_score(cells[-1], name, number)
         found.append(ScoreRow(cells[0], cells[3], place, "score", value, number))
     return found
 
@@ -438,14 +423,14 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
         if len(found) == 1:
             found = [replace(found[0], scorer=name, name=name, label=name)]
         else:
-            found = [prefix_names(scores, name) for scores in found]
+            found = [stored.prefix_names(scores, name) for scores in found]
     return [_check_scores(_with_means(scores), shown_name(text)) for scores in found]
 
 
 def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
     shown = shown_name(path)
-    if path.endswith(SENTENCE_TABLE) or os.path.isdir(path):
-        return from_tables([read_sentence_tables(path)], shown)
+    if path.endswith(stored.SENTENCE_TABLE) or os.path.isdir(path):
+        return stored.from_tables([stored.read_sentence_tables(path)], shown)
     remarks, lines = _without_remarks(table_lines(path))
     start, lines = peek(lines)
     if not start.strip():
@@ -453,14 +438,14 @@ def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
     if start.lstrip().startswith(("{", "[")):
         return _from_json("".join(lines), shown)
     rest = list(lines)
-    if is_printed_tsv(start):
-        return from_printed_tsv(rest, shown)
+    if stored.is_printed_tsv(start):
+        return stored.from_printed_tsv(rest, shown)
     cells = start.rstrip("\r\n").split("\t")
     if len(cells) > 1 and cells[-1] == "signature":
         remedy = "give what errata score or errata rank printed"
         raise InputError("the file holds no table of scores", path=shown, remedy=remedy)
     if cells[:3] == ["scorer", "system", "sentence"]:
-        return [from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
+        return [stored.from_stored_tsv([line.rstrip("\r\n") for line in rest], shown)]
     if len(cells) in (5, 6) and read_number(cells[-1]) is not None and not cells[0].isdecimal():
         if len(cells) == 6:
             return [read_published_scores(sentence_path=path)]
@@ -525,9 +510,13 @@ def _from_json(text: str, name: str) -> list[Scores]:
         line = getattr(error, "lineno", None)
         raise InputError(f"not JSON: {error}", path=name, line=line, remedy=remedy) from None
     form = data.get("format") if isinstance(data, dict) else None
-    if form not in (STORED, RUN_RESULT):
-        return from_printed_json(data, name)
-    found = [from_stored_json(data, name)] if form == STORED else from_run_result(data, name)
+    if form not in (stored.STORED, stored.RUN_RESULT):
+        return stored.from_printed_json(data, name)
+    found = (
+        [stored.from_stored_json(data, name)]
+        if form == stored.STORED
+        else stored.from_run_result(data, name)
+    )
     return [_restore_places(scores) for scores in found]
 
 

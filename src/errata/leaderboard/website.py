@@ -16,16 +16,9 @@ from errata.io.atomic import file_set, write_bytes
 from errata.io.corpus import CheckReport
 from errata.io.files import PathLike, file_error
 from errata.io.stored_runs import StoredRun
+from errata.leaderboard import standings
 from errata.leaderboard.files import Board, Card, file_stem
-from errata.leaderboard.standings import (
-    BoardResult,
-    CheckedSubmission,
-    RankedSet,
-    board_table,
-    finding_table,
-    history_table,
-    submission_table,
-)
+from errata.leaderboard.standings import BoardResult, CheckedSubmission, RankedSet
 from errata.plots import Line, Lines
 from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
@@ -166,7 +159,7 @@ def answer_section(standing: BoardResult) -> Section:
 
 def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[str, str]) -> Section:
     """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
-    table = board_table(ranked, groups=bool(board.groups))
+    table = standings.board_table(ranked, groups=bool(board.groups))
     details = [ranking_table(ranking) for ranking in ranked.rankings]
     chart = forest_of(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
     results = unique_labels(ranked.results)
@@ -211,7 +204,7 @@ def history_section(
         parts.append(chart_html(_trend(name, results[0], several)))
         formats = {scores.label: score_format(scores, scores.headline) for scores in results}
         title = f"{name}: every run, the newest first{unit(results)}"
-        table = replace(_called(history_table(several), title), formats=formats)
+        table = replace(_called(standings.history_table(several), title), formats=formats)
         tables.append(table)
         parts.append(table_html(table, f"history-{name}", folded=len(several) > 12))
     if not parts:
@@ -267,9 +260,9 @@ def system_section(standing: BoardResult) -> Section:
 
 def check_section(standing: BoardResult) -> Section:
     """The findings of the guard in every submission."""
-    tables = [submission_table(standing)]
+    tables = [standings.submission_table(standing)]
     if any(each.findings for each in standing.checked):
-        tables.append(finding_table(standing.checked))
+        tables.append(standings.finding_table(standing.checked))
     body = "\n".join(table_html(table, table.name) for table in tables)
     return Section("checks", "Checks of submissions", body, tables=tables)
 

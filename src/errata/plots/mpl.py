@@ -16,24 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from errata import plots
 from errata.core.errors import InputError, escape_controls, import_extra, warn_of_data
 from errata.core.stats import Floats, merge_ties
 from errata.io.atomic import write_bytes
-from errata.plots import (
-    ACCENT,
-    BETWEEN,
-    COLOURS,
-    FAINT,
-    INK,
-    LETTER,
-    Bars,
-    Forest,
-    Lines,
-    Matrix,
-    Panels,
-    Scatter,
-    Slopes,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,7 +155,7 @@ def figure_bytes(figure: Figure, form: FigureForm) -> bytes:
     return image.getvalue()
 
 
-def save_figure(panels: Panels[Any], path: str) -> None:
+def save_figure(panels: plots.Panels[Any], path: str) -> None:
     """Draw a figure into a file, in the form its name says; the same data give the same file."""
     write_bytes(figure_bytes(draw(panels), figure_form(path)), path)
 
@@ -183,7 +169,7 @@ EMPTY = "#d9d9d9"  # a square without a value
 FAR = 3  # places between two rankings that make a line stand out
 
 
-def draw(panels: Panels[Any]) -> Figure:
+def draw(panels: plots.Panels[Any]) -> Figure:
     """Draw shapes as the panels of one figure, in rows that fit a page.
 
     >>> figure = draw(Panels([Matrix(("a", "b"), np.eye(2), "r")], width=3, height=2))
@@ -203,7 +189,7 @@ def draw(panels: Panels[Any]) -> Figure:
         for panel in axes[many:]:
             panel.set_axis_off()
         for panel, shape in zip(axes, panels.shapes, strict=False):
-            title = "\n".join(wrap(escape_controls(shape.title), int(panels.width / LETTER)))
+            title = "\n".join(wrap(escape_controls(shape.title), int(panels.width / plots.LETTER)))
             panel.set_title(title, parse_math=False)
             _DRAWN[type(shape)](panel, shape)
         if panels.axis:
@@ -211,10 +197,10 @@ def draw(panels: Panels[Any]) -> Figure:
         if panels.legend:
             handles = axes[0].containers if axes[0].containers else axes[0].get_lines()
             _add_legend(figure, handles, panels.legend, loc="outside right upper")
-        if any(isinstance(shape, Scatter) for shape in panels.shapes):
+        if any(isinstance(shape, plots.Scatter) for shape in panels.shapes):
             figure.draw_without_rendering()  # names are placed in panels of their final size
             for panel, shape in zip(axes, panels.shapes, strict=False):
-                if isinstance(shape, Scatter):
+                if isinstance(shape, plots.Scatter):
                     _label_points(panel, shape)
     return figure
 
@@ -229,7 +215,7 @@ def _name_rows(panel: Axes, names: Sequence[str]) -> None:
     panel.grid(axis="x")
 
 
-def _draw_forest(panel: Axes, shape: Forest) -> None:
+def _draw_forest(panel: Axes, shape: plots.Forest) -> None:
     rows = shape.rows
     places = list(range(len(rows)))
     _name_rows(panel, [row.name for row in rows])
@@ -237,24 +223,24 @@ def _draw_forest(panel: Axes, shape: Forest) -> None:
     if shape.limits is not None:
         panel.set_xlim(*shape.limits)
     if shape.chance is not None and np.isnan(shape.chance.low):
-        panel.axvline(shape.chance.value, color=FAINT, linewidth=1)
+        panel.axvline(shape.chance.value, color=plots.FAINT, linewidth=1)
     elif shape.chance is not None:
         panel.axvspan(shape.chance.low, shape.chance.high, color="#eeeeee", zorder=0)
     if not np.isnan(shape.ceiling):
-        panel.axvline(shape.ceiling, color=ACCENT, linestyle="--", linewidth=1)
+        panel.axvline(shape.ceiling, color=plots.ACCENT, linestyle="--", linewidth=1)
     if shape.zero:
-        panel.axvline(0, color=FAINT, linewidth=1)
+        panel.axvline(0, color=plots.FAINT, linewidth=1)
     lows, highs = ([getattr(row.estimate, end) for row in rows] for end in ("low", "high"))
-    panel.hlines(places, lows, highs, color=INK, linewidth=1.5)
+    panel.hlines(places, lows, highs, color=plots.INK, linewidth=1.5)
     values = [row.estimate.value for row in rows]
-    inside = ["white" if row.hollow else INK for row in rows]
-    panel.scatter(values, places, s=22, facecolors=inside, edgecolors=INK, zorder=3)
+    inside = ["white" if row.hollow else plots.INK for row in rows]
+    panel.scatter(values, places, s=22, facecolors=inside, edgecolors=plots.INK, zorder=3)
     marked = [(place, row.chance) for place, row in enumerate(rows) if not np.isnan(row.chance)]
     for place, chance in marked:
-        panel.vlines(chance, place - 0.4, place + 0.4, color=FAINT, linestyle=":")
+        panel.vlines(chance, place - 0.4, place + 0.4, color=plots.FAINT, linestyle=":")
     for place, (row, following) in enumerate(pairwise(rows)):
         if row.group != following.group:
-            panel.axhline(place + 0.5, color=FAINT, linewidth=0.8, linestyle="--")
+            panel.axhline(place + 0.5, color=plots.FAINT, linewidth=0.8, linestyle="--")
     if any(row.note for row in rows):
         right = panel.twinx()
         _name_rows(right, [row.note for row in rows])
@@ -262,15 +248,17 @@ def _draw_forest(panel: Axes, shape: Forest) -> None:
         right.spines["right"].set_visible(False)
 
 
-def _draw_scatter(panel: Axes, shape: Scatter) -> None:
+def _draw_scatter(panel: Axes, shape: plots.Scatter) -> None:
     x, y = shape.x, shape.y
     filled = np.array([name not in shape.hollow for name in shape.names])
-    panel.scatter(x[filled], y[filled], s=22, color=INK, zorder=3)
-    panel.scatter(x[~filled], y[~filled], s=26, facecolors="none", edgecolors=ACCENT, zorder=3)
+    panel.scatter(x[filled], y[filled], s=22, color=plots.INK, zorder=3)
+    panel.scatter(
+        x[~filled], y[~filled], s=26, facecolors="none", edgecolors=plots.ACCENT, zorder=3
+    )
     if filled.sum() > 1 and np.ptp(x[filled]) > 0:
         slope, intercept = np.polyfit(x[filled], y[filled], 1)
         ends = np.array([x.min(), x.max()])
-        panel.plot(ends, slope * ends + intercept, color=FAINT, linewidth=1, zorder=2)
+        panel.plot(ends, slope * ends + intercept, color=plots.FAINT, linewidth=1, zorder=2)
     title = "\n".join((panel.get_title(), *map(escape_controls, shape.notes)))
     panel.set_title(title, parse_math=False)
     panel.set_xlabel(escape_controls(shape.across), parse_math=False)
@@ -281,7 +269,7 @@ def _draw_scatter(panel: Axes, shape: Scatter) -> None:
     panel.grid()
 
 
-def _draw_matrix(panel: Axes, shape: Matrix) -> None:
+def _draw_matrix(panel: Axes, shape: plots.Matrix) -> None:
     n = len(shape.names)
     labels = [escape_controls(name) for name in shape.names]
     look: dict[str, Any]
@@ -308,14 +296,14 @@ def _draw_matrix(panel: Axes, shape: Matrix) -> None:
     panel.set_yticks(range(n), labels, parse_math=False)
 
 
-def _draw_lines(panel: Axes, shape: Lines) -> None:
+def _draw_lines(panel: Axes, shape: plots.Lines) -> None:
     many = len(shape.lines)
     step = min(0.03, 0.5 / many)  # so that intervals do not hide each other
     for k, line in enumerate(shape.lines):
         known = [(x, each) for x, each in enumerate(line.estimates) if each is not None]
         x = np.array([x for x, _ in known]) + step * (k - (many - 1) / 2)
         value, low, high = np.array([each for _, each in known]).reshape(-1, 3).T
-        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        colour, marker = plots.COLOURS[k % len(plots.COLOURS)], MARKERS[k % len(MARKERS)]
         panel.plot(x, value, color=colour, marker=marker, markersize=5, linewidth=1.2)
         if not np.isnan((low, high)).any():
             panel.vlines(x, low, high, color=colour, linewidth=1.2)
@@ -329,7 +317,7 @@ def _draw_lines(panel: Axes, shape: Lines) -> None:
     panel.grid(axis="y")
 
 
-def _draw_bars(panel: Axes, shape: Bars) -> None:
+def _draw_bars(panel: Axes, shape: plots.Bars) -> None:
     _name_rows(panel, shape.names)
     panel.set_xlabel(escape_controls(shape.axis), parse_math=False)
     if shape.limits is not None:
@@ -340,7 +328,7 @@ def _draw_bars(panel: Axes, shape: Bars) -> None:
     for k, series in enumerate(shape.series):
         places = np.arange(len(shape.names)) + (0 if many == 1 else (k + 0.5) * height - 0.4)
         values = np.array([each.value for each in series.estimates])
-        hatch = HATCHES[k // len(COLOURS) % len(HATCHES)]  # where colours come again
+        hatch = HATCHES[k // len(plots.COLOURS) % len(HATCHES)]  # where colours come again
         look: dict[str, Any] = {"hatch": hatch, "edgecolor": "white"} if hatch else {}
         colours = list(series.colours)
         panel.barh(places, values, height * 0.92, left=left, color=colours, **look)
@@ -356,17 +344,19 @@ def _draw_bars(panel: Axes, shape: Bars) -> None:
         _add_legend(panel, panel.containers, names, handlelength=1, **above)
 
 
-def _draw_slopes(panel: Axes, shape: Slopes) -> None:
+def _draw_slopes(panel: Axes, shape: plots.Slopes) -> None:
     rankings = list(shape.places.values())
     for system in rankings[0]:
         heights = [places[system] for places in rankings]
         for x, (one, other) in enumerate(pairwise(heights)):
-            colour, width = (ACCENT, 1.4) if abs(one - other) >= FAR else (INK, 0.9)
+            colour, width = (plots.ACCENT, 1.4) if abs(one - other) >= FAR else (plots.INK, 0.9)
             panel.plot([x, x + 1], [one, other], color=colour, linewidth=width)
-        panel.scatter(range(len(heights)), heights, s=14, color=INK, zorder=3)
+        panel.scatter(range(len(heights)), heights, s=14, color=plots.INK, zorder=3)
     _write_names(panel, rankings[0], -0.08, "right")
     _write_names(panel, rankings[-1], len(rankings) - 0.92, "left")
-    columns = ["\n".join(wrap(escape_controls(c), int(BETWEEN / LETTER))) for c in shape.places]
+    columns = [
+        "\n".join(wrap(escape_controls(c), int(plots.BETWEEN / plots.LETTER))) for c in shape.places
+    ]
     panel.set_xticks(range(len(columns)), columns, parse_math=False)
     panel.set_xlim(-1.1, len(columns) + 0.1)
     panel.set_ylim(len(rankings[0]) + 0.6, 0.4)
@@ -385,12 +375,12 @@ def _write_names(panel: Axes, places: Mapping[str, float], x: float, side: str) 
 
 
 _DRAWN: dict[type, Callable[[Axes, Any], None]] = {
-    Forest: _draw_forest,
-    Scatter: _draw_scatter,
-    Matrix: _draw_matrix,
-    Lines: _draw_lines,
-    Bars: _draw_bars,
-    Slopes: _draw_slopes,
+    plots.Forest: _draw_forest,
+    plots.Scatter: _draw_scatter,
+    plots.Matrix: _draw_matrix,
+    plots.Lines: _draw_lines,
+    plots.Bars: _draw_bars,
+    plots.Slopes: _draw_slopes,
 }
 
 
@@ -400,7 +390,7 @@ _DRAWN: dict[type, Callable[[Axes, Any], None]] = {
 STEPS = 400
 
 
-def _label_points(panel: Axes, shape: Scatter) -> None:
+def _label_points(panel: Axes, shape: plots.Scatter) -> None:
     """Write names beside their points, apart from each other, with a line where one had to move.
 
     To be called last: what changes the size or limits of the panel afterwards moves points under
@@ -417,7 +407,7 @@ def _label_points(panel: Axes, shape: Scatter) -> None:
 
 def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
     adjust_text = import_extra("adjustText", "plot").adjust_text
-    look = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5}
+    look = {"arrowstyle": "-", "color": plots.FAINT, "linewidth": 0.5}
     apart: dict[str, Any] = {"expand": (1.15, 1.3), "force_text": (0.3, 0.5)}
     adjust_text(texts, x=x, y=y, ax=panel, iter_lim=STEPS, arrowprops=look, **apart)
 

@@ -5,23 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from errata import plots
 from errata.core.stats import Estimate, Interval
 from errata.data import Scores, short_names
 from errata.meta.system_level import SystemAgreement
 from errata.metrics import Metric
-from errata.plots import (
-    BETWEEN,
-    COLOURS,
-    FAINT,
-    LETTER,
-    SHADES,
-    Bars,
-    BarSeries,
-    Line,
-    Lines,
-    Panels,
-    Slopes,
-)
+from errata.plots import Bars, BarSeries, Line, Lines, Panels, Slopes
 from errata.references.sets import SetAgreements, SetCurve, SetScores
 from errata.references.study import EDIT_KINDS, CurvePoint, ReferenceSet, ReferenceStudy
 from errata.tables.cells import Cell, score_format, unit
@@ -35,10 +24,10 @@ def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
     def series(name: str, values: Sequence[float], colour: str) -> BarSeries:
         return BarSeries(name, [Estimate(v, math.nan, math.nan) for v in values], [colour])
 
-    changed = series("changed", [100 * each.changed for each in found], FAINT)
+    changed = series("changed", [100 * each.changed for each in found], plots.FAINT)
     kinds = [
         series(kind, [getattr(each, kind) for each in found], shade)
-        for kind, shade in zip(EDIT_KINDS, SHADES, strict=True)
+        for kind, shade in zip(EDIT_KINDS, plots.SHADES, strict=True)
     ]
     shapes = [
         Bars(names, [changed], "sentences changed (%)", limits=Interval(0, 100)),
@@ -66,7 +55,7 @@ def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Panels[Bars]
                 BarSeries(
                     name,
                     [estimate(by_set[k], kind) for by_set in found.agreements],
-                    [COLOURS[k % len(COLOURS)]],
+                    [plots.COLOURS[k % len(plots.COLOURS)]],
                 )
                 for k, name in enumerate(sets)
             ],
@@ -114,7 +103,7 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Panels[Slopes]:
         for name, columns in rankings.items()
     ]
     longest = max(len(name) for scores in every for name in scores.systems)
-    width = 1.9 + BETWEEN * wide + 2 * max(0.0, LETTER * longest - BETWEEN)
+    width = 1.9 + plots.BETWEEN * wide + 2 * max(0.0, plots.LETTER * longest - plots.BETWEEN)
     # Long rankings are below each other.
     across = 1 if wide > 4 else len(rankings)
     return Panels(shapes, width=width, height=0.9 + 0.26 * systems, across=across)

@@ -9,13 +9,7 @@ from dataclasses import dataclass
 from errata import __version__
 from errata.core.errors import InputError
 from errata.plots.svg import Chart, chart_html
-from errata.tables.html_table import (
-    content_policy,
-    package_text,
-    render_template,
-    table_html,
-    terms_used,
-)
+from errata.tables import html_table
 from errata.tables.table import Table
 
 _KEY = re.compile(r"[a-z][a-z0-9-]*")
@@ -70,25 +64,25 @@ def page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
     duplicate = next((key for key in keys if keys.count(key) > 1), None)
     if duplicate is not None:
         raise InputError(f"two sections have the key {duplicate!r}", remedy="rename one of them")
-    own = [package_text(HOME, name) for name in STYLES]
+    own = [html_table.package_text(HOME, name) for name in STYLES]
     styles = dict.fromkeys([*own, *(text for section in sections for text in section.styles)])
     scripts = dict.fromkeys(
         [
-            package_text(HOME, "templates/page.js"),
+            html_table.package_text(HOME, "templates/page.js"),
             *(text for section in sections for text in section.scripts),
         ]
     )
-    html = render_template(
+    html = html_table.render_template(
         HOME,
         "templates/page.html.j2",
         title=title,
         about=about,
         sections=sections,
-        terms=terms_used(section.body for section in sections),
+        terms=html_table.terms_used(section.body for section in sections),
         styles=styles,
         scripts=scripts,
         chart_style=own[1],
-        policy=content_policy(styles, scripts),
+        policy=html_table.content_policy(styles, scripts),
         version=__version__,
     )
     return str(html)
@@ -125,7 +119,7 @@ class SectionBuilder:
 
     def template(self, name: str, **values: object) -> None:
         """Add a template of this package, filled with values."""
-        self._parts.append(render_template(HOME, f"templates/{name}", **values).strip())
+        self._parts.append(html_table.render_template(HOME, f"templates/{name}", **values).strip())
 
     def say(self, text: str, kind: str = "") -> None:
         """Add a paragraph of plain text."""
@@ -140,7 +134,7 @@ class SectionBuilder:
         same_name = sum(other.name == table.name for other in self._tables)
         key = f"{self.key}-{table.name}" + (f"-{same_name + 1}" if same_name else "")
         self._tables.append(table)
-        self._parts.append(table_html(table, key, folded=folded, best=best))
+        self._parts.append(html_table.table_html(table, key, folded=folded, best=best))
 
     def charts(self, charts: Sequence[Chart], note: str = "") -> None:
         """Add charts, side by side where there is room."""

@@ -16,14 +16,8 @@ from errata.metrics import DEFAULT_METRICS, Metric, parse
 from errata.reports.explorer import sentences_section
 from errata.reports.page import Section, page
 from errata.reports.results import ReportInputs, ReportResults, captured_warnings
+from errata.reports.sections import changes
 from errata.reports.sections.answer import three_sentences
-from errata.reports.sections.changes import (
-    changes_section,
-    checked_gate,
-    compared_metrics,
-    comparisons_of_base,
-    gate_section,
-)
 from errata.reports.sections.files import findings_section, made_section
 from errata.reports.sections.kinds import (
     difficulty_section,
@@ -74,13 +68,13 @@ def make_report(material: ReportInputs) -> ReportPage:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
         kinds = results.or_note("kinds of error", lambda: scores_of_kinds(results)) or []
-        compared = comparisons_of_base(results)
-        gate = checked_gate(results, compared)
+        compared = changes.comparisons_of_base(results)
+        gate = changes.checked_gate(results, compared)
         makers: dict[str, Callable[[], Section | None]] = {
             "answer": lambda: three_sentences(results, kinds, compared, gate),
-            "gate": lambda: gate_section(gate),
+            "gate": lambda: changes.gate_section(gate),
             "leaderboard": lambda: leaderboard_section(results),
-            "changes": lambda: changes_section(results, compared),
+            "changes": lambda: changes.changes_section(results, compared),
             "people": lambda: people_section(results),
             "metrics and people": lambda: agreement_section(results),
             "kinds": lambda: kinds_section(results, kinds),
@@ -170,7 +164,7 @@ def report(
             corpus=corpus,
             systems=tuple(systems),
             metrics=chosen,
-            compared=compared_metrics(chosen, usual=metrics is None),
+            compared=changes.compared_metrics(chosen, usual=metrics is None),
             scores=tuple(scores),
             judgments=tuple(judgments) or None,
             human=human,

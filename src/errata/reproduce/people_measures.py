@@ -22,14 +22,9 @@ from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
 from errata.io.judgments.checks import LabelFit, fit_labels, same_text
 from errata.meta.matching import match_systems
+from errata.reproduce import metric_measures
 from errata.reproduce.data import ExperimentData as Data
 from errata.reproduce.data import at_position, best_first, kept, place, select
-from errata.reproduce.metric_measures import (
-    correlate_systems,
-    grundkiewicz_scores,
-    human_scores,
-    metric_scores,
-)
 from errata.reproduce.run import measure
 
 # ---- Measures of noise: how far figures of random runs, of resamples and of released files
@@ -44,15 +39,15 @@ def _apart(one: Scores, other: Scores) -> float:
 @measure
 def human_distance(data: Data, human: str, people: str) -> float:
     """The largest difference over systems between computed and released (or printed) scores."""
-    computed = human_scores(data, human, "computed")
-    return _apart(human_scores(data, human, people), computed)
+    computed = metric_measures.human_scores(data, human, "computed")
+    return _apart(metric_measures.human_scores(data, human, people), computed)
 
 
 @measure
 def released_distance(data: Data, metric: str, file: str) -> float:
     """The largest difference between our scores and those that Grundkiewicz et al. released."""
-    computed = metric_scores(data, metric, "computed")
-    return _apart(grundkiewicz_scores(data, file), computed)
+    computed = metric_measures.metric_scores(data, metric, "computed")
+    return _apart(metric_measures.grundkiewicz_scores(data, file), computed)
 
 
 def _runs(data: Data, judgments: str, ranker: str, resamples: int) -> tuple[Scores, Any]:
@@ -192,7 +187,7 @@ def ranking_correlation(
             return data.printed_scores("grundkiewicz15", "table3c")
         return data.ranked(judgments, ranker)
 
-    return correlate_systems(scores(first), scores(second), kind)
+    return metric_measures.correlate_systems(scores(first), scores(second), kind)
 
 
 @measure

@@ -15,15 +15,7 @@ from errata.core.stats import Seed
 from errata.data import Judgment, MemberOrder, Members
 from errata.io.atomic import write_lines
 from errata.io.files import PathLike, open_bytes, peek, shown_name
-from errata.io.judgments.checks import (
-    DuplicateFilter,
-    Labels,
-    Outputs,
-    UnknownValues,
-    is_duration,
-    require_fit,
-    warn_about_names,
-)
+from errata.io.judgments import checks
 from errata.io.outputs import read_systems
 from errata.io.records import LARGEST, decode_json
 from errata.io.rows import column_key, delimiter_of, read_number, table_lines
@@ -49,10 +41,10 @@ def read_judgments(
     base: int = 0,
     leave_out: Iterable[str] = (),
     statuses: tuple[str, ...] | None = None,
-    labels: Labels = "check",
-    outputs: Outputs | None = None,
+    labels: checks.Labels = "check",
+    outputs: checks.Outputs | None = None,
     columns: Mapping[str, str] | None = None,
-    repeats: DuplicateFilter | None = None,
+    repeats: checks.DuplicateFilter | None = None,
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
@@ -65,7 +57,7 @@ def read_judgments(
     `errata.io.judgments.sheets.parse_mturk`). A judgment that stands there twice counts once, with
     a warning; ``repeats`` remembers the judgments of other files too (see `read_judgment_files`).
     """
-    require("labels", labels, Labels)
+    require("labels", labels, checks.Labels)
     name = shown_name(path)
     start, lines = peek(table_lines(path))
     delimiter = delimiter_of(start)
@@ -111,10 +103,10 @@ def read_judgments(
         stream = parse_jsonl(lines, name, base=base, repeats=repeats)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
-        require_fit(judgments, outputs, name, base=base)
+        checks.require_fit(judgments, outputs, name, base=base)
         stream = iter(judgments)
     if repeats is None:  # else `read_judgment_files` compares the names in all files
-        stream = warn_about_names(stream, name)
+        stream = checks.warn_about_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
 
 
@@ -151,13 +143,13 @@ def read_judgment_files(
             remedy = "give it once"
             raise InputError("the same file is given twice", path=shown_name(path), remedy=remedy)
         seen.add(place)
-    repeats = DuplicateFilter()
+    repeats = checks.DuplicateFilter()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
     names = ", ".join(map(shown_name, paths))
-    return without_judges(warn_about_names(stream, names), tuple(leave_out), names)
+    return without_judges(checks.warn_about_names(stream, names), tuple(leave_out), names)
 
 
-def read_outputs(*paths: PathLike) -> Outputs:
+def read_outputs(*paths: PathLike) -> checks.Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
     return {system.system: system.sentences for system in read_systems(paths)}
 
@@ -246,11 +238,11 @@ KNOWN = 50_000  # groups remembered, so that a file of any size takes little mem
 
 
 def parse_jsonl(
-    lines: Iterable[str], name: str, *, base: int = 0, repeats: DuplicateFilter | None = None
+    lines: Iterable[str], name: str, *, base: int = 0, repeats: checks.DuplicateFilter | None = None
 ) -> Iterator[Judgment]:
     """Read our own form; blank lines are allowed, unknown keys cause one warning."""
-    unread = UnknownValues(name)
-    repeats = repeats or DuplicateFilter()
+    unread = checks.UnknownValues(name)
+    repeats = repeats or checks.DuplicateFilter()
     repeats.start(name)
     known: dict[Groups, Groups] = {}
     for number, line in enumerate(lines, 1):
@@ -289,7 +281,8 @@ def _from_json(
         if type(judge) is not str or type(item) is not str:
             raise InputError(f"judge {judge!r} and item {item!r} should be strings")
         if (
-            seconds is not None and (type(seconds) not in (int, float) or not is_duration(seconds))
+            seconds is not None
+            and (type(seconds) not in (int, float) or not checks.is_duration(seconds))
         ) or (time is not None and type(time) is not str):
             raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
         groups, ranks = _ranked_groups(data, known)

@@ -25,14 +25,8 @@ from errata.core.stats import plural
 from errata.data import Judgment
 from errata.io.columns import TableHead, missing_column_error, mturk_columns, titled
 from errata.io.files import PathLike, plain_name, shown_name
-from errata.io.judgments.checks import (
-    DuplicateFilter,
-    Labels,
-    Outputs,
-    is_duration,
-    require_fit,
-    same_text,
-)
+from errata.io.judgments import checks
+from errata.io.judgments.checks import DuplicateFilter, Labels, Outputs
 from errata.io.records import file_digests, parse_integer
 from errata.io.rows import Row, check_width, read_number, read_rows, sheet_rows
 
@@ -86,7 +80,7 @@ def parse_mturk(
     if labels == "check":
         if outputs is not None:
             remedy = "name the systems by the texts shown (--labels text)"
-            require_fit(judgments, outputs, name, remedy=remedy)
+            checks.require_fit(judgments, outputs, name, remedy=remedy)
         else:
             _warn_of_repeats(assignments, name)
     yield from judgments
@@ -152,7 +146,7 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
     text, said = row.get("WorkTimeInSeconds"), (tuple(groups), tuple(ranks))
     try:
         seconds = float(text) if text else None
-        if seconds is not None and not is_duration(seconds):
+        if seconds is not None and not checks.is_duration(seconds):
             raise ValueError
         time = row.get("SubmitTime") or None
         judgment = Judgment(row["WorkerId"], number - base, *said, item, seconds, time)
@@ -167,7 +161,7 @@ def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
     repeated = [
         a
         for a in assignments
-        if len(shown := [t for t in map(same_text, a.texts) if t]) > len(set(shown))
+        if len(shown := [t for t in map(checks.same_text, a.texts) if t]) > len(set(shown))
     ]
     # One slip among hundreds is a slip; one ranking in ten is a shift.
     if len(repeated) > 0.1 * len(assignments):
@@ -179,13 +173,15 @@ def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
 
 
 def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> Iterator[Judgment]:
-    systems = {system: [same_text(text) for text in texts] for system, texts in outputs.items()}
+    systems = {
+        system: [checks.same_text(text) for text in texts] for system, texts in outputs.items()
+    }
     unknown = changed = cells = 0
     for assignment in assignments:
         judgment = assignment.judgment
         groups: dict[str, tuple[tuple[str, ...], int | None]] = {}
         for group, rank, text in zip(
-            judgment.groups, judgment.ranks, map(same_text, assignment.texts), strict=True
+            judgment.groups, judgment.ranks, map(checks.same_text, assignment.texts), strict=True
         ):
             cells += 1
             wrote = [

@@ -13,20 +13,7 @@ from errata.data import Corpus, Hypotheses, Scores
 from errata.difficulty.heatmap import STEPS, shade
 from errata.metrics.difficulty import DifficultyMap
 from errata.metrics.errant import Edits
-from errata.reports.explorer.rows import (
-    STATES,
-    SentenceIndex,
-    SentenceView,
-    ShownEdit,
-    TextView,
-    compact_json,
-    compressed,
-    packed_columns,
-    sentence_index,
-    sentence_views,
-    split_blocks,
-    split_by_score,
-)
+from errata.reports.explorer import rows
 from errata.reports.page import Section
 from errata.reports.results import ReportResults
 from errata.tables.html_table import package_text, render_template, script_json
@@ -77,11 +64,12 @@ def explorer_section(
     if base is not None and base not in names:
         raise InputError(f"the base {base!r} is none of the systems", remedy="name one of them")
     scored = [each.select(names) for each in results if each.sentences is not None]
-    sentences = split_by_score(
-        sentence_views(corpus, systems, states=states, judge=judge, difficulty=difficulty), scored
+    sentences = rows.split_by_score(
+        rows.sentence_views(corpus, systems, states=states, judge=judge, difficulty=difficulty),
+        scored,
     )
-    index = sentence_index(sentences, len(systems), scored, slices)
-    manifest, columns = packed_columns(index.columns)
+    index = rows.sentence_index(sentences, len(systems), scored, slices)
+    manifest, columns = rows.packed_columns(index.columns)
     references = len(corpus.annotators)
     settings = {
         "sentences": len(sentences),
@@ -94,7 +82,7 @@ def explorer_section(
         "systems": [escape_controls(name) for name in names],
         "metrics": [{"label": each.label, "signature": each.scorer} for each in scored],
         "kinds": [{"name": kind} for kind in index.kinds],
-        "states": STATES,
+        "states": rows.STATES,
         "pairs": index.pairs,
         "references": references,
         "slices": [{"name": name, "values": values} for name, values in index.slices.items()],
@@ -104,7 +92,7 @@ def explorer_section(
         HOME,
         "explorer.html.j2",
         settings=script_json(settings),
-        index=compressed(columns),
+        index=rows.compressed(columns),
         blocks=_text_blocks(sentences, index),
         judged=states is not None,
         references=references,
@@ -143,7 +131,7 @@ def _shades() -> str:
 
 
 def _choices(
-    index: SentenceIndex, names: Sequence[str], scored: Sequence[Scores], judged: bool
+    index: rows.SentenceIndex, names: Sequence[str], scored: Sequence[Scores], judged: bool
 ) -> dict[str, Any]:
     """What the lists of the form offer."""
     labels = [escape_controls(each.label) for each in scored]
@@ -175,24 +163,24 @@ def _choices(
     }
 
 
-def _text_blocks(sentences: list[SentenceView], index: SentenceIndex) -> Iterable[str]:
+def _text_blocks(sentences: list[rows.SentenceView], index: rows.SentenceIndex) -> Iterable[str]:
     """The sentences in compressed blocks of JSON; what repeats is numbered."""
     kinds = {kind: code for code, kind in enumerate(index.kinds)}
     weights = {weight: code for code, weight in enumerate(index.weights, 1)}
-    states = {state: code for code, state in enumerate(STATES)}
+    states = {state: code for code, state in enumerate(rows.STATES)}
 
-    def edit(each: ShownEdit) -> list[int | str | tuple[str, ...]]:
+    def edit(each: rows.ShownEdit) -> list[int | str | tuple[str, ...]]:
         weight = 0 if each.weight is None else weights[each.weight]
         kind, state = kinds[each.kind], states[each.state]
         others = [each.others] if each.others else []
         return [each.start, each.end, each.replacement, kind, state, weight, *others]
 
-    def row(each: TextView) -> list[Any]:
+    def row(each: rows.TextView) -> list[Any]:
         return [each.whose, [edit(one) for one in each.edits], each.annotator, each.text]
 
-    for block in split_blocks(sentences, BLOCK):
-        yield compressed(
-            compact_json(
+    for block in rows.split_blocks(sentences, BLOCK):
+        yield rows.compressed(
+            rows.compact_json(
                 [
                     [one.number, one.source, [*map(row, one.references)], [*map(row, one.outputs)]]
                     for one in block
