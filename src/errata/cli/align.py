@@ -12,7 +12,7 @@ import click
 from errata.cli.input_options import Inputs
 from errata.cli.options import extract_option, metric_option, sentences_option
 from errata.cli.output import CommandOptions, ProgressBar, emit, emit_texts
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, goes_with, group, option, takes
 from errata.core.errors import InputError
 
 VIEWS = ("imeasure", "difficulty", "m2")
@@ -65,7 +65,7 @@ def command(given: AlignOptions) -> None:
     if not any(isinstance(metric, Difficulty) for metric in metrics):
         for name, value in (("--extract", given.extractor), ("--dummies", given.dummies)):
             if value:
-                raise InputError(f"{name} goes with -m difficulty", remedy="leave it out otherwise")
+                raise goes_with(name, "-m difficulty")
     corpus, systems = given.inputs.read_scored(given.outputs)
     whole = corpus.whole or corpus
     shown: Sequence[int] = range(min(FEW, len(corpus)))

@@ -21,7 +21,7 @@ from errata.cli.input_options import (
 from errata.cli.judgment_options import base_option, ranker_option
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, goes_with, group, option, takes
 from errata.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _judged_sets(given: BenchmarkOptions) -> list[JudgedSet]:
         judged.append(read)
     based = (_is_folder(n) and each.ratings is None for n, each in zip(names, judged, strict=True))
     if given.base and not any(based):
-        raise InputError("--base goes with judgments of a folder", remedy="leave it out otherwise")
+        raise goes_with("--base", "judgments of a folder")
     return judged
 
 

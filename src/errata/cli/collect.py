@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -105,7 +106,7 @@ def new_campaign(given: NewOptions) -> None:
     database, tables = _create(place, planned)
     try:
         links = campaign_links(database, place, start)
-        show_links_in_terminal(tables, links, given.display, again=f"{place} --url {start}")
+        show_links(tables, links, given.display, again=f"{place} --url {start}")
     finally:
         database.close()
 
@@ -216,7 +217,7 @@ def try_campaign(given: TryOptions) -> None:
         change_state(database, "open")
         database.close()
         # These links end with the command, so they are printed anywhere.
-        _serve(place, given.address.address(), tables, given.display, show=show_links)
+        _serve(place, given.address.address(), tables, given.display, everywhere=True)
 
 
 def _serve(
@@ -226,7 +227,7 @@ def _serve(
     display: Display,
     workers: int = 1,
     *,
-    show: Any = None,
+    everywhere: bool = False,
 ) -> None:
     """Serve until interrupted; print tables and links when the server listens."""
     from errata.collect.web.campaign import link_key
@@ -241,19 +242,10 @@ def _serve(
     check_listening(address)
     if state != "open":
         note(f"the campaign is {'not open yet' if state == 'draft' else state}: nobody can judge")
-    serve(
-        place,
-        key,
-        address,
-        workers=workers,
-        ready=lambda: (show or show_links_in_terminal)(
-            tables,
-            links,
-            display,
-            again=f"{place} --url {address.links}",
-            after=f"serving {address.links} until Ctrl-C",
-        ),
-    )
+    again = "" if everywhere else f"{place} --url {address.links}"
+    after = f"serving {address.links} until Ctrl-C"
+    ready = partial(show_links, tables, links, display, again=again, after=after)
+    serve(place, key, address, workers=workers, ready=ready)
 
 
 # ---- Links and judges.
@@ -293,27 +285,24 @@ def show_links(
     again: str = "",
     after: str = "",
 ) -> None:
-    """Print tables and links; in a terminal links are lines, which no width cuts."""
+    """Print tables and links; in a terminal links are lines, which no width cuts.
+
+    With ``again``, what prints them later, links are left out elsewhere: they would be in a log.
+    """
+    hidden = bool(again) and not sys.stdout.isatty()
+    shown = [] if hidden else links
     if display.form != "table":
-        emit([*tables, *([link_table(links)] if links else [])], display)
-        return
-    if tables:
-        emit(tables, display)
-        click.echo()
-    for name, state, link in links:
-        remark = "" if state in ("", "active") else f" ({state})"
-        click.echo(f"{escape_controls(name)}{remark}: {link}")
-    if after:
-        click.echo(after)
-
-
-def show_links_in_terminal(
-    tables: list[Table], links: list[CampaignLink], display: Display, *, again: str, after: str = ""
-) -> None:
-    """Print tables, and the links if this is a terminal: elsewhere they would be in a log."""
-    private = sys.stdout.isatty()
-    show_links(tables, links if private else [], display, after=after)
-    if not private:
+        emit([*tables, *([link_table(shown)] if shown else [])], display)
+    else:
+        if tables:
+            emit(tables, display)
+            click.echo()
+        for name, state, link in shown:
+            remark = "" if state in ("", "active") else f" ({state})"
+            click.echo(f"{escape_controls(name)}{remark}: {link}")
+        if after:
+            click.echo(after)
+    if hidden:
         note(f"links are not written to files and logs; print them: errata collect links {again}")
 
 

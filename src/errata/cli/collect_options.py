@@ -11,10 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from errata.cli import params
 from errata.cli.input_options import Inputs
 from errata.cli.options import FiniteRange
 from errata.cli.output import ProgressBar
-from errata.cli.params import argument, choice_option, count_option, group, option, parameters_in
+from errata.cli.params import argument, choice_option, count_option, goes_with, group, option
 from errata.collect.design import Allotment, Design, Instruction, Kind, Policy, Sampling, design_of
 from errata.core.errors import InputError, MissingExtraError, escape_controls, install_extra
 
@@ -396,7 +397,7 @@ def planned_campaign(
 
 def _refuse_idle(design: Design, given: DesignOptions, *, tutorial: bool) -> None:
     """Refuse options that would have no effect in this design."""
-    flags = {each.name: each.label for each in parameters_in(DesignSettings)}
+    flags = {each.name: each.label for each in params.parameters_in(DesignSettings)}
     for used, names, condition in (
         (design.sampling == "strata", "strata", "--sampling strata"),
         (bool(design.until), "looks alpha", "--until"),
@@ -408,9 +409,7 @@ def _refuse_idle(design: Design, given: DesignOptions, *, tutorial: bool) -> Non
         (tutorial, "attempts", "a [[tutorial]] in the campaign file"),
     ):
         for name in {*names.split()} & given.settings.as_dict.keys() if not used else ():
-            raise InputError(
-                f"{flags[name]} goes with {condition}", remedy="leave it out otherwise"
-            )
+            raise goes_with(flags[name], condition)
 
 
 def _fill_from_file(

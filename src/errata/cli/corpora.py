@@ -12,7 +12,7 @@ import click
 from errata.cli import options
 from errata.cli.input_options import Inputs, parse_metrics, refuse_beside_sample
 from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
-from errata.cli.params import argument, count_option, group, option, takes
+from errata.cli.params import argument, count_option, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
 
@@ -105,7 +105,7 @@ def command(given: CorporaOptions) -> None:
     else:
         scoring = {"--metric": given.metrics, "--against": base, "--figure": given.figures}
         for name in (name for name, value in scoring.items() if value):
-            raise InputError(f"{name} goes with outputs to score", remedy="leave it out otherwise")
+            raise goes_with(name, "outputs to score")
     emit(tables, given.display)
 
 
@@ -137,9 +137,9 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
         sets = read_evaluation_sets(given.places, inputs.files(), progress=progress)
     edited = [each.corpus.has_gold_edits for each in sets]
     if inputs.missing is not None and all(edited):
-        raise InputError("--missing goes with reference texts", remedy="leave it out otherwise")
+        raise goes_with("--missing", "reference texts")
     if inputs.compatible and not any(edited):
-        raise InputError("--compatible goes with gold.m2", remedy="leave it out otherwise")
+        raise goes_with("--compatible", "gold.m2")
     return sets
 
 

@@ -101,23 +101,20 @@ def _sets() -> Mapping[str, DataSet]:
 @takes(ListOptions)
 def list_sets(given: ListOptions) -> None:
     """List the data sets and collections, or the files of one of them."""
+    from errata.datasets import fetch
     from errata.datasets.catalogue import data_set
-    from errata.datasets.tables import (
-        collections_of,
-        collections_table,
-        files_table,
-        member_table,
-        sets_table,
-    )
 
     sets, name = _sets(), given.name
-    collections = collections_of(sets)
+    collections = fetch.collections_of(sets)
     if name is None:
-        tables = [sets_table(sets), *([collections_table(collections)] if collections else [])]
+        tables = [
+            fetch.sets_table(sets),
+            *([fetch.collections_table(collections)] if collections else []),
+        ]
     else:
-        tables = [member_table(collections[name], sets)] if name in collections else []
+        tables = [fetch.member_table(collections[name], sets)] if name in collections else []
         if name in sets or not tables:
-            tables.append(files_table(data_set(name, sets)))
+            tables.append(fetch.files_table(data_set(name, sets)))
     emit(tables, given.display)
 
 
@@ -128,8 +125,7 @@ def get_sets(given: GetOptions) -> None:
 
     Files on disk are not downloaded again; an interrupted download is resumed.
     """
-    from errata.datasets.fetch import find, path
-    from errata.datasets.tables import files_named, place_of
+    from errata.datasets.fetch import files_named, find, path, place_of
 
     sets = _sets()
     if bool(given.names) == given.everything:

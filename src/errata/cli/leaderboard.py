@@ -110,6 +110,7 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
 def _check(board: Board, given: LeaderboardOptions) -> bool:
     """Print the findings of submissions; return whether a build should fail."""
     from errata.io.checks import summarise
+    from errata.leaderboard import standings
 
     folders = [folder for name in given.submissions for folder in _folders(board, name)]
     checked = standings.check_submissions(board, folders)

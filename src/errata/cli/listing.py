@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import inspect
+import re
+from dataclasses import MISSING, dataclass, replace
+from importlib import import_module
+from typing import Any
 
 import click
 
 from errata.cli.output import CommandOptions, emit
 from errata.cli.params import argument, takes
-
-if TYPE_CHECKING:
-    from errata.core.registry import Registry
+from errata.core.errors import ErrataError
+from errata.core.parameters import Parameterised, parameters_of
+from errata.core.registry import Registry
+from errata.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,10 @@ class ListingOptions(CommandOptions):
     name: str | None = argument(metavar="[NAME]", required=False)
 
 
-def listing_command(
-    what: str, registry: Callable[[], Registry[Any]], *, example: str
-) -> click.Command:
+def listing_command(what: str, place: str, *, example: str) -> click.Command:
     """Return the command that lists every ``what``, or shows one.
 
-    ``registry`` is called when the command runs.
+    ``place`` is the module and the name of the registry, which is loaded when the command runs.
     """
 
     @click.command(
@@ -39,12 +40,105 @@ def listing_command(
     )
     @takes(ListingOptions)
     def command(given: ListingOptions) -> None:
-        from errata.tables.listing import listing_table, parameter_table
-
+        module, _, name = place.partition(":")
+        registry = getattr(import_module(module), name)
         if given.name is None:
-            table = listing_table(registry(), brief=given.display.form == "table")
+            table = listing_table(registry, brief=given.display.form == "table")
         else:
-            table = parameter_table(registry(), given.name)
+            table = parameter_table(registry, given.name)
         emit(table, given.display)
 
     return command
+
+
+TERMINAL = 80
+NARROW = {"needs": 20, "paper": 17}  # places in a terminal; the description gets the rest
+
+
+def listing_table(registry: Registry[Any], *, brief: bool = False) -> Table:
+    """Return the table of all entries; an entry that cannot be loaded is listed with the reason.
+
+    ``brief`` fits a terminal; `parameter_table` shows one entry in full.
+    """
+    rows = []
+    for name in registry.names():
+        package = registry.package(name) or "errata"
+        try:
+            cls: type[Parameterised] = registry.get(name)
+        except ErrataError as error:
+            rows.append((name, "", "", "", package, str(error)))
+            continue
+        about = cls.about
+        what = _described(cls).partition("\n")[0].replace("`", "").rstrip(":")
+        rows.append((name, "; ".join(about.needs), about.range, about.paper, package, what))
+    table = Table(
+        (registry.what, "needs", "range", "paper", "from", "what"),
+        tuple(rows),
+        name=f"{registry.what}s",
+        caption=f"Parameters, range and more of one: errata {registry.what}s NAME",
+    )
+    return _brief(table) if brief else table
+
+
+def _brief(table: Table) -> Table:
+    """Return the columns that distinguish the entries, as narrow as a terminal."""
+    rows = tuple(
+        (name, needs, paper, what if package == "errata" else f"{what} (from {package})")
+        for name, needs, _, paper, package, what in table.rows
+    )
+    columns = (table.columns[0], *NARROW, "what")
+    taken = [
+        min(NARROW.get(name, TERMINAL), max(map(len, (name, *(str(row[c]) for row in rows)))))
+        for c, name in enumerate(columns[:-1])
+    ]
+    left = max(12, TERMINAL - sum(taken) - 2 * len(taken))
+    return replace(table, columns=columns, rows=rows, widths={**NARROW, "what": left})
+
+
+def parameter_table(registry: Registry[Any], name: str) -> Table:
+    """Return the table of one entry: every parameter, its default and what it takes."""
+    cls: type[Parameterised] = registry.resolve(name)
+    about = cls.about
+    facts = (
+        ("Paper", about.paper),
+        ("Range", about.range),
+        ("Needs", "; ".join(about.needs)),
+        ("From", name if ":" in name else registry.package(name)),
+    )
+    lines = "\n".join(f"{what}: {text}" for what, text in facts if text)
+    rows = [
+        (
+            parameter.name,
+            _default(parameter.default),
+            ", ".join(map(str, parameter.words)) or parameter.kind,
+            "yes" if parameter.signed else "no",
+        )
+        for parameter in parameters_of(cls)
+    ]
+    return Table(
+        ("parameter", "default", "takes", "in the signature"),
+        tuple(rows),
+        title=cls.name,
+        formats={"default": "g"},
+        name=cls.name,
+        caption=f"{_described(cls)}\n\n{lines}".strip(),
+    )
+
+
+def _default(value: object) -> int | float | str | None:
+    """Return a default as a cell: numbers as numbers, no default as None."""
+    if value is MISSING or value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return value if isinstance(value, str) else repr(value)
+
+
+def _described(cls: type[Any]) -> str:
+    """Return the docstring of a class up to its examples.
+
+    A paragraph becomes one line, to be filled as wide as there is room; formulas and fields stay
+    separate.
+    """
+    text = (inspect.getdoc(cls) or "").partition("\n>>> ")[0].strip()
+    return re.sub(r"(?<!\n)\n(?![\n ]|``\w+``:)", " ", text)

@@ -166,8 +166,6 @@ def _versions() -> str:
     import platform
     from importlib.metadata import version
 
-    from errata import __version__
-
     parts = (f"errata {__version__}", f"Python {platform.python_version()}")
     return ", ".join((*parts, f"NumPy {version('numpy')}", f"SciPy {version('scipy')}"))
 

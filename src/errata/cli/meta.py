@@ -17,7 +17,7 @@ from errata.cli.judgment_options import (
 )
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, choice_option, count_option, group, option, takes
+from errata.cli.params import argument, choice_option, count_option, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.human import DEFAULT_RANKER
 from errata.meta.evaluate import DEFAULT_CONVENTIONS
@@ -133,16 +133,10 @@ class MetaOptions(CommandOptions):
                 remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
             )
         if human and self.people.judgments and self.level == "system":
-            raise InputError(
-                "--judgments goes with --level sentence or both beside --human",
-                remedy="leave it out otherwise",
-            )
+            raise goes_with("--judgments", "--level sentence or both beside --human")
         ranks = self.level != "sentence" or self.draws_systems
         if self.people.ranker != DEFAULT_RANKER and (human or not ranks):
-            raise InputError(
-                "--ranker goes with --judgments that are ranked, not --human",
-                remedy="leave it out otherwise",
-            )
+            raise goes_with("--ranker", "--judgments that are ranked, not --human")
         if "sentences" in self.kinds and not (judged and self.level != "system"):
             raise InputError(
                 "the figure sentences shows agreement at sentence level",
@@ -246,7 +240,4 @@ def _check_levels(found: MetaInputs, given: MetaOptions) -> None:
             "sentence level needs judgments", remedy="give --judgments, or ratings with --human"
         )
     if found.human is not None and not given.draws_systems:
-        raise InputError(
-            "--human goes with --level system or both, or ratings of sentences",
-            remedy="leave it out otherwise",
-        )
+        raise goes_with("--human", "--level system or both, or ratings of sentences")

@@ -202,30 +202,16 @@ def with_bars(metrics: Iterable[M], make: Callable[..., T]) -> list[T]:
 
 
 def _rich_bar() -> RichProgress:
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
     from rich.text import Text
 
-    class Speed(ProgressColumn):
+    class Speed(progress.ProgressColumn):
         """Sentences per second, once there is a speed."""
 
-        def render(self, task: Task) -> Text:
+        def render(self, task: progress.Task) -> Text:
             return Text(f"{task.speed:.1f}/s" if task.speed else "", style="progress.data.speed")
 
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Speed(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+    shown = progress.TextColumn("{task.description}", markup=False), progress.BarColumn()
+    times = progress.MofNCompleteColumn(), Speed(), progress.TimeRemainingColumn()
+    return progress.Progress(*shown, *times, console=Console(stderr=True), transient=True)

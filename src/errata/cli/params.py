@@ -18,7 +18,7 @@ import inspect
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
@@ -164,17 +164,8 @@ def parameters_in(
             own = (*declared.needs, needs.get("*", ""))
             if each.name in needs:
                 own = (needs[each.name],)
-            yield Parameter(
-                declared.flags,
-                declared.settings,
-                tuple(filter(None, own)),
-                declared.excludes,
-                declared.parse,
-                declared.role,
-                declared.writes,
-                path + each.name,
-                each.name,
-            )
+            needed = tuple(filter(None, own))
+            yield replace(declared, needs=needed, name=path + each.name, field=each.name)
 
 
 def takes(
@@ -282,10 +273,7 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
         for needed in each.needs:
             own = [one for one in needed.split(" or ") if one.partition(" ")[0] in known]
             if not any(map(present, own)):
-                raise InputError(
-                    f"{each.label} goes with {' or '.join(map(shown, own))}",
-                    remedy="leave it out otherwise",
-                )
+                raise goes_with(each.label, " or ".join(map(shown, own)))
         for other in filter(None, each.excludes.split(" or ")):
             if present(other, written=True):
                 name, _, words = other.partition(" ")
@@ -294,6 +282,11 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
                     f"{each.label} and {shown(name)}{value} are given",
                     remedy="leave out one of them",
                 )
+
+
+def goes_with(name: str, needed: str) -> InputError:
+    """Return the error for an option that has no effect without something else."""
+    return InputError(f"{name} goes with {needed}", remedy="leave it out otherwise")
 
 
 # ---- ``--data``: public data by name.

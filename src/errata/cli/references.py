@@ -21,7 +21,7 @@ from errata.cli.judgment_options import (
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
-from errata.cli.params import argument, count_option, group, option, takes
+from errata.cli.params import argument, count_option, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores
     from errata.meta.system_level import Over
     from errata.metrics import Metric
-    from errata.references.requests import SetRequest
-    from errata.references.sets import NamedSet, SetAgreements, SetCurve, SetScores
+    from errata.references.sets import NamedSet, SetAgreements, SetCurve, SetRequest, SetScores
     from errata.references.study import CurvePoint, ReferenceStudy
     from errata.tables.table import Table
 
@@ -47,7 +46,7 @@ Examples:
 
 
 def _parse_sets(texts: tuple[str, ...]) -> tuple[SetRequest, ...]:
-    from errata.references.requests import parse_sets
+    from errata.references.sets import parse_sets
 
     return parse_sets(texts)
 
@@ -117,14 +116,12 @@ class ReferencesOptions(CommandOptions):
                 remedy="leave them out otherwise",
             )
         if self.sets and self.metrics and not scored:
-            raise InputError("--metric goes with outputs to score", remedy="leave it out otherwise")
+            raise goes_with("--metric", "outputs to score")
         usual = Bootstrap()
         if self.sets and not scored:
             for name in ("resamples", "seed", "confidence"):
                 if getattr(self.bootstrap, name) != getattr(usual, name):
-                    raise InputError(
-                        f"--{name} goes with outputs to score", remedy="leave it out otherwise"
-                    )
+                    raise goes_with(f"--{name}", "outputs to score")
         for kind, _ in self.figures:
             if kind in ("correlations", "rankings") and not self.sets:
                 raise InputError(
@@ -232,12 +229,11 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     from errata.meta.evaluate import meta_evaluate
     from errata.references import sets as study
     from errata.references import tables as report
-    from errata.references.requests import read_sets
 
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
     corpus = inputs.without_skips.corpus()
     with ProgressBar("data", after=0.3) as progress:
-        sets = read_sets(given.sets, corpus, inputs.files(), progress=progress)
+        sets = study.read_sets(given.sets, corpus, inputs.files(), progress=progress)
     scored = (corpus, inputs.without_skips.systems(given.outputs, corpus))
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     found = found.skip(inputs.skipped).without(people.without)

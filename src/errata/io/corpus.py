@@ -17,8 +17,7 @@ from errata.io import checks
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, FindingSink, Severity
 from errata.io.checks.alignment import check_lines, check_sources, check_systems
-from errata.io.checks.containers import check_container
-from errata.io.checks.damage import check_edit_offsets
+from errata.io.checks.damage import check_container, check_edit_offsets
 from errata.io.checks.text import (
     check_characters,
     check_edits,

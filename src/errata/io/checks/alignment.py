@@ -18,8 +18,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Bools, Floats, plural, ratio
 from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
 from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
-from errata.io.checks.containers import check_container
-from errata.io.checks.damage import check_damage, check_source_case
+from errata.io.checks.damage import check_container, check_damage, check_source_case
 from errata.io.checks.text import (
     LineShapes,
     check_characters,
