@@ -61,7 +61,6 @@ class LogCounts:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that were sliced by."""
         return tuple(sorted({key[0] for key in self.counts} - {EVERYTHING[0]}))
 
     def values(self, column: str) -> tuple[str, ...]:

@@ -26,7 +26,6 @@ Examples:
 
 
 def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Return the judges of each group by its name."""
     groups: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, equals, judges = text.partition("=")
@@ -49,8 +48,6 @@ def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class AgreeOptions(CommandOptions):
-    """Options of ``errata agree``."""
-
     chance: ChanceModel = choice_option(
         "--chance",
         ChanceModel,

@@ -21,8 +21,6 @@ FEW = 3  # sentences shown by default
 
 @dataclass(frozen=True)
 class AlignOptions(CommandOptions):
-    """Options of ``errata align``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
     metrics: tuple[str, ...] = metric_option(*VIEWS)

@@ -41,8 +41,6 @@ Examples:
 
 @dataclass(frozen=True)
 class BenchmarkOptions(CommandOptions):
-    """Options of ``errata benchmark``."""
-
     sets: tuple[str, ...] = argument(metavar="[SET|[NAME=]FOLDER...]", several=True)
     metrics: tuple[str, ...] = options.metric_option(*BENCHMARKED)
     sample: bool = sample_option()

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ClearOptions(CommandOptions):
-    """Options of ``errata cache clear``."""
-
     parts: tuple[str, ...] = argument(metavar="PART...", several=True)
 
 

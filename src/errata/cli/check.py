@@ -15,8 +15,6 @@ from errata.tables.table import signed
 
 @dataclass(frozen=True)
 class CheckOptions(CommandOptions):
-    """Options of ``errata check``."""
-
     files: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(
         Inputs,

@@ -81,8 +81,6 @@ class PlaceOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class NewOptions(PlaceOptions):
-    """Options of ``errata collect new``."""
-
     outputs: tuple[str, ...] = _outputs_argument()
     inputs: Inputs = _inputs_group()
     design: DesignOptions = group(DesignOptions)
@@ -128,8 +126,6 @@ def _create(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]
 
 @dataclass(frozen=True)
 class ServeOptions(PlaceOptions):
-    """Options of ``errata collect serve``."""
-
     address: AddressOptions = group(AddressOptions)
     workers: int = count_option(
         "--workers",
@@ -152,8 +148,6 @@ def serve_campaign(given: ServeOptions) -> None:
 
 @dataclass(frozen=True)
 class RunOptions(PlaceOptions):
-    """Options of ``errata collect run``."""
-
     outputs: tuple[str, ...] = _outputs_argument()
     inputs: Inputs = _inputs_group()
     design: DesignOptions = group(DesignOptions)
@@ -196,8 +190,6 @@ def run_campaign(given: RunOptions) -> None:
 
 @dataclass(frozen=True)
 class TryOptions(CommandOptions):
-    """Options of ``errata collect try``."""
-
     address: AddressOptions = group(AddressOptions)
 
 
@@ -308,8 +300,6 @@ def show_links(
 
 @dataclass(frozen=True)
 class LinksOptions(PlaceOptions):
-    """Options of ``errata collect links``."""
-
     names: tuple[str, ...] = _names_argument()
     replace: LinkOwner | None = choice_option(
         "--replace",
@@ -345,8 +335,6 @@ def print_links(given: LinksOptions) -> None:
 
 @dataclass(frozen=True)
 class JudgesOptions(CommandOptions):
-    """Options of ``errata collect judges``."""
-
     action: JudgeAction = argument(
         type=NameType(get_args(JudgeAction), case_sensitive=False),
         metavar="add|rotate|block|unblock|forget",
@@ -436,8 +424,6 @@ def pause_campaign(given: PlaceOptions) -> None:
 
 @dataclass(frozen=True)
 class CloseOptions(PlaceOptions):
-    """Options of ``errata collect close``."""
-
     forget: bool = option(
         "--forget", default=False, help="Delete the ids of a panel's participants: pay them first."
     )
@@ -460,8 +446,6 @@ def close_campaign(given: CloseOptions) -> None:
 
 @dataclass(frozen=True)
 class BackupOptions(PlaceOptions):
-    """Options of ``errata collect backup``."""
-
     target: str = argument(metavar="TO", writes="file")
 
 
@@ -495,8 +479,6 @@ def copy_campaign(given: BackupOptions) -> None:
 
 @dataclass(frozen=True)
 class ImportOptions(PlaceOptions):
-    """Options of ``errata collect import``."""
-
     table: str = argument(metavar="FILE")
     earlier: bool = option(
         "--earlier",
@@ -549,8 +531,6 @@ def _import_judgments(given: ImportOptions) -> None:
 
 @dataclass(frozen=True)
 class ChangeOptions(PlaceOptions):
-    """Options of ``errata collect change``."""
-
     names: tuple[str, ...] = _names_argument()
     quota: int | None = count_option(
         "--quota", "Tasks in all for the judges named, or for everybody."
@@ -619,8 +599,6 @@ def change_campaign(given: ChangeOptions) -> None:
 
 @dataclass(frozen=True)
 class ExportOptions(PlaceOptions):
-    """Options of ``errata collect export``."""
-
     wanted: FileForm = choice_option(
         "--form",
         FileForm,

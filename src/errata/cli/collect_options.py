@@ -255,7 +255,6 @@ class DesignOptions:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is given."""
         return self == DesignOptions(separate=self.separate) and not self.separate
 
     def file(self) -> CampaignFile | None:
@@ -282,12 +281,10 @@ def _parse_place(text: str) -> str:
 
 
 def place_argument() -> Any:
-    """Declare the argument for the place of a campaign."""
     return argument(metavar="PLACE", envvar=PLACE_VARIABLE, parse=_parse_place)
 
 
 def url_option(**more: Any) -> Any:
-    """Declare ``--url``."""
     return option(
         "--url",
         metavar="URL",

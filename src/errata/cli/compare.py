@@ -79,8 +79,6 @@ class Gate:
 
 @dataclass(frozen=True)
 class CompareOptions(CommandOptions):
-    """Options of ``errata compare``."""
-
     outputs: tuple[str, ...] = argument(
         metavar="[NAME=]OLD [NAME=]NEW...", role="outputs", several=True
     )

@@ -30,8 +30,6 @@ Examples:
 
 @dataclass(frozen=True)
 class ConvertOptions(CommandOptions):
-    """Options of ``errata convert``."""
-
     m2: str | None = argument(metavar="[FILE]", role="gold", required=False)
     output: str | None = option(
         "-o",
@@ -70,7 +68,6 @@ class ConvertOptions(CommandOptions):
         return bool(self.inputs.annotators or self.only_source or self.copy_missing)
 
     def __post_init__(self) -> None:
-        """Refuse options of the other direction."""
         if (self.m2 is None) == (self.inputs.source is None):
             raise click.UsageError(
                 "name an M2 file to make texts of, or --source and --refs to make M2 of"

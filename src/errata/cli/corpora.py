@@ -31,8 +31,6 @@ Examples:
 
 @dataclass(frozen=True)
 class CorporaOptions(CommandOptions):
-    """Options of ``errata corpora``."""
-
     places: tuple[str, ...] = argument(
         metavar="[NAME=]FOLDER|COLLECTION|FILE.toml...", several=True
     )

@@ -33,8 +33,6 @@ def _base_url_option() -> Any:
 
 @dataclass(frozen=True)
 class CatalogueOptions:
-    """Options of ``errata data``."""
-
     catalogue: str | None = option(
         "--catalogue",
         metavar="FILE",
@@ -44,15 +42,11 @@ class CatalogueOptions:
 
 @dataclass(frozen=True)
 class ListOptions(CommandOptions):
-    """Options of ``errata data list``."""
-
     name: str | None = argument(metavar="[SET]", required=False)
 
 
 @dataclass(frozen=True)
 class GetOptions(CommandOptions):
-    """Options of ``errata data get``."""
-
     names: tuple[str, ...] = argument(metavar="SET...", several=True)
     everything: bool = option("--all", default=False, help="Fetch every set of the catalogue.")
     base_url: str | None = _base_url_option()
@@ -60,8 +54,6 @@ class GetOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class PathOptions(CommandOptions):
-    """Options of ``errata data path``."""
-
     name: str = argument(metavar="SET")
     file: str | None = argument(metavar="[FILE]", required=False)
     base_url: str | None = _base_url_option()
@@ -92,7 +84,6 @@ def command(given: CatalogueOptions) -> None:
 
 
 def _sets() -> Mapping[str, DataSet]:
-    """Return the data sets of the catalogue in use."""
     sets: Mapping[str, DataSet] = click.get_current_context().obj
     return sets
 

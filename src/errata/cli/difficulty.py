@@ -77,7 +77,6 @@ class MetricOptions:
 
     @property
     def metric(self) -> Difficulty:
-        """The metric with these parameters."""
         from errata.metrics.difficulty import Difficulty
 
         metric = Difficulty(
@@ -96,8 +95,6 @@ class MetricOptions:
 
 @dataclass(frozen=True)
 class DifficultyOptions(CommandOptions):
-    """Options of ``errata difficulty``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
     names: str | None = names_option()

@@ -112,14 +112,12 @@ def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
 
 
 def read_skip_option(text: str) -> SkippedSentences:
-    """Return the sentences that ``--skip-sentences`` names."""
     from errata.io.slices import read_skipped
 
     return read_skipped(text)
 
 
 def skip_option() -> Any:
-    """Declare ``--skip-sentences``."""
     return option(
         "--skip-sentences",
         metavar="FILE|RANGES",
@@ -130,12 +128,10 @@ def skip_option() -> Any:
 
 
 def sample_option() -> Any:
-    """Declare ``--sample``."""
     return option("--sample", default=False, help="Use the built-in sample instead of files.")
 
 
 def tokens_option(*, required: bool = False, **more: Any) -> Any:
-    """Declare ``--tokens``: the tokeniser."""
     return option(
         "--tokens",
         metavar="NAME",
@@ -252,7 +248,6 @@ class Inputs:
 
     @property
     def has_files(self) -> bool:
-        """Whether any file is named."""
         return bool(self.gold or self.source or self.refs)
 
     @property
@@ -295,7 +290,6 @@ class Inputs:
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
 
     def keep_annotators(self, corpus: Corpus) -> Corpus:
-        """Return a corpus with the annotators asked for."""
         if not self.annotator_numbers:
             return corpus
         from errata.io.corpus import keep_annotators

@@ -26,8 +26,6 @@ Examples:
 
 @dataclass(frozen=True)
 class JudgeOptions(CommandOptions):
-    """Options of ``errata judge``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs, "refs", "missing", "annotators")
     metrics: tuple[str, ...] = metric_option("judge")

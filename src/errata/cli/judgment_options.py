@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def judgments_argument() -> Any:
-    """Declare the argument for files of judgments."""
     return argument(metavar="FILE...", role="judgments", several=True)
 
 
@@ -39,7 +38,6 @@ JUDGMENT_FORMS = (
 
 
 def base_option(needs: str = "") -> Any:
-    """Declare ``--base``."""
     return count_option(
         "--base",
         "The number of the first sentence in the files.",
@@ -51,7 +49,6 @@ def base_option(needs: str = "") -> Any:
 
 
 def without_option() -> Any:
-    """Declare ``--without``."""
     return option(
         "--without",
         multiple=True,
@@ -62,7 +59,6 @@ def without_option() -> Any:
 
 
 def hide_option(**more: Any) -> Any:
-    """Declare ``--hide``."""
     return option(
         "--hide",
         multiple=True,
@@ -83,7 +79,6 @@ def unit_option(help: str, **more: Any) -> Any:
 
 
 def members_option(**more: Any) -> Any:
-    """Declare ``--members``."""
     return choice_option(
         "--members",
         Members,
@@ -95,7 +90,6 @@ def members_option(**more: Any) -> Any:
 
 
 def over_option(**more: Any) -> Any:
-    """Declare ``--over``."""
     return choice_option("--over", Over, "What system-level intervals resample.", "systems", **more)
 
 
@@ -283,7 +277,6 @@ def split_names(text: str | None, option: str = "--names") -> list[str]:
 
 
 def names_option() -> Any:
-    """Declare ``--names``."""
     return option(
         "--names",
         metavar="A,B,...|FILE",

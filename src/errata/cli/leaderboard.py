@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LeaderboardOptions(CommandOptions):
-    """Options of ``errata leaderboard``."""
-
     folder: str = argument(metavar="FOLDER")
     submissions: tuple[str, ...] = option(
         "--check",

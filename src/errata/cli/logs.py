@@ -14,8 +14,6 @@ from errata.core.errors import InputError
 
 @dataclass(frozen=True)
 class LogOptions(CommandOptions):
-    """Options of ``errata logs``."""
-
     output: str | None = argument(metavar="[OUTPUT]", required=False)
     source: str | None = option(
         "--source",

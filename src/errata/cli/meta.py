@@ -45,8 +45,6 @@ def _parse_conventions(texts: tuple[str, ...]) -> tuple[ConventionName, ...]:
 
 @dataclass(frozen=True)
 class MetaOptions(CommandOptions):
-    """Options of ``errata meta``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     people: PeopleOptions = group(PeopleOptions)
     scores: ScoreFiles = group(ScoreFiles)

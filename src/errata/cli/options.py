@@ -116,12 +116,10 @@ class FiniteRange(click.FloatRange):
 
 
 def seed_option() -> Any:
-    """Declare ``--seed``."""
     return count_option("--seed", "Seed of everything random.", 0, least=0)
 
 
 def confidence_option(needs: str = "") -> Any:
-    """Declare ``--confidence``."""
     return option(
         "--confidence",
         type=FiniteRange(0, 1, min_open=True, max_open=True),
@@ -132,7 +130,6 @@ def confidence_option(needs: str = "") -> Any:
 
 
 def threads_option() -> Any:
-    """Declare ``--threads``."""
     return count_option("--threads", "Default: all cores.")
 
 
@@ -221,7 +218,6 @@ def extract_option(what: str, **more: Any) -> Any:
 
 
 def tier_option(**more: Any) -> Any:
-    """Declare ``--tier``."""
     return option(
         "--tier",
         type=click.IntRange(1, 3),
@@ -232,7 +228,6 @@ def tier_option(**more: Any) -> Any:
 
 
 def types_option() -> Any:
-    """Declare ``--types``."""
     return option(
         "--types",
         default="as_is",
@@ -242,7 +237,6 @@ def types_option() -> Any:
 
 
 def sentences_option(**more: Any) -> Any:
-    """Declare ``--sentences``."""
     return option(
         "--sentences",
         metavar="3,5-7",
@@ -253,7 +247,6 @@ def sentences_option(**more: Any) -> Any:
 
 
 def slices_option(**more: Any) -> Any:
-    """Declare ``--slices``."""
     return option(
         "--slices",
         metavar="FILE",
@@ -294,7 +287,6 @@ def fail_if_option(**more: Any) -> Any:
 
 
 def bound_option() -> Any:
-    """Declare ``--bound``."""
     return choice_option(
         "--bound",
         Bound,

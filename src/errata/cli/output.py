@@ -62,7 +62,6 @@ class Display:
 
     @property
     def form(self) -> Form:
-        """The form of the output."""
         return "json" if self.json else self.chosen_form
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlanOptions(CommandOptions):
-    """Options of ``errata plan``."""
-
     systems: tuple[str, str] | None = option(
         "--systems", nargs=2, metavar="A B", help="The two systems to separate."
     )

@@ -23,8 +23,6 @@ DRAWN = "--resamples above 0"
 
 @dataclass(frozen=True)
 class RankOptions(CommandOptions):
-    """Options of ``errata rank``."""
-
     ranker: str = judgment_options.ranker_option(
         "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, with parameters "
         "as in 'bradley_terry(ties=rao_kupper)'."

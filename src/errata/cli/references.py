@@ -53,8 +53,6 @@ def _parse_sets(texts: tuple[str, ...]) -> tuple[SetRequest, ...]:
 
 @dataclass(frozen=True)
 class ReferencesOptions(CommandOptions):
-    """Options of ``errata references``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(
         Inputs, needs={"missing": "--refs or --set", "compatible": "--gold or --set"}
@@ -129,7 +127,6 @@ class ReferencesOptions(CommandOptions):
                 )
 
     def figure_files(self, kind: str) -> list[str]:
-        """Return the files for a kind of figure."""
         return [path for each, path in self.figures if each == kind]
 
 

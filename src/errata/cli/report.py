@@ -37,8 +37,6 @@ SCORED = "outputs or --sample"
 
 @dataclass(frozen=True)
 class ReportOptions(CommandOptions):
-    """Options of ``errata report``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     output: str = option(
         "-o",

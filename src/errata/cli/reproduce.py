@@ -15,8 +15,6 @@ from errata.cli.params import argument, option, takes
 
 @dataclass(frozen=True)
 class ReproduceOptions(CommandOptions):
-    """Options of ``errata reproduce``."""
-
     experiments: tuple[str, ...] = argument(metavar="[PAPER|FILE.toml|all]...", several=True)
     summary: bool = option(
         "--summary",

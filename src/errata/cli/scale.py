@@ -78,7 +78,6 @@ class RunFolder:
         return self.storage_options or {}
 
     def open(self) -> Folder:
-        """Return the folder."""
         from errata.io.storage import open_folder
 
         return open_folder(self.place, self.storage)
@@ -231,7 +230,6 @@ class EngineOptions:
     )
 
     def settings(self, storage: dict[str, Any]) -> EngineSettings:
-        """Return the settings of the engine."""
         from errata.scale.executors import EngineSettings
 
         return EngineSettings(**vars(self), storage=storage)
@@ -262,8 +260,6 @@ class PlanOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class RunOptions(CommandOptions):
-    """Options of ``errata scale run``."""
-
     run: RunFolder = group(RunFolder)
     inputs: RunInputs = group(RunInputs)
     bootstrap: Bootstrap = group(
@@ -274,8 +270,6 @@ class RunOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class TaskOptions(CommandOptions):
-    """Options of ``errata scale task``."""
-
     run: RunFolder = group(RunFolder)
     index: int | None = count_option(
         "--index",
@@ -297,15 +291,11 @@ class FolderOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class ReduceOptions(FolderOptions):
-    """Options of ``errata scale reduce``."""
-
     confidence: float = confidence_option()
 
 
 @dataclass(frozen=True)
 class CleanOptions(FolderOptions):
-    """Options of ``errata scale clean``."""
-
     everything: bool = option("--all", default=False, help="Remove the plan and the result too.")
 
 

@@ -31,8 +31,6 @@ FILES = (
 
 @dataclass(frozen=True)
 class ScoreOptions(CommandOptions):
-    """Options of ``errata score``."""
-
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
     metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS)

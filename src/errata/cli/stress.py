@@ -16,8 +16,6 @@ from errata.core.errors import InputError
 
 @dataclass(frozen=True)
 class StressOptions(CommandOptions):
-    """Options of ``errata stress``."""
-
     named: tuple[str, ...] = argument(metavar="METRIC...", several=True)
     output: str | None = option(
         "--damage",

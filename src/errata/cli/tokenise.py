@@ -28,8 +28,6 @@ Examples:
 
 @dataclass(frozen=True)
 class TokeniseOptions:
-    """Options of ``errata tokenise``."""
-
     texts: tuple[str, ...] = argument(metavar="FILE...", several=True)
     tokens: str = tokens_option(required=True)
     output: str | None = option(
@@ -45,7 +43,6 @@ class TokeniseOptions:
     )
 
     def __post_init__(self) -> None:
-        """Refuse to tokenise nothing."""
         if not self.texts:
             raise click.UsageError("Missing argument 'FILE...'.")
 

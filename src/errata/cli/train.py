@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RecipeOptions:
-    """How a model is trained."""
-
     encoder: str = option(
         "--encoder",
         metavar="NAME",
@@ -110,8 +108,6 @@ class TargetOptions:
 
 @dataclass(frozen=True)
 class SomeOptions(CommandOptions):
-    """Options of ``errata train some``."""
-
     ratings: str | None = option(
         "--ratings",
         metavar="FILE",
@@ -131,8 +127,6 @@ class SomeOptions(CommandOptions):
 
 @dataclass(frozen=True)
 class ImparaOptions(CommandOptions):
-    """Options of ``errata train impara``."""
-
     inputs: Inputs = group(Inputs, "sample")
     extractor: str | None = extract_option(
         "the tool that finds the edits of corrected texts (default: aligned)", needs="--refs"

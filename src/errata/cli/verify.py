@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VerifyOptions(CommandOptions):
-    """Options of ``errata verify``."""
-
     claim: str = argument(metavar="CLAIM")
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
@@ -87,7 +85,6 @@ def _inputs_of_claim(inputs: Inputs, claim: ScoreClaim) -> Inputs:
 
 
 def _choose_system(name: str | None, systems: list[Hypotheses]) -> str:
-    """Return the name of the system that a score belongs to."""
     names = [each.system for each in systems]
     if name is None and len(names) == 1:
         return names[0]

@@ -350,7 +350,6 @@ class Comparison:
         return frame
 
     def to_polars(self, table: str | None = None) -> polars.DataFrame:
-        """The same as a frame of polars."""
         import errata
 
         frame: polars.DataFrame = errata._display(self, "polars", table=table)

@@ -537,7 +537,6 @@ def _entries(path: Path) -> int | None:
 
 
 def sets_table(sets: Mapping[str, DataSet]) -> Table:
-    """Return the table of all data sets."""
     rows = []
     for each in sets.values():
         places = {place_of(find(each, file)) for file in each.files}
@@ -552,7 +551,6 @@ def sets_table(sets: Mapping[str, DataSet]) -> Table:
 
 
 def files_table(data_set: DataSet) -> Table:
-    """Return the table of the files of a data set."""
     about = (
         f"Source: {data_set.repository} at {data_set.commit}",
         f"Licence: {data_set.licence}",
@@ -568,7 +566,6 @@ def files_table(data_set: DataSet) -> Table:
 
 
 def collections_table(collections: Mapping[str, Collection]) -> Table:
-    """Return the table of all collections."""
     return Table(
         ("collection", "has", "what"),
         tuple((c.name, ", ".join(c.roles), c.title) for c in collections.values()),
@@ -578,7 +575,6 @@ def collections_table(collections: Mapping[str, Collection]) -> Table:
 
 
 def member_table(collection: Collection, sets: Mapping[str, DataSet]) -> Table:
-    """Return the table of the files of a collection."""
     rows = [
         (role, each.name, each.data_set, each.file, place_of(find(*file_of(each, sets))))
         for role, members in collection.members.items()
@@ -616,5 +612,4 @@ def files_named(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, D
 
 
 def place_of(file: LocatedFile | None) -> str:
-    """Return in which place a file is on disk."""
     return "no" if file is None else {"data": "ERRATA_DATA", "cache": "cache"}[file.origin]

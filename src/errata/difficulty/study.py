@@ -81,7 +81,6 @@ def errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
 
 
 def error_chunks(found: DifficultyMap) -> Ints:
-    """Return the chunks that are gold errors."""
     return np.flatnonzero(found.chunks.erroneous)
 
 

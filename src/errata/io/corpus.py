@@ -415,7 +415,6 @@ class CheckReport:
     statistics: tuple[FileStatistics, ...]
 
     def count(self, severity: Severity) -> int:
-        """How many findings have this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
 
@@ -459,7 +458,6 @@ class _Check:
         self.corpus: Corpus | None = None
 
     def without_skipped(self, sentences: Sequence[str]) -> Sequence[str]:
-        """The sentences that are not to be skipped."""
         if self.skipped is None:
             return sentences
         self.skipped.positions(len(sentences))  # which refuses numbers that are too large

@@ -335,7 +335,6 @@ class _Bounded(RawIOBase):
 
 
 def too_large(name: str, limit: int) -> InputError:
-    """The error for an input beyond the limit."""
     problem = f"the input holds more than {limit:,} bytes"
     remedy = "if it really is that large, set ERRATA_MAX_BYTES (as in 8G)"
     return InputError(problem, path=name, remedy=remedy)

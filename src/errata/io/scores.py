@@ -521,7 +521,6 @@ def _from_json(text: str, name: str) -> list[Scores]:
 
 
 def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
-    """Join the system scores of one file with the sentence scores of another."""
     if len(systems) != 1 or len(sentences) != 1 or sentences[0].sentences is None:
         problem = "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
         raise InputError(problem + "sentence scores", path=name)
@@ -556,7 +555,6 @@ def _restore_places(scores: Scores) -> Scores:
 
 
 def _means(sentences: Floats) -> Floats:
-    """The mean of each system over the sentences that have a score."""
     known = ~np.isnan(sentences)
     return np.asarray(np.nansum(sentences, axis=1) / np.maximum(known.sum(axis=1), 1), np.float64)
 

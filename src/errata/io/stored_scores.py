@@ -152,7 +152,6 @@ def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool
 
 
 def one_scorer(found: Sequence[Scores], path: str) -> Scores:
-    """Return the scores of the only scorer of a file."""
     if len(found) != 1:
         names = ", ".join(sorted(scores.scorer for scores in found))
         problem = f"the scores of {len(found)} scorers, and not of one: {names}"
@@ -433,15 +432,11 @@ def run_result_lines(sets: Sequence[RunScores], manifest: str) -> Iterator[str]:
 
 
 class _SetScores(NamedTuple):
-    """The stored scores of one test set."""
-
     name: str
     scores: tuple[Any, ...]
 
 
 class _RunFile(NamedTuple):
-    """``result.json`` of a run."""
-
     sets: tuple[_SetScores, ...]
 
 
@@ -511,8 +506,6 @@ def _value(cell: Any, what: str, path: str, line: int | None) -> float:
 
 
 class _Printed(NamedTuple):
-    """What a command printed as JSON."""
-
     tables: tuple[PrintedTable, ...]
 
 

@@ -93,14 +93,11 @@ class Board:
 
     @property
     def path(self) -> str:
-        """The file that says all this."""
         return str(self.folder / BOARD)
 
 
 @dataclass(frozen=True)
 class _Codabench:
-    """The settings of a bundle for Codabench."""
-
     docker_image: str | datetime.date = ""
     start: str | datetime.date = ""
     end: str | datetime.date = ""
@@ -110,8 +107,6 @@ class _Codabench:
 
 @dataclass(frozen=True)
 class _BoardFile:
-    """``board.toml`` as written."""
-
     title: str = ""
     about: str = ""
     metrics: Texts = ()
@@ -127,8 +122,6 @@ class _BoardFile:
 
 @dataclass(frozen=True)
 class _CardFile:
-    """``card.toml`` as written."""
-
     system: str = ""
     authors: Texts = ()
     date: datetime.date | str = ""

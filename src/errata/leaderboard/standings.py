@@ -58,7 +58,6 @@ class CheckedSubmission:
     submission: Submission | None = None
 
     def count(self, severity: str) -> int:
-        """How many findings are of this severity."""
         return sum(finding.severity == severity for finding in self.findings)
 
     @property

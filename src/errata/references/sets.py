@@ -38,7 +38,6 @@ class NamedSet:
 
     @property
     def references(self) -> int:
-        """How many annotators it has."""
         return len(self.corpus.annotators)
 
     def without_sentences(self, *sentences: int) -> NamedSet:
@@ -390,7 +389,6 @@ def read_sets(
 
 
 def _public_files(name: str, progress: Progress | None) -> tuple[str, ...]:
-    """Return the files with the references of public data."""
     from errata.datasets.fetch import collection, role_files
 
     chosen = collection(name)

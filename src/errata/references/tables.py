@@ -248,7 +248,6 @@ KINDS = {"spearman": "ρ", "pearson": "r"}
 
 
 def metric_names(scored: Sequence[SetScores]) -> tuple[str, ...]:
-    """The metrics as a heading names them."""
     return short_names([found.scores[0] for found in scored])
 
 

@@ -126,7 +126,6 @@ class SectionBuilder:
         self.template("paragraph.html.j2", text=text, kind=kind)
 
     def heading(self, text: str) -> None:
-        """Add a heading."""
         self.template("heading.html.j2", text=text)
 
     def table(self, table: Table, *, folded: bool = False, best: Sequence[str] = ()) -> None:
@@ -143,5 +142,4 @@ class SectionBuilder:
             self.template("charts.html.j2", charts=drawn)
 
     def section(self, title: str, lead: str = "") -> Section:
-        """Return the section made of all parts."""
         return Section(self.key, title, "\n".join(self._parts), lead, tables=tuple(self._tables))

@@ -287,5 +287,4 @@ class ReportResults:
         return None if first is None or not len(first) else first.systems[first.order[0]]
 
     def output_of(self, name: str) -> Hypotheses | None:
-        """The output of a system."""
         return next((each for each in self.material.systems if each.system == name), None)

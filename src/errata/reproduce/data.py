@@ -51,7 +51,6 @@ def place(name: str, names: Iterable[str]) -> int:
 
 
 def select(name: str, choices: Mapping[str, T]) -> T:
-    """What a name stands for."""
     place(name, choices)
     return choices[name]
 
@@ -147,7 +146,6 @@ class ExperimentData:
         return kept
 
     def recipe(self, metric: str) -> Mapping[str, Any]:
-        """How this experiment ran a metric."""
         return select(metric, self.recipes)
 
     def described(self, metric: str, *sets: str) -> tuple[Hashable, ...]:

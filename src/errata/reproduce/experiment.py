@@ -190,8 +190,6 @@ MOST_DIGITS = 30  # of a printed figure
 
 @dataclass(frozen=True)
 class _KnownEntry:
-    """``[[table.known]]`` as written."""
-
     origin: str = field(metadata={"key": "from"})
     reason: str
     matrix: str
@@ -202,8 +200,6 @@ class _KnownEntry:
 
 @dataclass(frozen=True)
 class _TableEntry:
-    """``[[table]]`` as written."""
-
     name: str
     title: str
     origin: str
@@ -219,8 +215,6 @@ class _TableEntry:
 
 @dataclass(frozen=True)
 class _Recipe:
-    """``[recipes.NAME]`` as written."""
-
     metric: str = ""
     references: str = ""
     outputs: str = ""
@@ -231,8 +225,6 @@ class _Recipe:
 
 @dataclass(frozen=True)
 class _ExperimentFile:
-    """An experiment as written."""
-
     name: str
     title: str
     citation: str

@@ -42,7 +42,6 @@ def measure(function: Measure) -> Measure:
 
 @cache
 def all_measures() -> dict[str, Callable[..., Any]]:
-    """Every measure by name."""
     rooms = [import_module(f"errata.reproduce.{room}") for room in MEASURE_MODULES]
     return {
         name: function
@@ -180,7 +179,6 @@ class TableResult:
     cells: tuple[CellResult, ...]
 
     def count(self, verdict: str, way: str | None = None) -> int:
-        """How many cells have this verdict."""
         return sum(cell.verdict.name == verdict and way in (None, cell.way) for cell in self.cells)
 
 

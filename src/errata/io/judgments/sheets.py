@@ -482,12 +482,10 @@ class Ratings:
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """The criteria by which something was rated."""
         return tuple(c for c in CRITERIA if any(row.ratings.get(c) for row in self.rows))
 
     @property
     def sources(self) -> int:
-        """How many different sources there are."""
         return len({row.source for row in self.rows})
 
 

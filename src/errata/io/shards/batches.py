@@ -79,7 +79,6 @@ class WarningCollector:
         self._sums[what] = (self._sums.get(what, (0, said))[0] + number, said)
 
     def warn(self) -> None:
-        """Warn of what was collected."""
         first = [finding for kept in self._kept.values() for finding in kept]
         for finding in summarise(first, counts=self._counts):
             warn_of_data(str(finding))
@@ -189,7 +188,6 @@ class BatchBuilder:
         return self._aligned(system, named, path, corpus)
 
     def edited_output(self, name: str, role: str, file: M2File, corpus: Corpus) -> Hypotheses:
-        """The output of a system as edits."""
         systems, findings = systems_in_m2(file, file.path, [name])
         numbers = self.reading.systems.setdefault(role, set())
         numbers |= {r.annotator for refs in file.corpus.references for r in refs if not r.implied}

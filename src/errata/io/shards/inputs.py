@@ -179,7 +179,6 @@ def content_mark(digest: hashlib.blake2b) -> str:
 
 
 def changed_file_error(uri: str, what: str) -> InputError:
-    """The error for a file that is not the one a plan was made of."""
     problem = f"the file has changed since the run was planned: {what}"
     remedy = "plan the run again, or bring back the file"
     return InputError(problem, path=uri, remedy=remedy)

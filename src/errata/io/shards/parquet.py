@@ -85,8 +85,6 @@ _BESIDE = ("id", "references", "edits", "m2", "document", "weight", "accepted", 
 
 @dataclass(frozen=True)
 class ParquetColumns:
-    """The columns of one file by what they are for."""
-
     path: str
     names: tuple[str, ...]
     systems: Mapping[str, str]  # system to column

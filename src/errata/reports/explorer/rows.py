@@ -87,7 +87,6 @@ def _name(kind: np.dtype[Any]) -> str:
 
 
 def split_blocks(several: list[Any], size: int) -> Iterable[list[Any]]:
-    """A list in parts of so many."""
     return (several[start : start + size] for start in range(0, len(several), size))
 
 

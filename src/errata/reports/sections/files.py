@@ -41,7 +41,6 @@ def findings_table(checked: CheckReport, shown: Sequence[Finding], *, signature:
 
 
 def files_table(checked: CheckReport, *, signature: str = "") -> Table:
-    """What each file holds."""
     return Table(
         ("file", "role", "sentences", "tokens", "annotators", "edits", "changed"),
         tuple(

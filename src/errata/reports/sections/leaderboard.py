@@ -129,7 +129,6 @@ def _estimate(figure: RunFigure | None) -> Estimate | None:
 
 
 def trend_line(runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str) -> Line:
-    """The scores of a system at every moment."""
     mine = {run.when: _estimate(_of(run, label)) for run in runs if run.system == system}
     return Line(system, [mine.get(when) for when in moments])
 
