@@ -70,7 +70,7 @@ def _display(result: Any, form: Literal["html", "pandas", "polars"], **how: Any)
     """
     frames = import_module("errata.tables.table")
     if form == "html":
-        return frames.html_of(result)
+        return frames.render(frames.table_of(result), "html")
     return getattr(frames, f"{form}_frame")(frames.table_of(result, **how))
 
 

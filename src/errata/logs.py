@@ -21,7 +21,7 @@ from errata.io.corpus import CorpusFiles
 from errata.io.shards.batches import stream_batches
 from errata.io.slices import MOST_VALUES, LogColumns
 from errata.tables.cells import Cell
-from errata.tables.table import Table
+from errata.tables.table import Column, Table
 
 EVERYTHING = ("", "all")  # the part that holds every sentence
 # The counts of a part, and of each kind of edit in it ("" stands for all kinds together).
@@ -262,17 +262,11 @@ def _table(
     """A table with shares as its last columns, without those that the logs do not have."""
     heads = [(share, f"{share} interval") for share in SHARES]
     ends = (*heads[0], *heads[1], "answered", *heads[2])
-    table = Table(
-        (*columns, *ends),
-        tuple(rows),
-        title=title,
-        name=name,
-        signature=signature,
-        formats={name: SHARE for head in heads for name in head},
-    )
-    for end in ends:
-        table = table.without_empty(end)
-    return table
+    shown = [
+        Column(head, [row[c] for row in rows], SHARE * (head in sum(heads, ())), head in ends)
+        for c, head in enumerate((*columns, *ends))
+    ]
+    return Table.of(shown, title=title, name=name, signature=signature)
 
 
 # ---- Counts of files, part by part.

@@ -227,16 +227,13 @@ def sentences_changed(
     for change in changes:
         of_sentence[change.sentence].append(change)
     found = []
+    weight = {"right": 1, "wrong": -1, "missed": 0}
     for i in sorted(of_sentence):
-        before, after = (_balance(each[i]) for each in judged)
+        before, after = (sum(weight[edit.state] for edit in each[i].edits) for each in judged)
         if after != before:
             sentence = _sentence(corpus, pair, i, scores)
             found.append(replace(sentence, gain=after - before, changes=tuple(of_sentence[i])))
     return _sorted(found)
-
-
-def _balance(judged: JudgedSentence) -> int:
-    return sum({"right": 1, "wrong": -1, "missed": 0}[each.state] for each in judged.edits)
 
 
 def differing_sentences(
@@ -409,7 +406,8 @@ def compare(
     >>> [(each.label, each.new) for each in found.rates[:2]]
     [('false alarms', 333.3333333333333), ('clean sentences touched', 1.0)]
     """
-    chosen = _metrics(metrics)
+    several = [metrics] if isinstance(metrics, Metric | str) else metrics
+    chosen = [parse(each) if isinstance(each, str) else each for each in several]
     every = [*_base(base), *as_systems(systems)]
     for error in duplicate_name_errors([each.system for each in every]):
         raise error
@@ -455,11 +453,6 @@ class _Scored(NamedTuple):
     scores: Scores
     counts: list[Floats]
     picked: list[Floats]
-
-
-def _metrics(given: Metric | str | Sequence[Metric | str]) -> list[Metric]:
-    several = [given] if isinstance(given, Metric | str) else list(given)
-    return [parse(each) if isinstance(each, str) else each for each in several]
 
 
 def _base(given: Any) -> list[Hypotheses]:

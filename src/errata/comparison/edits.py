@@ -368,7 +368,16 @@ class EditFigures:
         """What edits cost a reader: false alarms, clean sentences touched, sentences changed."""
         found = {"rates": TwoSystems(self._rates, self._touched(old), self._touched(new))}
         if self.judged and self.asked:
-            before, after = (self._macro_statistics(self.by_kind[s]) for s in (old, new))
+            before, after = (
+                np.concatenate(
+                    [
+                        self._statistics(self.by_kind[s], kind)[:, [TP, FP, FN]]
+                        for kind in self.asked
+                    ],
+                    axis=1,
+                )
+                for s in (old, new)
+            )
             found["macro"] = TwoSystems(
                 self._macro, before, after, partial(self._macro, drawn=True)
             )
@@ -392,10 +401,6 @@ class EditFigures:
         if not self.judged:
             return {"edits": often} | share
         return {"false alarms": often, "clean sentences touched": ratio(touched, clean)} | share
-
-    def _macro_statistics(self, by_kind: Mapping[str, KindCounts]) -> Floats:
-        several = [self._statistics(by_kind, kind)[:, [TP, FP, FN]] for kind in self.asked]
-        return np.concatenate(several, axis=1)
 
     def _macro(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         each = totals.reshape(*totals.shape[:-1], len(self.asked), 3)

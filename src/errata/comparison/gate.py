@@ -45,8 +45,7 @@ from errata.io.stored_runs import read_run
 from errata.metrics import Metric, parse
 from errata.metrics.errant import Edits
 from errata.scoring.decisions import RULES
-from errata.tables.cells import Cell
-from errata.tables.table import Table, markdown_line, render
+from errata.tables.table import Column, Table, markdown_line, render
 
 Bound = Literal["confident", "point", "cautious"]
 Sign = Literal["<", ">", "<=", ">="]
@@ -248,15 +247,11 @@ def _count(
     sentences = dict.fromkeys(
         change.sentence
         for change in comparison.changes
-        if change.name in wanted and (not kind or kind in _kinds(change.kind))
+        if change.name in wanted
+        and (not kind or kind in {kind_at(change.kind, tier) for tier in (1, 2, 3)})
     )
     number = float(getattr(counts, attribute))
     return number, Interval(math.nan, math.nan), tuple(sentences)
-
-
-def _kinds(kind: str) -> set[str]:
-    """A kind by all names that it has, from its operation alone to its full name."""
-    return {kind_at(kind, tier) for tier in (1, 2, 3)}
 
 
 def _difference(condition: Condition, comparison: Comparison) -> tuple[Difference, bool]:
@@ -311,31 +306,23 @@ MEANT = {
 
 def gate_table(verdicts: Sequence[CheckedCondition], *, signature: str = "") -> Table:
     """A row per condition and system: the figure, its interval, and whether the build fails."""
-    rows: list[tuple[Cell, ...]] = [
-        (
-            "FAILED" if each.failed else "too few data" if each.too_few else "passed",
-            each.condition.text,
-            each.system,
-            each.value,
-            each.interval,
-        )
-        for each in verdicts
-    ]
-    failed = sum(each.failed for each in verdicts)
-    few = sum(each.too_few for each in verdicts)
-    said = f"{failed} of {len(verdicts)} failed" if failed else f"all {len(verdicts)} passed"
-    if few:
-        said = f"{failed} of {len(verdicts)} failed, {few} with too few data"
-    level = "interval"
-    return Table(
-        ("verdict", "fails if", "system", "value", level),
-        tuple(rows),
-        title=f"Gate: {said}",
+    words = ["too few data" if each.too_few else "passed" for each in verdicts]
+    words = ["FAILED" if v.failed else word for v, word in zip(verdicts, words, strict=True)]
+    failed, few = words.count("FAILED"), words.count("too few data")
+    said = f"{failed} of {len(verdicts)} failed" if failed or few else f"all {len(verdicts)} passed"
+    return Table.of(
+        [
+            Column("verdict", words),
+            Column("fails if", [each.condition.text for each in verdicts]),
+            Column("system", [each.system for each in verdicts]),
+            Column("value", [each.value for each in verdicts], ".4g"),
+            Column("interval", [each.interval for each in verdicts], ".4g", optional=True),
+        ],
+        title=f"Gate: {said}" + (f", {few} with too few data" if few else ""),
         name="gate",
         caption=MEANT[verdicts[0].bound] if verdicts else "",
         signature=signature,
-        formats={"value": ".4g", level: ".4g"},
-    ).without_empty(level)
+    )
 
 
 # ---- What a gate tells build servers: JUnit's XML, GitHub's annotations, a summary in Markdown.
@@ -407,24 +394,15 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
     return text + b"\n"
 
 
-def github_annotations(verdicts: Sequence[CheckedCondition], *, file: str = "") -> list[str]:
-    """Lines that GitHub shows at the run: an error for what failed, a notice for the rest.
-
-    Texts are escaped as its workflow commands require.
-    """
-    place = f" file={_property(file)},title=errata gate" if file else " title=errata gate"
-    return [
-        f"::{'error' if each.failed else 'notice'}{place}::{_data(verdict_text(each))}"
-        for each in verdicts
-    ]
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(escape_controls(text)).replace(":", "%3A").replace(",", "%2C")
+def github_annotations(verdicts: Sequence[CheckedCondition]) -> list[str]:
+    """Lines that GitHub shows at the run: an error for what failed, a notice for the rest."""
+    lines = []
+    for each in verdicts:
+        kind, text = "error" if each.failed else "notice", verdict_text(each)
+        for character in "%\r\n":  # as its workflow commands require
+            text = text.replace(character, f"%{ord(character):02X}")
+        lines.append(f"::{kind} title=errata gate::{text}")
+    return lines
 
 
 def gate_summary(

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from errata.core import stats
-from errata.core.stats import Bools, Estimate, Floats, Interval, Ints, Progress, Seed
+from errata.core.stats import Bools, Estimate, Floats, Interval, Progress, Seed
 
 PairKey = TypeVar("PairKey", bound=Hashable)
 FiguresOf = Callable[[Floats], Mapping[str, Floats]]
@@ -95,7 +95,10 @@ def swap_p_values(
     counts larger differences only, so that a system against itself is significant there; here that
     has p = 1, and elsewhere the two are the same unless a swap meets the difference exactly.
     """
-    moved, rows = _swap_effects(pairs)
+    # What a swap carries over in each sentence, all pairs side by side, where it is anything.
+    moved = np.concatenate([pair.new - pair.old for pair in pairs.values()], axis=1)
+    rows = np.flatnonzero(moved.any(axis=1))
+    moved = moved[rows]
     # Whole numbers that add up to less than 2 ** 24 do so in half the time, and as exactly.
     whole = (moved == np.rint(moved)).all(axis=0) & (np.abs(moved).sum(axis=0) < 2**24)
     counts = moved[:, whole].astype(np.float32)
@@ -126,13 +129,6 @@ def swap_p_values(
         }
         for key, gaps in observed.items()
     }
-
-
-def _swap_effects(pairs: Mapping[PairKey, TwoSystems]) -> tuple[Floats, Ints]:
-    """What a swap carries over in each sentence, all pairs side by side, where it is anything."""
-    whole = np.concatenate([pair.new - pair.old for pair in pairs.values()], axis=1)
-    rows = np.flatnonzero(whole.any(axis=1))
-    return whole[rows], rows
 
 
 def _ends(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
@@ -230,17 +226,16 @@ def difference_of(
     confidence: float,
 ) -> Difference:
     """A difference from values, resamples (old and new, in blocks) and the p of the swaps."""
-    nothing = (np.nan, np.nan)
-    low, mine, theirs = nothing, nothing, nothing
+    ends = [(np.nan, np.nan)] * 3
     if drawn:
-        before, after = (
-            _or_always(np.concatenate(blocks), value)
-            for blocks, value in zip(zip(*drawn, strict=True), (old, new), strict=True)
-        )
-        low, mine, theirs = (
-            tuple(stats.percentiles(each, confidence).tolist())
-            for each in (after - before, before, after)
-        )
+        sides = []
+        for blocks, value in zip(zip(*drawn, strict=True), (old, new), strict=True):
+            some = np.concatenate(blocks)
+            # Where no resample has the figure, it is what convention gives.
+            sides.append(np.full_like(some, value) if np.isnan(some).all() else some)
+        before, after = sides
+        ends = [stats.percentiles(s, confidence).tolist() for s in (after - before, before, after)]
+    low, mine, theirs = ends
     return Difference(
         label,
         signature,
@@ -252,11 +247,6 @@ def difference_of(
         Interval(*mine),
         Interval(*theirs),
     )
-
-
-def _or_always(resampled: Floats, value: float) -> Floats:
-    """The resamples of a figure; of one that none of them has, the value that convention gives."""
-    return np.full_like(resampled, value) if np.isnan(resampled).all() else resampled
 
 
 def holm_adjusted(several: Sequence[Difference]) -> tuple[Difference, ...]:

@@ -80,17 +80,13 @@ def shade(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
     low, middle, high = BLUE if alarm else RED
     a, b, share = (low, middle, 2 * at) if at < 0.5 else (middle, high, 2 * at - 1)
     rgb = [round(x + (y - x) * share) for x, y in zip(a, b, strict=True)]
-    luminance = sum(
-        part * _linear(value) for part, value in zip((0.2126, 0.7152, 0.0722), rgb, strict=True)
+    linear = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(rgb) / 255
     )
+    luminance = float(np.dot((0.2126, 0.7152, 0.0722), list(linear)))
     # Whichever of black and white has the better contrast (WCAG).
     white = 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05
     return "#" + "".join(f"{value:02x}" for value in rgb), white
-
-
-def _linear(value: int) -> float:
-    c = value / 255
-    return c / 12.92 if c <= 0.04045 else float(((c + 0.055) / 1.055) ** 2.4)
 
 
 def marked_sentences(
@@ -115,8 +111,10 @@ def marked_sentences(
         pieces: list[Segment] = []
         plain: list[str] = []
         for c in range(int(chunks.bounds[u]), int(chunks.bounds[u + 1])):
-            if c not in marks or _concealed(spots[c], conceal):
-                plain += tokens[spots[c][0] : spots[c][1]]
+            start, end, _, number = spots[c]
+            kind = "alarms" if number < 0 else "omissions" if start == end else ""
+            if c not in marks or kind in conceal:
+                plain += tokens[start:end]
                 continue
             if plain:
                 pieces.append(Segment("plain", escape_controls(" ".join(plain))))
@@ -129,13 +127,6 @@ def marked_sentences(
             SegmentedSentence(i, found.corpus.number(i), reference.annotator, tuple(pieces))
         )
     return result
-
-
-def _concealed(spot: Sequence[int], conceal: Collection[Concealed]) -> bool:
-    start, end, _, number = spot
-    if number < 0:
-        return "alarms" in conceal
-    return start == end and "omissions" in conceal
 
 
 def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:
@@ -354,10 +345,9 @@ def heat_map_figure(
     *,
     form: FigureForm = "png",
     width: float = 7.0,
-    size: float = 9.0,
     conceal: Collection[Concealed] = (),
 ) -> bytes:
-    """Some sentences as a PNG, SVG or PDF (``form``); ``width`` in inches, ``size`` in points.
+    """Some sentences as a PNG, SVG or PDF (``form``), ``width`` inches wide.
 
     Below them stands what the shades mean. Needs matplotlib (the extra ``plot``). Words are set
     from left to right; a `DataWarning` says so where a script runs the other way, and names
@@ -386,7 +376,7 @@ def heat_map_figure(
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(0, width * 72)
-        height = _draw(axes, several, width * 72, size, alarms="alarms" not in conceal)
+        height = _draw(axes, several, width * 72, 9, alarms="alarms" not in conceal)
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
         return figure_bytes(figure, form)

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Literal
 
 import numpy as np
 
 from errata.core.errors import InputError
 from errata.core.exact_sums import ONE_THREAD
-from errata.core.parameters import require
 from errata.core.stats import BLOCK, Floats, Interval, Ints, Seed, percentiles
 from errata.data import Corpus, Edit, Hypotheses
 from errata.difficulty.heatmap import weights_origin
@@ -435,13 +433,9 @@ def system_errors(
     ]
 
 
-def agreement_table(
-    found: DifficultyMap, which: Literal["kappa", "jaccard"] = "kappa", *, signature: str = ""
-) -> Table:
-    """Cohen's kappa (or Jaccard) between systems over what they correct."""
-    require("measure", which, Literal["kappa", "jaccard"])
-    kappa, jaccard = correction_agreement(found)
-    values = kappa if which == "kappa" else jaccard
+def agreement_table(found: DifficultyMap, *, signature: str = "") -> Table:
+    """Cohen's kappa between systems over what they correct."""
+    values, _ = correction_agreement(found)
     systems = range(len(found.systems))
     return Table.of(
         [
@@ -451,8 +445,7 @@ def agreement_table(
                 for j, name in enumerate(found.systems)
             ),
         ],
-        name=f"agreement_{which}",
+        name="agreement_kappa",
         signature=signature,
-        title="Agreement on which errors are corrected "
-        f"({'Cohen’s kappa' if which == 'kappa' else 'Jaccard'})",
+        title="Agreement on which errors are corrected (Cohen’s kappa)",
     )

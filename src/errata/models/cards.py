@@ -397,7 +397,7 @@ def _head_table(metric: str, heads: Mapping[str, Head], signature: str) -> Table
         *("head", figure, "95 % interval", "ρ", "length", "95 % interval of length"),
         *("rows", "best after step"),
     )
-    table = Table(
+    return Table(
         columns,
         tuple(rows),
         title=f"{metric}, on sources it never saw",
@@ -405,7 +405,4 @@ def _head_table(metric: str, heads: Mapping[str, Head], signature: str) -> Table
         formats=dict.fromkeys(columns[1:6], ".3f"),
         caption="length: the same figure of minus the number of characters, which a head must beat",
         signature=signature,
-    )
-    for column in (figure, "95 % interval", "ρ", "best after step"):
-        table = table.without_empty(column)
-    return table
+    ).without_empty(figure, "95 % interval", "ρ", "best after step")

@@ -133,17 +133,23 @@ class Table:
             row_formats=row_formats,
         )
 
-    def without_empty(self, column: str) -> Table:
-        """The same, and without this column where no row has a value in it.
+    def select(self, keep: Sequence[int]) -> Table:
+        """The table with some of its columns, by their positions.
 
-        >>> Table(("n", "interval"), ((1, None),)).without_empty("interval").columns
+        >>> Table(("n", "interval"), ((1, None),)).select([0]).columns
         ('n',)
         """
-        at = self.columns.index(column)
-        if not all(is_empty(row[at]) for row in self.rows):
-            return self
-        rows = tuple((*row[:at], *row[at + 1 :]) for row in self.rows)
-        return replace(self, columns=(*self.columns[:at], *self.columns[at + 1 :]), rows=rows)
+        rows = tuple(tuple(row[c] for c in keep) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[c] for c in keep), rows=rows)
+
+    def without_empty(self, *columns: str) -> Table:
+        """The table without those of some columns in which no row has a value."""
+        empty = {
+            name
+            for name in columns
+            if all(is_empty(r[self.columns.index(name)]) for r in self.rows)
+        }
+        return self.select([c for c, name in enumerate(self.columns) if name not in empty])
 
     def texts(self) -> list[list[str]]:
         """The cells as people read them, without control characters."""
@@ -429,11 +435,6 @@ def polars_frame(table: Table) -> polars.DataFrame:
     make = import_extra("polars", "polars").DataFrame
     frame: polars.DataFrame = make(_columns(table), strict=False)
     return frame
-
-
-def html_of(result: Any) -> str:
-    """A result as a notebook shows it: the plain form of the table in a report."""
-    return render(table_of(result), "html")
 
 
 def _columns(table: Table) -> dict[str, Sequence[Cell]]:

@@ -96,9 +96,9 @@ def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
     if set(table.columns[1:]) <= {str(row[0]) for row in table.rows}:  # everything by everything
         return _in_parts(bare, width), lost
     keep = list(range(len(table.columns)))
-    while len(keep) > 2 and _width(_columns(bare, keep)) > width:
+    while len(keep) > 2 and _width(bare.select(keep)) > width:
         keep.pop()
-    return [_narrowed(_columns(bare, keep), width)], [*lost, *table.columns[len(keep) :]]
+    return [_narrowed(bare.select(keep), width)], [*lost, *table.columns[len(keep) :]]
 
 
 def _narrowed(table: Table, width: int) -> Table:
@@ -125,18 +125,10 @@ def _in_parts(table: Table, width: int) -> list[Table]:
     """A wide square of numbers, some columns at a time."""
     parts: list[list[int]] = [[]]
     for c in range(1, len(table.columns)):
-        if parts[-1] and _width(_columns(table, [0, *parts[-1], c])) > width:
+        if parts[-1] and _width(table.select([0, *parts[-1], c])) > width:
             parts.append([])
         parts[-1].append(c)
-    return [_columns(table, [0, *columns]) for columns in parts]
-
-
-def _columns(table: Table, keep: Sequence[int]) -> Table:
-    return replace(
-        table,
-        columns=tuple(table.columns[c] for c in keep),
-        rows=tuple(tuple(row[c] for c in keep) for row in table.rows),
-    )
+    return [table.select([0, *columns]) for columns in parts]
 
 
 def _without_spread(cell: Cell) -> Cell:

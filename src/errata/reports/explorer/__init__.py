@@ -45,8 +45,6 @@ def explorer_section(
     difficulty: DifficultyMap | None = None,
     base: str | None = None,
     slices: Mapping[str, Sequence[str]] | None = None,
-    key: str = "sentences",
-    title: str = "Sentence by sentence",
 ) -> Section:
     """Every source, reference and output of a corpus, to be filtered, searched and linked to.
 
@@ -101,8 +99,8 @@ def explorer_section(
         **_choices(index, names, scored, states is not None),
     )
     return Section(
-        key,
-        title,
+        "sentences",
+        "Sentence by sentence",
         body,
         lead="Source, references and outputs, with what was right, missed and wrong."
         if states is not None
@@ -213,6 +211,3 @@ def sentences_section(results: ReportResults) -> Section | None:
         base=given.base,
         slices={"length": length_slices(corpus)} | dict(given.slices or {}),
     )
-
-
-__all__ = ["explorer_section"]

@@ -67,23 +67,18 @@ def packed_columns(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Packe
     pieces: list[bytes] = []
     at = 0
     for name, values in columns.items():
-        array = smallest_dtype(values.ravel())
-        data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        manifest[name] = PackedColumn(_name(array.dtype), at, len(array))
+        array = values.ravel()
+        kind: Any = np.float64
+        if values.dtype.kind != "f":
+            top = int(array.max(initial=0))
+            kind = next(kind for kind in WHOLE if top <= np.iinfo(kind).max)
+        array = array.astype(np.dtype(kind).newbyteorder("<"), copy=False)
+        data = array.tobytes()
+        of = f"{'Float' if array.dtype.kind == 'f' else 'Uint'}{array.itemsize * 8}Array"
+        manifest[name] = PackedColumn(of, at, len(array))
         pieces.append(data + b"\0" * (-len(data) % ALIGNED))
         at += len(pieces[-1])
     return manifest, b"".join(pieces)
-
-
-def smallest_dtype(values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind == "f":
-        return values.astype(np.float64, copy=False)
-    top = int(values.max(initial=0))
-    return values.astype(next(kind for kind in WHOLE if top <= np.iinfo(kind).max))
-
-
-def _name(kind: np.dtype[Any]) -> str:
-    return f"{'Float' if kind.kind == 'f' else 'Uint'}{kind.itemsize * 8}Array"
 
 
 def split_blocks(several: list[Any], size: int) -> Iterable[list[Any]]:
@@ -384,7 +379,9 @@ def metric_disagreement(results: Sequence[Scores]) -> MetricDisagreement:
         step = max(1, BLOCK_OF_PAIRS // len(two))
         for start in range(0, n, step):
             part = slice(start, start + step)
-            signs = [_signs(table[two[:, 0], part], table[two[:, 1], part]) for table in tables]
+            sides = [(table[two[:, 0], part], table[two[:, 1], part]) for table in tables]
+            # 1 where the first is better, -1 the second, 0 neither or not known.
+            signs = [(a > b).astype(np.int8) - (a < b).astype(np.int8) for a, b in sides]
             for p, (a, b) in enumerate(pairs):
                 both = signs[a] * signs[b]
                 compared[p, part] = np.count_nonzero(both, axis=0)
@@ -402,11 +399,6 @@ def _table(scores: Scores, first: Scores) -> Floats:
             remedy="compare scores of the same outputs",
         )
     return merge_ties(scores.sentences.T).T
-
-
-def _signs(first: Floats, second: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
-    """Which is better: 1 the first, -1 the second, 0 neither or not known."""
-    return (first > second).astype(np.int8) - (first < second).astype(np.int8)
 
 
 # ---- What filters and orders need of every sentence, as columns of numbers.
@@ -466,7 +458,7 @@ def sentence_index(
         **_edit_columns(sentences, systems, kinds, weights),
     }
     for m, scores in enumerate(results):
-        columns |= _score_columns(m, scores, len(sentences))
+        columns[f"values{m}"], columns[f"codes{m}"] = _coded(scores, len(sentences))
     found = metric_disagreement(results)
     columns |= {"discordant": found.discordant, "compared": found.compared}
     check_slices(slices or {}, len(sentences))
@@ -542,11 +534,6 @@ def _split_row(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[T
             alike.setdefault(tuple(scores), []).append(system)
         for several in alike.values():
             yield replace(row, whose=tuple(several))
-
-
-def _score_columns(metric: int, scores: Scores, sentences: int) -> IndexColumns:
-    values, codes = _coded(scores, sentences)
-    return {f"values{metric}": values, f"codes{metric}": codes}
 
 
 def _coded(scores: Scores, sentences: int) -> tuple[Floats, NDArray[np.int64]]:

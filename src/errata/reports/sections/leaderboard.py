@@ -10,14 +10,14 @@ from errata.core.stats import Estimate, plural
 from errata.data import Scores
 from errata.human.ranking import Ranking
 from errata.human.tables import ranking_plot, ranking_table
-from errata.io.stored_runs import RunFigure, StoredRun
+from errata.io.stored_runs import StoredRun
 from errata.plots import Line, Lines
 from errata.plots.svg import Chart, svg_chart
 from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
 from errata.scoring.tables import score_table, summary_table
-from errata.tables.cells import Cell, score_format
-from errata.tables.table import Table, joined_signatures
+from errata.tables.cells import score_format
+from errata.tables.table import Column, Table, joined_signatures
 
 ROWS_DRAWN = 60  # rows of a chart
 
@@ -64,9 +64,7 @@ def _clusters(label: str, ranking: Ranking) -> Table:
     keep = [table.columns.index(name) for name in ("cluster", "range", "system")]
     keep += [table.columns.index(ranking.scores.headline), table.columns.index("mean rank")]
     return replace(
-        table,
-        columns=tuple(table.columns[c] for c in keep),
-        rows=tuple(tuple(row[c] for c in keep) for row in table.rows),
+        table.select(keep),
         title=f"{label}: clusters at the {ranking.confidence * 100:g} % level",
         name=f"{label}_clusters",
         formats={ranking.scores.headline: score_format(ranking.scores, ranking.scores.headline, 2)}
@@ -117,11 +115,8 @@ def trend_section(results: ReportResults) -> Section | None:
     return pieces.section("Over time", lead)
 
 
-def _of(run: StoredRun, label: str) -> RunFigure | None:
-    return next((figure for figure in run.figures if figure.label == label), None)
-
-
-def _estimate(figure: RunFigure | None) -> Estimate | None:
+def _estimate(run: StoredRun, label: str) -> Estimate | None:
+    figure = next((figure for figure in run.figures if figure.label == label), None)
     if figure is None or figure.value is None:
         return None
     low, high = (math.nan if bound is None else bound for bound in (figure.low, figure.high))
@@ -129,26 +124,21 @@ def _estimate(figure: RunFigure | None) -> Estimate | None:
 
 
 def trend_line(runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str) -> Line:
-    mine = {run.when: _estimate(_of(run, label)) for run in runs if run.system == system}
+    mine = {run.when: _estimate(run, label) for run in runs if run.system == system}
     return Line(system, [mine.get(when) for when in moments])
 
 
 def _table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
-    rows: list[tuple[Cell, ...]] = [
-        (
-            run.when,
-            run.system,
-            *(_estimate(_of(run, label)) for label in labels),
-            run.sentences,
-            len(run.changed),
-            run.remark or None,
-        )
-        for run in runs
-    ]
-    return Table(
-        ("when", "system", *labels, "sentences", "changed sentences", "remark"),
-        tuple(rows),
+    return Table.of(
+        [
+            Column("when", [run.when for run in runs]),
+            Column("system", [run.system for run in runs]),
+            *(Column(label, [_estimate(run, label) for run in runs]) for label in labels),
+            Column("sentences", [run.sentences for run in runs]),
+            Column("changed sentences", [len(run.changed) for run in runs]),
+            Column("remark", [run.remark or None for run in runs], optional=True),
+        ],
         title="Stored runs: score ± half the width of its interval",
         name="runs",
         signature=joined_signatures(figure.signature for run in runs for figure in run.figures),
-    ).without_empty("remark")
+    )
