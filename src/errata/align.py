@@ -159,8 +159,6 @@ def alignments(
     return found
 
 
-# ---- Alignments to look at: what a metric compared in a sentence before it counted.
-
 EditVerdict = Literal["correct", "missed", "wrong"]
 
 
@@ -282,8 +280,6 @@ def m2_verdicts(
     return result
 
 
-# ---- Alignments as rows of text whose columns line up in a terminal.
-
 GAP_MARK = "∅"  # where a row has nothing
 
 
@@ -366,8 +362,6 @@ def chunk_text(
     title = f"sentence {number}, annotator {found.annotator}{left_out}"
     return f"{title}\n{align_columns(rows, width=width)}"
 
-
-# ---- Alignments as tables, a row for each of their columns.
 
 Number = Callable[[int], int]  # the number a sentence has for people
 
@@ -461,9 +455,6 @@ def judged_edit_table(
         name=label,
         signature=signature,
     )
-
-
-# ---- What a metric compared, as a table and as text.
 
 
 class AlignmentView(NamedTuple):

@@ -51,8 +51,6 @@ from errata.scoring.evaluate import evaluate
 from errata.tables.cells import Cell, RankedScore
 from errata.tables.table import Column, Table, joined_signatures
 
-# ---- Data on which people judged systems: a corpus, outputs and judgments.
-
 # The collections with outputs and judgments of them, oldest first; a new one is added here.
 JUDGED = (
     *("conll14", "napoles15", "gmeg-fce", "gmeg-wiki"),
@@ -502,8 +500,6 @@ def _floor(
     return found
 
 
-# ---- The benchmark of metrics as a figure: a panel for each set.
-
 LABELS: dict[BenchmarkFigure, str] = {
     "pearson": "Pearson's r with people",
     "spearman": "Spearman's ρ with people",
@@ -536,8 +532,6 @@ def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Panel
         axis=LABELS[figure],
     )
 
-
-# ---- The benchmark of metrics as tables: a row for each metric, a column for each set.
 
 TITLES: dict[BenchmarkFigure, str] = {
     "pearson": "Scores of systems, Pearson's r with people",

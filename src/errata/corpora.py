@@ -303,9 +303,6 @@ def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) 
     return Panels(shapes, width=3.4, height=3.6, margin=1.6, legend=systems)
 
 
-# ---- Several corpora as tables.
-
-
 def corpus_table(facts: Sequence[CorpusFacts], *, signature: str) -> Table:
     """One row per corpus: its size, its references, and how much they change."""
     references = [Ranks(each.fewest_references, each.most_references) for each in facts]

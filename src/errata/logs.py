@@ -170,8 +170,6 @@ def edits_per_sentence(part: LogPart, confidence: float = 0.95) -> Estimate:
     return Estimate(mean, max(mean - half, 0.0), mean + half)
 
 
-# ---- What was counted of logs, as tables: overall, by kind of edit, and by slice.
-
 SHARE = ".1%"
 SHARES = ("change rate", "false alarm rate", "accepted share")
 _Part = tuple[str, str]  # a column and its value
@@ -267,9 +265,6 @@ def _table(
         for c, head in enumerate((*columns, *ends))
     ]
     return Table.of(shown, title=title, name=name, signature=signature)
-
-
-# ---- Counts of files, part by part.
 
 
 def count_text_logs(

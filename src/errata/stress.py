@@ -327,8 +327,6 @@ def _first_reference(corpus: Corpus) -> Hypotheses:
     )
 
 
-# ---- The plot of stress cards.
-
 COLOURS = {"lower": INK, "same": FAINT, "HIGHER": ACCENT}
 
 
@@ -349,9 +347,6 @@ def stress_plot(cards: Sequence[StressCard]) -> Panels[Bars]:
         shapes.append(Bars(names, [series], axis, card.scores.name))
     height = 0.4 * max(len(card.perturbations) for card in cards) + 1.2
     return Panels(shapes, width=3.2, height=height, margin=2, same_rows=True)
-
-
-# ---- Stress cards as tables.
 
 
 def stress_table(card: StressCard) -> Table:

@@ -382,9 +382,6 @@ def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
     return scores.context
 
 
-# ---- Claims and what came out for them, a row each.
-
-
 def claim_table(checked: Sequence[VerifiedClaim]) -> Table:
     """Whether each claim holds, what came out instead, and which facts differ."""
     return Table.of(

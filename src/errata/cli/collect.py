@@ -76,9 +76,6 @@ class PlaceOptions(CommandOptions):
     place: str = place_argument()
 
 
-# ---- Make and serve a campaign.
-
-
 @dataclass(frozen=True)
 class NewOptions(PlaceOptions):
     outputs: tuple[str, ...] = _outputs_argument()
@@ -592,9 +589,6 @@ def change_campaign(given: ChangeOptions) -> None:
             if allowed > available:
                 note(f"there are items for {available}: more need another campaign")
         print_status(database, given.display)
-
-
-# ---- Files.
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from errata.scoring.resampling import BootstrapKind
 
 
-# ---- Metrics that the user chose.
-
-
 def parse_metrics(
     texts: Sequence[str], default: Sequence[str] = (), extractor: str | None = None
 ) -> list[Metric]:

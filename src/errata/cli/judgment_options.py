@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from errata.meta.inputs import MetaInputs
 
 
-# ---- Options of judgments.
-
-
 def judgments_argument() -> Any:
     return argument(metavar="FILE...", role="judgments", several=True)
 
@@ -338,9 +335,6 @@ class ScoreFiles:
                 remedy="leave it out",
             )
         return people[0] if people else None, metrics
-
-
-# ---- What a command that compares metrics with people reads.
 
 
 def read_meta_inputs(

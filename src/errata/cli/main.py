@@ -303,8 +303,6 @@ def _drop(name: str) -> None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
 
 
-# ---- The commands, each in errata.cli.NAME as ``command``.
-
 COMMANDS_BY_JOB = {
     "Score systems": {
         "score": "Score systems with M2, I-measure, GLEU, BLEU and more.",

@@ -35,9 +35,6 @@ else:
     _Choice = click.Choice
 
 
-# ---- Types of values.
-
-
 class NameType(_Choice):
     """One of a closed set of words, in any case; for a misspelt one the nearest is suggested."""
 
@@ -46,9 +43,6 @@ class NameType(_Choice):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             self.fail(f"{error.message} {suggest_name(value, self.choices)}".rstrip(), param, ctx)
-
-
-# ---- Declarations.
 
 
 @dataclass(frozen=True)
@@ -332,9 +326,6 @@ def _fill_from_data(name: str, parameters: Sequence[Parameter], values: dict[str
         values[by_flag["--base"]] = chosen.base
     if "human" in filled and not values[by_flag["--names"]]:
         values[by_flag["--names"]] = chosen.names
-
-
-# ---- Files that a command writes: all of them or none, and never over an input.
 
 
 def _targets(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> list[str]:

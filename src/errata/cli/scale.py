@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from errata.scale.run import RunOutcome
 
 
-# ---- The folder of a run.
-
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
 
 
@@ -82,8 +80,6 @@ class RunFolder:
 
         return open_folder(self.place, self.storage)
 
-
-# ---- Inputs of a run.
 
 NAMED = "outputs or --gold or --source or --refs or --parquet or --sets"
 
@@ -180,9 +176,6 @@ def _set_name(path: str) -> str:
     from errata.io.outputs import system_name
 
     return re.sub(r"[-_.]*[*?\[].*", "", system_name(path.rstrip("/"))) or "corpus"
-
-
-# ---- Who counts.
 
 
 @dataclass(frozen=True)

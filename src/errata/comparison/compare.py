@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     import polars
 
 
-# ---- Where two systems differ: in which kinds, at which difficulty, in which slices and
-# sentences.
-
 # Bands of difficulty: the share of systems that do not have an error right, up to here.
 BANDS = (("easy", 1 / 3), ("medium", 2 / 3), ("hard", 1.0))
 LENGTHS = (10, 20, 30, 40)  # words; the last words of the slices by length
@@ -582,8 +579,6 @@ def _compared(
         parts=parts,
     )
 
-
-# ---- What it comes to.
 
 POINTS = {"from 0 to 100": 1.0, "from 0 to 1": 100.0, "from -1 to 1": 100.0, "up to 1": 100.0}
 

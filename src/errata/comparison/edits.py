@@ -36,9 +36,6 @@ from errata.scoring.accumulator import chosen_counts
 from errata.scoring.contract import check_inputs
 from errata.scoring.results import corpus_facts
 
-# ---- Which edits of a system are right, wrong or missed: what comparisons, pages and gates
-# read.
-
 EditState = Literal["right", "wrong", "missed"]
 
 

@@ -295,8 +295,6 @@ def _unknown(condition: Condition, word: str, known: Sequence[str]) -> InputErro
     )
 
 
-# ---- The verdicts of a gate, as a table.
-
 MEANT = {
     "confident": "a condition fails where it holds of the whole interval",
     "point": "a condition fails where it holds of the value",

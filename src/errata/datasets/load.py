@@ -20,8 +20,6 @@ from errata.io.outputs import read_hypotheses, read_systems
 if TYPE_CHECKING:
     from errata.datasets.evaluation_sets import EvaluationSet
 
-# ---- The public data sets as the nouns the rest of Errata works on.
-
 
 def read_collection(name: str) -> Corpus:
     """The corpus of a collection, by its name (see `errata data list`)."""

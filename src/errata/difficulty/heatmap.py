@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-# ---- The pieces of a difficulty heat map: stretches of sentences, their weights and their
-# shades.
-
 # Ends and middle of the two ramps; both get darker evenly, so they also read without colour.
 RED = ((255, 240, 232), (239, 101, 72), (140, 10, 20))
 BLUE = ((244, 248, 253), (140, 184, 226), (8, 48, 107))
@@ -234,9 +231,6 @@ def sentence_labels(rows: Sequence[SegmentedSentence]) -> list[str]:
     return [str(row.number) for row in rows]
 
 
-# ---- The difficulty heat map as one HTML file that needs nothing else.
-
-
 def heat_map(
     found: DifficultyMap,
     *,
@@ -334,9 +328,6 @@ def _shades() -> str:
             ink = "#fff" if white else "#111"
             lines.append(f".{name}.w{step} u{{background:{tint};color:{ink}}}")
     return "\n".join(lines)
-
-
-# ---- The difficulty heat map as a picture for a paper.
 
 
 def heat_map_figure(
@@ -503,9 +494,6 @@ def _word(
     axes.text(
         x, y, text, size=style["size"] * size, color=style["ink"], va="baseline", parse_math=False
     )
-
-
-# ---- The difficulty heat map in a terminal.
 
 
 def heat_map_text(

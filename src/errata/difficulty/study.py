@@ -247,8 +247,6 @@ def with_annotators(
     return keep_annotators(corpus, tuple(chosen)) if chosen else corpus, remark
 
 
-# ---- What makes errors hard, as tables.
-
 CONTEXT = 6  # tokens shown on either side of an error
 
 

@@ -201,9 +201,6 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-# ---- Plain text, one sentence per line.
-
-
 def read_text(path: PathLike) -> tuple[str, ...]:
     """Read sentences, one per line, exactly as they stand but without the line ends.
 
@@ -390,8 +387,7 @@ def corrected_text(
     return tuple(lines)
 
 
-# ---- A linter for a gold set and the outputs of systems: everything found, and a few
-# statistics.
+# ---- A linter for a gold set and the outputs of systems.
 
 
 @dataclass(frozen=True, slots=True)
@@ -608,8 +604,7 @@ def _changed(sources: Sequence[str], lines: Sequence[str]) -> float:
     return sum(a.split() != b.split() for a, b in pairs) / max(len(pairs), 1)
 
 
-# ---- Reference sets from files of their own: texts, or M2, that correct the sentences of a
-# corpus.
+# ---- Reference sets from texts, or M2, that correct the sentences of a corpus.
 
 
 def read_reference_set(files: CorpusFiles, corpus: Corpus) -> Corpus:

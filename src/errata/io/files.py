@@ -28,8 +28,7 @@ from typing import IO, Any, NamedTuple
 from errata.core.errors import ErrataError, InputError, import_extra, install_extra
 from errata.io.checks import Finding
 
-# ---- Object stores and whatever else fsspec reads, by URL: ``s3://``, ``gs://``, ``https://``
-# ...
+# ---- Object stores, and whatever else fsspec reads by URL (``s3://``, ``https://``...).
 
 INSTALL = install_extra("scale")
 # What a store calls the mark that changes with a file, the surest first.
@@ -117,8 +116,6 @@ def _store_errors(url: str) -> Iterator[None]:
         remedy = "check the address, the credentials and the options of the store"
         raise InputError(f"cannot read the URL: {reason}", path=url, remedy=remedy) from None
 
-
-# ---- zstd: bytes compressed with it, undone as they are read.
 
 ZSTD_BYTES = 1 << 17
 

@@ -35,8 +35,6 @@ from errata.io.files import PathLike, decode, file_error, read_bytes, shown_name
 
 T = TypeVar("T")
 
-# ---- Fingerprints of files, so that a reader can tell whether they have the same ones.
-
 
 class FileDigest(NamedTuple):
     """A file: what it is called, how many bytes it has, and their SHA-256.
@@ -409,8 +407,6 @@ def _describe(kind: Any) -> str:
         return f"a list of {_describe(get_args(kind)[0]).removeprefix('a ')}s"
     return _KINDS.get(kind, "a table")
 
-
-# ---- Whole numbers as files write them.
 
 LARGEST = 2**31 - 1  # sentences, ranks and offsets are kept as 32-bit numbers
 

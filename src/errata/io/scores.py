@@ -321,9 +321,6 @@ def _warn_of_unread(table: _ScoreTable, used: set[int | None]) -> None:
         raise_or_warn([finding], stacklevel=5)
 
 
-# ---- The tables of scores that others publish.
-
-
 def read_published_scores(
     system_path: PathLike | None = None, *, sentence_path: PathLike | None = None
 ) -> Scores:

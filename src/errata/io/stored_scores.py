@@ -24,8 +24,6 @@ from errata.io.records import Count, RecordReader, read_json
 from errata.io.rows import read_number
 from errata.io.shards.parquet import check_parquet, require_pyarrow
 
-# ---- Rows, which every form of a score file becomes, and the scores that they make.
-
 
 class ScoreRow(NamedTuple):
     """A figure of a system: of one sentence, from 0, or of the whole text (``sentence`` is None).
@@ -580,8 +578,7 @@ def from_tables(tables: Iterable[PrintedTable], name: str) -> list[Scores]:
     return found
 
 
-# ---- Scores of single sentences as Parquet, one table for each system: written in pieces, read
-# whole.
+# ---- Scores of single sentences as Parquet, one table for each system.
 SENTENCE_TABLE = ".parquet"
 SIGNATURE = b"errata signature"
 GROUP = 65_536  # rows of a group

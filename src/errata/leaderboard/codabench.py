@@ -31,8 +31,6 @@ from errata.metrics import parse
 from errata.scoring.evaluate import evaluate
 from errata.tables.html_table import package_text, render_template
 
-# ---- Errata itself as a wheel, made from the files that are installed.
-
 NOT_CARRIED = (".so", ".pyd", ".c", ".pyc")
 
 

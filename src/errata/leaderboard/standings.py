@@ -333,8 +333,7 @@ def _array(data: bytes) -> Floats | None:
     return found if found.dtype == np.float64 and found.ndim == 3 else None
 
 
-# ---- A leaderboard as tables: the ranking, what was found in submissions, and what was scored
-# when.
+# ---- A leaderboard as tables: the ranking, the findings in submissions, the history.
 
 
 def board_table(ranked: RankedSet, *, groups: bool) -> Table:
@@ -428,9 +427,6 @@ def history_table(runs: Sequence[StoredRun]) -> Table:
         name="history",
         signature=joined_signatures(f.signature for run in runs for f in run.figures),
     )
-
-
-# ---- The history of a leaderboard: a stored run for every output that was new, oldest first.
 
 
 def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:

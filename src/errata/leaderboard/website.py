@@ -33,8 +33,6 @@ from errata.tables.table import Table
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-# ---- A site whose pages are all rewritten: written together, and old ones deleted.
-
 MADE = b'<meta name="generator" content="errata'
 HEAD = 20_000  # bytes of a page in which it says what made it
 
@@ -276,8 +274,6 @@ def take_part_section(board: Board) -> Section:
     )
     return Section("take-part", "Take part", body)
 
-
-# ---- The pages of a leaderboard: a front page, and a report of every system.
 
 FRONT = "index.html"
 

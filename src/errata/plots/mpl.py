@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 
-# ---- Fonts for names and sentences in any script.
-
 # Tried in this order for characters that matplotlib's own font lacks, where installed.
 FONTS = (
     "DejaVu Sans",
@@ -159,8 +157,6 @@ def save_figure(panels: plots.Panels[Any], path: str) -> None:
     """Draw a figure into a file, in the form its name says; the same data give the same file."""
     write_bytes(figure_bytes(draw(panels), figure_form(path)), path)
 
-
-# ---- Shapes, one drawing function each.
 
 LINE = 0.18  # inches that a line of a legend takes
 MARKERS = "osD^vP*Xp<>h8"  # with the colours: no look twice among 104 lines

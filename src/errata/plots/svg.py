@@ -161,8 +161,6 @@ def _dot(colour: int, x: float, y: float, size: float, name: str = "") -> str:
     return f'<circle class="dot f{colour}" {place}' + (f">{title}</circle>" if title else "/>")
 
 
-# ---- Forests: a dot and a whisker per row, with lines between groups.
-
 STEP, TOP, BOTTOM, RIGHT, GAP, NOTE = 22, 14, 40, 66, 26, 60
 
 
@@ -232,8 +230,6 @@ def _forests(forests: Sequence[Forest]) -> Drawing:
     ]
     return width, bottom + BOTTOM, parts, values_said
 
-
-# ---- Two figures of each system against each other.
 
 SCATTER_WIDTH, SCATTER_HEIGHT, SCATTER_BOTTOM = 380, 300, 44
 SIDE_LEFT, SIDE_TOP, SIDE_RIGHT = 58, 12, 14
@@ -312,8 +308,6 @@ def _name(
     return []
 
 
-# ---- A square for each pair: the stronger, the fuller.
-
 SIDE = 58
 FULL = 0.6  # from this strength on, the text on a square is light
 
@@ -353,8 +347,6 @@ def _matrix(shape: Matrix) -> Drawing:
                 said.append(f"{names[a]} and {names[b]}: {value:.2f}")
     return left + size + 4, size + 24, parts, said
 
-
-# ---- Figures over time: one line for each of a few.
 
 LINES_WIDTH, LINES_HEIGHT, LINES_RIGHT, LINES_BOTTOM = 640, 260, 120, 34
 

@@ -118,9 +118,6 @@ def _places(scores: Scores) -> dict[str, float]:
     }
 
 
-# ---- Studies of reference sets as tables.
-
-
 def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     """What annotators change, how much they agree, and where they do not."""
     sets, pairs = study.sets, study.pairs
@@ -240,8 +237,6 @@ def curve_table(
         signature=signature,
     )
 
-
-# ---- Studies of several reference sets as tables.
 
 PEOPLE = "people"
 KINDS = {"spearman": "ρ", "pearson": "r"}

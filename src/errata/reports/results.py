@@ -33,8 +33,6 @@ from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
 from errata.tables.table import Table
 
-# ---- The inputs of a report, and how they are counted.
-
 
 @dataclass(frozen=True)
 class GateVerdict:

@@ -29,8 +29,6 @@ from errata.models.checkpoint import is_available
 from errata.reproduce.experiment import OwnFiles, load_experiment
 from errata.scoring.evaluate import evaluate
 
-# ---- Names in experiment files, their meaning, and the reason if data cannot be had.
-
 T = TypeVar("T")
 
 

@@ -44,9 +44,6 @@ from errata.datasets.fetch import collections
 from errata.io.files import decode, read_bytes
 from errata.io.records import RecordReader, parse_toml
 
-# ---- What a paper printed and how each of its figures is recomputed: the parts of an
-# experiment.
-
 Key = tuple[str, ...]
 IN_WORDS = "~"
 ELSEWHERE = "="

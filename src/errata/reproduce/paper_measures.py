@@ -109,8 +109,7 @@ def constant_place(data: Data, metric: str, text: str, what: str) -> int:
     return 1 + int((others > value).sum())
 
 
-# ---- Measures of Islam & Magnani (2021): likeness and perplexity of their examples, and
-# Scribendi.
+# ---- Measures of Islam & Magnani (2021).
 
 THRESHOLD = 0.8  # of the likeness, section 4.2
 

@@ -27,8 +27,7 @@ from errata.reproduce.data import ExperimentData as Data
 from errata.reproduce.data import at_position, best_first, kept, place, select
 from errata.reproduce.run import measure
 
-# ---- Measures of noise: how far figures of random runs, of resamples and of released files
-# scatter.
+# ---- Measures of noise: how far figures of random runs scatter.
 
 
 def _apart(one: Scores, other: Scores) -> float:

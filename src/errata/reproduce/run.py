@@ -28,8 +28,6 @@ from errata.reproduce.experiment import (
 from errata.tables.cells import Cell
 from errata.tables.table import Column, Table, joined_signatures, signed
 
-# ---- What an experiment file can ask for by name.
-
 Measure = TypeVar("Measure", bound=Callable[..., Any])
 MEASURE_MODULES = ("metric_measures", "paper_measures", "people_measures", "text_measures")
 

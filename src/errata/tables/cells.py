@@ -202,8 +202,6 @@ def _by_ending(cell: Cell) -> dict[str, Cell]:
     return {} if cell is None else {"": cell}
 
 
-# ---- How many digits of a figure people see.
-
 LARGE = 10  # from here on, decimals beyond the first few say nothing
 
 

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-# ---- Templates: files beside the modules that fill them.
-
-
 def package_text(package: str, name: str) -> str:
     """Return the text of a file that belongs to a package of Errata.
 
@@ -177,8 +174,6 @@ def script_json(data: object) -> Markup:
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
 
-
-# ---- Tables.
 
 LONG = 24  # characters; longer texts are wrapped
 ENDLESS = 30  # characters; longer words may be broken anywhere

@@ -9,8 +9,6 @@ from typing import Literal, get_args
 
 from errata.core.errors import InputError, locate, warn_of_data
 
-# ---- What a reader or the guard found in a file: one frozen record per kind of trouble.
-
 Severity = Literal["error", "warning", "note"]
 # What looks wrong as a whole and can be scored nevertheless, if it is meant.
 OVERRULED = ("unrelated", "shifted", "container")

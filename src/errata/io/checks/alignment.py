@@ -29,8 +29,6 @@ from errata.io.checks.text import (
 )
 from errata.kernels import letters
 
-# ---- How alike two texts are, line by line.
-
 # Characters of a line that are compared; time grows with the square.
 COMPARED = 20_000
 MANY = 4096  # lines, before it pays to share them out

@@ -247,8 +247,7 @@ def _share(found: int, asked: int) -> str:
     return f"{found} of {asked} lines ({100 * found / asked:.0f} %)"
 
 
-# ---- Texts whose tokens are not apart: printed as people write them, or in a script without
-# spaces.
+# ---- Texts whose tokens are not apart, by their script or as people write them.
 
 LETTER = re.compile(f"[{SPACELESS}]")
 # Longer than any word of segmented text, long names in katakana included.

@@ -22,8 +22,6 @@ from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import merge_ties
 from errata.data import Judgment, Scores
 
-# ---- Checks that the readers of judgments share.
-
 CLOSE = 0.8  # how alike two words must be to be taken for one: a letter in ten
 LONGEST_TIME = 1e9  # seconds; some thirty years
 

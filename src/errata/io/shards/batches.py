@@ -30,8 +30,7 @@ from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
 from errata.io.shards.plan import SentenceBlock, Sentences, check_equal_counts, count, refuse_xml
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
 
-# ---- Findings batch by batch, reported once: in the words for the whole file, in bounded
-# memory.
+# ---- Findings batch by batch, reported once, in bounded memory.
 
 # As many as a summary may name: the first, five more, and whether there are others.
 KEPT = 7
@@ -90,8 +89,7 @@ class WarningCollector:
                 warn_of_data(said(number))
 
 
-# ---- One batch: lines of files that belong together, checked and made a corpus with its
-# outputs.
+# ---- One batch: lines of files that belong together, as a corpus with its outputs.
 
 BATCH = 16_384  # sentences that a stream, or a task of a run, holds at a time
 CorpusBatch = tuple[Corpus, list[Hypotheses]]

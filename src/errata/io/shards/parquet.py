@@ -27,8 +27,6 @@ from errata.io.shards.inputs import Piece, Shard, groups_of
 from errata.io.shards.plan import check_equal_counts
 from errata.io.slices import NO_VALUE
 
-# ---- Errors of all readers of Parquet: pyarrow is missing, a file is not Parquet.
-
 
 def require_pyarrow() -> Any:
     """The module pyarrow, with ``pyarrow.parquet``."""
@@ -52,8 +50,7 @@ def check_parquet(path: str, remedy: str) -> Iterator[None]:
         raise InputError(f"this is no Parquet file: {said[0]}", path=path, remedy=remedy) from None
 
 
-# ---- The columns of a Parquet file: which it has, whether they are what they should be, their
-# values.
+# ---- The columns of a Parquet file: whether they are what they should be, and their values.
 
 HYPOTHESIS, BY_NAME = "hypothesis", "hyp:"
 _PARTITION = re.compile(r"([^=/\\]+)=([^/\\]*)(?=[/\\])")

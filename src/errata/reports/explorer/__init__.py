@@ -18,8 +18,6 @@ from errata.reports.page import Section
 from errata.reports.results import ReportResults
 from errata.tables.html_table import package_text, render_template, script_json
 
-# ---- The sentence explorer as a section of a page.
-
 HOME = "errata.reports.explorer"
 SCRIPTS = ("store.js", "cards.js", "list.js", "explorer.js")
 BLOCK = 200  # sentences: unpacked in a few milliseconds
@@ -185,9 +183,6 @@ def _text_blocks(sentences: list[rows.SentenceView], index: rows.SentenceIndex) 
                 ]
             )
         )
-
-
-# ---- The sentence explorer in a report.
 
 
 def sentences_section(results: ReportResults) -> Section | None:

@@ -193,9 +193,6 @@ def _harm(
     pieces.template("changed_sentences.html.j2", sentences=sentences)
 
 
-# ---- Pass or fail, with the thresholds.
-
-
 def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> GateVerdict | None:
     """Check the conditions for every system, as `errata compare --fail-if` does."""
     given = results.material

@@ -19,8 +19,6 @@ from errata.reports.results import ReportResults
 from errata.tables.cells import Cell
 from errata.tables.table import Table
 
-# ---- What the check of files found, as tables.
-
 
 def severities(checked: CheckReport) -> str:
     """How many errors, warnings and notes there are, in words."""
@@ -108,8 +106,6 @@ def _place(finding: Finding) -> str:
     line = "" if finding.line is None else f", line {finding.line}"
     return f"{os.path.basename(finding.path) or finding.path}{line}"
 
-
-# ---- How a report was made: the command, the files, the versions and the signatures.
 
 LIBRARIES = ("numpy", "scipy", "rapidfuzz", "sacrebleu", "jinja2")
 

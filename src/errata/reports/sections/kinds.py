@@ -148,10 +148,6 @@ def _number(cell: object) -> float:
     return float(cell) if isinstance(cell, int | float) else math.nan
 
 
-# ---- Which errors are hard: the kinds, the hardest and easiest errors, and who corrects them
-# alone.
-
-
 def difficulty_section(results: ReportResults) -> Section | None:
     """What `errata difficulty` prints, its kinds drawn too, and the way to the map.
 
@@ -183,8 +179,6 @@ def difficulty_section(results: ReportResults) -> Section | None:
     lead = f"An error is hard if few of the {n} systems correct it."
     return pieces.section("Which errors are hard", lead)
 
-
-# ---- Several reference sets: what each annotator changes, and how far they agree.
 
 MOST_PAIRS = 30_000  # of sentences to compare; more take longer than all the rest
 

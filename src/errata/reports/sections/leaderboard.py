@@ -88,9 +88,6 @@ def _lead(results: ReportResults) -> str:
     return f"{n} {plural('system', n)}. {said}.{drawn}"
 
 
-# ---- The trend over stored runs.
-
-
 def trend_section(results: ReportResults) -> Section | None:
     """A line for each system and a chart for each metric over the runs, and all figures."""
     runs = results.material.runs

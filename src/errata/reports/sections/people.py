@@ -17,8 +17,6 @@ from errata.reports.results import ReportResults
 from errata.reports.sections.leaderboard import forest_of
 from errata.scoring.tables import score_table
 
-# ---- Metrics against each other, and against people.
-
 
 def agreement_section(results: ReportResults) -> Section | None:
     """Which metric to believe: agreement with people on systems and on sentences, and a square."""
