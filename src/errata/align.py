@@ -133,10 +133,8 @@ def alignments(
 ) -> list[ThreeWay]:
     """The alignments behind the counts of some sentences, with the reference that each takes."""
     if metric.references == "mix":
-        raise InputError(
-            "imeasure: a mixture of several annotators has no alignment to show",
-            remedy="leave references='nomix' unchanged",
-        )
+        problem = "imeasure: a mixture of several annotators has no alignment to show"
+        raise InputError(problem, remedy="leave references='nomix' unchanged")
     counts = metric.count(corpus, hypotheses)
     chosen = metric.choose(counts)[0]
     found = []

@@ -111,10 +111,8 @@ def read_judged_set(
     """
     chosen = collection(name)
     if not {"outputs", "judgments"} <= {*chosen.roles}:
-        raise InputError(
-            f"{name} has no {'outputs' if 'outputs' not in chosen.roles else 'judgments'}",
-            remedy=f"name one of {', '.join(JUDGED)}",
-        )
+        problem = f"{name} has no {'outputs' if 'outputs' not in chosen.roles else 'judgments'}"
+        raise InputError(problem, remedy=f"name one of {', '.join(JUDGED)}")
     corpus = read_collection(name)
     outputs = role_files(chosen, "outputs", progress)
     systems = tuple(read_systems(outputs, corpus=corpus))
@@ -158,11 +156,9 @@ def read_judged_folder(
             "each sentence and a column for each system",
         )
     if len(rated) > 1 or (said and rated):
-        raise InputError(
-            f"two words from people: {', '.join(Path(file).name for file in (*said, *rated))}",
-            path=files.place,
-            remedy="keep the judgments, or one table of ratings",
-        )
+        problem = f"two words from people: {', '.join(Path(file).name for file in (*said, *rated))}"
+        remedy = "keep the judgments, or one table of ratings"
+        raise InputError(problem, path=files.place, remedy=remedy)
     whole = read_evaluation_set(files)
     if not whole.systems:
         raise InputError("no outputs in the folder", path=files.place, remedy="put outputs/ there")
@@ -171,21 +167,17 @@ def read_judged_folder(
         ratings = read_score_files(rated)[0]
         rows = 0 if ratings.sentences is None else ratings.sentences.shape[1]
         if rows != len(whole.corpus):
-            raise InputError(
-                f"ratings of {rows} sentences, and the corpus has {len(whole.corpus)}",
-                path=rated[0],
-                remedy="write a row for each sentence; leave cells empty where nobody rated",
-            )
+            problem = f"ratings of {rows} sentences, and the corpus has {len(whole.corpus)}"
+            remedy = "write a row for each sentence; leave cells empty where nobody rated"
+            raise InputError(problem, path=rated[0], remedy=remedy)
         return _judged(files.title, own, None, ratings, skipped)
     texts = {system.system: system.sentences for system in whole.systems}
     judgments = list(read_judgment_files(said, base=base, outputs=texts))
     last = max((judgment.sentence for judgment in judgments), default=0)
     if last >= len(whole.corpus):
-        raise InputError(
-            f"a judgment is on sentence {last + base}, and the corpus has {len(whole.corpus)}",
-            path=", ".join(said),
-            remedy="are these the judgments of this corpus?",
-        )
+        problem = f"a judgment is on sentence {last + base}, and the corpus has {len(whole.corpus)}"
+        remedy = "are these the judgments of this corpus?"
+        raise InputError(problem, path=", ".join(said), remedy=remedy)
     return _judged(files.title, own, judgments, None, skipped, base=base)
 
 

@@ -482,12 +482,9 @@ def score_across(
                 )
             )
         except InputError as error:
-            raise InputError(
-                f"{metric.name} on {each.name}: {error.problem}",
-                path=error.path,
-                line=error.line,
-                remedy=error.remedy,
-            ) from None
+            problem = f"{metric.name} on {each.name}: {error.problem}"
+            remedy = error.remedy
+            raise InputError(problem, path=error.path, line=error.line, remedy=remedy) from None
     names = tuple(each.name for each in sets)
     return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
 

@@ -43,10 +43,8 @@ class LogCounts:
 
     def __add__(self, other: LogCounts) -> LogCounts:
         if self.extractor != other.extractor:
-            raise InputError(
-                f"edits found by {self.extractor} and by {other.extractor} do not add up",
-                remedy="count all logs with one extractor",
-            )
+            problem = f"edits found by {self.extractor} and by {other.extractor} do not add up"
+            raise InputError(problem, remedy="count all logs with one extractor")
         total = Counter(self.counts)
         total.update(other.counts)
         result = LogCounts(dict(total), self.extractor)

@@ -249,10 +249,8 @@ def stress(
     chosen = tuple(perturbations)
     base = hypotheses if hypotheses is not None else _first_reference(corpus)
     if len(base) != len(corpus):
-        raise InputError(
-            f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}",
-            remedy="one line per source sentence",
-        )
+        problem = f"{base.system} has {len(base)} sentences, the corpus {len(corpus)}"
+        raise InputError(problem, remedy="one line per source sentence")
     seed = rng if isinstance(rng, int) else int(rng.integers(2**63))
     systems = [Hypotheses(base.system, base.sentences)]
     for perturbation in chosen:
@@ -314,10 +312,8 @@ def _most_pleasing(
 def _first_reference(corpus: Corpus) -> Hypotheses:
     bare = next((i for i, refs in enumerate(corpus.references) if not refs), None)
     if bare is not None:
-        raise InputError(
-            f"sentence {corpus.number(bare)} has no reference to damage",
-            remedy="give the output of a system",
-        )
+        problem = f"sentence {corpus.number(bare)} has no reference to damage"
+        raise InputError(problem, remedy="give the output of a system")
     return Hypotheses(
         "first reference",
         tuple(

@@ -152,17 +152,15 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     plain = (rest if tab else text).strip().replace("\N{MINUS SIGN}", "-")
     found = _CLAIM.fullmatch(_LINE_START.sub("", plain))
     if found is None:
-        raise InputError(
-            f"{plain[:60]!r} is not a signature and a value", path=path, line=line, remedy=REMEDY
-        )
+        problem = f"{plain[:60]!r} is not a signature and a value"
+        raise InputError(problem, path=path, line=line, remedy=REMEDY)
     scorer, *facts = (part.strip() for part in found["signature"].split(" | "))
     short = _SHORT.fullmatch(scorer) if not facts else None
     try:
         metric = _parse_scorer(short["metric"] if short else scorer)
     except InputError as error:
-        raise InputError(
-            error.problem, path=path, line=line, remedy=_remedy(scorer, error)
-        ) from None
+        remedy = _remedy(scorer, error)
+        raise InputError(error.problem, path=path, line=line, remedy=remedy) from None
     return ScoreClaim(
         metric,
         tuple(facts),
@@ -213,21 +211,16 @@ def claims_in(text: str) -> list[ScoreClaim]:
         return [claim for scores in read_score_file(text) for claim in claims_of(scores)]
     claims = list(read_claims(lines, shown_name(text)))
     if not claims:
-        raise InputError(
-            "there is no claim in this file",
-            path=shown_name(text),
-            remedy="write SIGNATURE = VALUE, one a line",
-        )
+        remedy = "write SIGNATURE = VALUE, one a line"
+        raise InputError("there is no claim in this file", path=shown_name(text), remedy=remedy)
     return claims
 
 
 def claims_of(scores: Scores) -> Iterator[ScoreClaim]:
     """What a file of scores claims of its systems: signature and value of each."""
     if MEAN in scores.context:
-        raise InputError(
-            "these are scores of sentences, whose mean is no corpus score",
-            remedy="give what errata score prints without --by-sentence",
-        )
+        problem = "these are scores of sentences, whose mean is no corpus score"
+        raise InputError(problem, remedy="give what errata score prints without --by-sentence")
     for system, value in scores:
         yield replace(parse_claim(f"{scores.signature} = {value!r}"), system=system)
 
@@ -319,10 +312,9 @@ def _drawing(claim: ScoreClaim) -> tuple[int, int]:
     )
     too_many = resamples is not None and resamples > MOST_RESAMPLES
     if claim.has_interval and (not resamples or seed is None or too_many):
-        raise InputError(
-            f"the interval cannot be computed again from {', '.join(filter(None, given))!r}",
-            remedy="paste the signature of scores with resamples and a seed, or the value alone",
-        )
+        problem = f"the interval cannot be computed again from {', '.join(filter(None, given))!r}"
+        remedy = "paste the signature of scores with resamples and a seed, or the value alone"
+        raise InputError(problem, remedy=remedy)
     return resamples or 0, seed or 0
 
 

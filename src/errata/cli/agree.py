@@ -30,18 +30,15 @@ def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     for text in texts:
         name, equals, judges = text.partition("=")
         if not (name and equals):
-            raise InputError(
-                f"--group {text[:100]!r} does not name a group",
-                remedy="write --group NAME=JUDGE,JUDGE",
-            )
+            remedy = "write --group NAME=JUDGE,JUDGE"
+            raise InputError(f"--group {text[:100]!r} does not name a group", remedy=remedy)
         if name in groups:
             raise InputError(f"two groups are called {name!r}", remedy="give each its own name")
         if name == "system" or name.startswith("rank by "):  # headings of their own
             raise InputError(f"a group cannot be called {name!r}", remedy="give it another name")
         if not judges.strip():
-            raise InputError(
-                f"the group {name!r} has no judge", remedy="write --group NAME=JUDGE,JUDGE"
-            )
+            remedy = "write --group NAME=JUDGE,JUDGE"
+            raise InputError(f"the group {name!r} has no judge", remedy=remedy)
         groups[name] = tuple(judgment_options.split_names(judges, "--group"))
     return groups
 

@@ -57,9 +57,8 @@ def command(given: AlignOptions) -> None:
     metrics = [parse(text) for text in given.metrics or VIEWS]
     for metric in metrics:
         if not isinstance(metric, IMeasure | Difficulty | M2):
-            raise InputError(
-                f"{metric.name} has no alignment to show", remedy=f"choose from {', '.join(VIEWS)}"
-            )
+            remedy = f"choose from {', '.join(VIEWS)}"
+            raise InputError(f"{metric.name} has no alignment to show", remedy=remedy)
     if not any(isinstance(metric, Difficulty) for metric in metrics):
         for name, value in (("--extract", given.extractor), ("--dummies", given.dummies)):
             if value:

@@ -119,20 +119,16 @@ def _judged_sets(given: BenchmarkOptions) -> list[JudgedSet]:
     names = list(given.sets) or [name for name in JUDGED if is_available(name)]
     missing = [] if given.sets else [name for name in JUDGED if name not in names]
     if not names:
-        raise InputError(
-            "no data that people judged are on disk",
-            remedy=f"fetch some, as in: errata data get {JUDGED[0]}; or use --sample",
-        )
+        remedy = f"fetch some, as in: errata data get {JUDGED[0]}; or use --sample"
+        raise InputError("no data that people judged are on disk", remedy=remedy)
     if missing:
         note(f"not on disk, and left out: {', '.join(missing)}; fetch them with errata data get")
     judged: list[JudgedSet] = []
     for name in names:
         read = _judged_set(name, given)
         if any(read.name == other.name for other in judged):
-            raise InputError(
-                f"two sets are called {read.name!r}",
-                remedy="give each once, or name folders with NAME=FOLDER",
-            )
+            remedy = "give each once, or name folders with NAME=FOLDER"
+            raise InputError(f"two sets are called {read.name!r}", remedy=remedy)
         judged.append(read)
     based = (_is_folder(n) and each.ratings is None for n, each in zip(names, judged, strict=True))
     if given.base and not any(based):

@@ -308,10 +308,8 @@ class LinksOptions(PlaceOptions):
     def __post_init__(self) -> None:
         """Refuse to replace the links of single judges, for which there is another command."""
         if self.names and self.replace:
-            raise InputError(
-                "--replace does not go with names",
-                remedy="use errata collect judges rotate PLACE NAME",
-            )
+            remedy = "use errata collect judges rotate PLACE NAME"
+            raise InputError("--replace does not go with names", remedy=remedy)
 
 
 @command.command("links", epilog="Example:  errata collect links pilot.db judge1")
@@ -457,17 +455,13 @@ def copy_campaign(given: BackupOptions) -> None:
         from errata.collect.web.database import backup
 
         if database.path is None:
-            raise InputError(
-                "PostgreSQL has its own backups", path=database.name, remedy="use pg_dump"
-            )
+            remedy = "use pg_dump"
+            raise InputError("PostgreSQL has its own backups", path=database.name, remedy=remedy)
         try:
             backup(database, Path(given.target))
         except OSError as error:
-            raise InputError(
-                f"cannot write the file: {error.strerror}",
-                path=given.target,
-                remedy="check the path",
-            ) from None
+            problem = f"cannot write the file: {error.strerror}"
+            raise InputError(problem, path=given.target, remedy="check the path") from None
         print_status(database, given.display)
 
 
@@ -515,11 +509,9 @@ def _import_judgments(given: ImportOptions) -> None:
 
         campaign = AssignmentStore(database).campaign()
         if campaign.design.policy != "adaptive":
-            raise InputError(
-                "only adaptive pairs start from earlier judgments",
-                path=database.name,
-                remedy="give errata rank several files to rank them together",
-            )
+            problem = "only adaptive pairs start from earlier judgments"
+            remedy = "give errata rank several files to rank them together"
+            raise InputError(problem, path=database.name, remedy=remedy)
         counts = earlier_counts(read_judgments(given.table), campaign.systems, [given.table])
         store_earlier(database, counts)
         note(f"adaptive pairs start from {counts.games.sum() / 2:g} earlier comparisons")
@@ -551,15 +543,13 @@ class ChangeOptions(PlaceOptions):
     def __post_init__(self) -> None:
         """Refuse two budgets, and no change."""
         if len(self.budgets) > 1:
-            raise InputError(
-                f"{' and '.join(self.budgets)} are two budgets", remedy="give one of them"
-            )
+            remedy = "give one of them"
+            raise InputError(f"{' and '.join(self.budgets)} are two budgets", remedy=remedy)
         if self.names and self.quota is None:
             raise InputError("judges are named, and no quota", remedy="give --quota")
         if not (self.budgets or self.quota or self.instructions or self.consent):
-            raise InputError(
-                "nothing to change", remedy="give --quota, a budget, --instructions or --consent"
-            )
+            remedy = "give --quota, a budget, --instructions or --consent"
+            raise InputError("nothing to change", remedy=remedy)
 
 
 @command.command("change", epilog="Example:  errata collect change pilot.db --quota 60 ana bo")

@@ -39,9 +39,8 @@ def _parse_scales(texts: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
     for text in texts:
         match = _SCALE.fullmatch(text)
         if match is None:
-            raise InputError(
-                f"--scale {text!r} is no scale", remedy="write fluency or fluency:0-4:bad,good"
-            )
+            remedy = "write fluency or fluency:0-4:bad,good"
+            raise InputError(f"--scale {text!r} is no scale", remedy=remedy)
         name, low, high, labels = match.groups()
         scale: dict[str, Any] = {"name": name.strip()}
         if low is not None:
@@ -477,10 +476,8 @@ def _plan_by_pilot(
             raise InputError("--separate goes with --pilot", remedy="name earlier judgments")
         return design, None
     if not given.separate and design.policy != "adaptive":
-        raise InputError(
-            "a pilot serves to plan the budget, or to start adaptive pairs",
-            remedy="give --separate A B, or --policy adaptive",
-        )
+        problem = "a pilot serves to plan the budget, or to start adaptive pairs"
+        raise InputError(problem, remedy="give --separate A B, or --policy adaptive")
     from errata.collect.planning import design_from_pilot
     from errata.collect.web.campaign import earlier_counts
     from errata.io.judgments import read_judgment_files

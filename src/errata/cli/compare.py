@@ -150,10 +150,8 @@ def command(given: CompareOptions) -> None:
     corpus, systems = given.inputs.read_scored(given.outputs, given.threads)
     metrics, edits = _metrics(given.metrics, corpus, given.extractor)
     if given.by_edit and not corpus.most_references:
-        raise InputError(
-            "without references no edit is right or wrong, and --by-edit has nothing to show",
-            remedy="give corrected texts (--refs) or an M2 file (--gold)",
-        )
+        problem = "without references no edit is right or wrong, and --by-edit has nothing to show"
+        raise InputError(problem, remedy="give corrected texts (--refs) or an M2 file (--gold)")
     if gate.baseline is not None:
         update = gate.update_baseline
         base, others = baseline_output(gate.baseline, corpus, systems, update=update), systems
@@ -275,9 +273,8 @@ def _old_and_new(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses
     """Return the system to compare with, and the others."""
     names = check_old(old, systems)
     if len(systems) < 2:
-        raise InputError(
-            "one output is nothing to compare", remedy="give the old output and then the new one"
-        )
+        remedy = "give the old output and then the new one"
+        raise InputError("one output is nothing to compare", remedy=remedy)
     at = 0 if old is None else names.index(old)
     return systems[at], [*systems[:at], *systems[at + 1 :]]
 

@@ -135,10 +135,8 @@ def _write_texts(file: M2File, given: ConvertOptions, target: str) -> list[str]:
         write_text(text(numbers[0]), target)
         return [target]
     if target == "-":
-        raise InputError(
-            "several files cannot go to standard output",
-            remedy="name them with --output, or choose --annotator or --only-source",
-        )
+        remedy = "name them with --output, or choose --annotator or --only-source"
+        raise InputError("several files cannot go to standard output", remedy=remedy)
     # All texts are made before the first is written: after an error there are no partial results.
     texts = {f"{target}.ref{k}": text(k) for k in numbers or file.corpus.annotators}
     texts = {f"{target}.src": file.corpus.sources, **texts}

@@ -80,9 +80,8 @@ def command(given: CorporaOptions) -> None:
     base = None if given.against is None else parse(given.against)
     metrics = parse_metrics(given.metrics, DEFAULT_METRICS, given.extractor)
     if [base] == metrics:
-        raise InputError(
-            f"{metrics[0].label} is compared with itself", remedy="give another metric with -m"
-        )
+        remedy = "give another metric with -m"
+        raise InputError(f"{metrics[0].label} is compared with itself", remedy=remedy)
     sets = _read_sets(given)
     tables = _corpus_tables(sets, given)
     scored = [each for each in sets if each.systems]
@@ -127,10 +126,8 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
             return halves
         return [e.without_sentences(*inputs.skipped.positions(len(e.corpus))) for e in halves]
     if not given.places:
-        raise InputError(
-            "no corpus is named",
-            remedy="name folders, public data or a .toml file, or use --sample",
-        )
+        remedy = "name folders, public data or a .toml file, or use --sample"
+        raise InputError("no corpus is named", remedy=remedy)
     with ProgressBar("data", after=0.3) as progress:
         sets = read_evaluation_sets(given.places, inputs.files(), progress=progress)
     edited = [each.corpus.has_gold_edits for each in sets]

@@ -120,9 +120,8 @@ def get_sets(given: GetOptions) -> None:
 
     sets = _sets()
     if bool(given.names) == given.everything:
-        raise InputError(
-            "no set named to fetch", remedy="name sets (see errata data list), or give --all"
-        )
+        remedy = "name sets (see errata data list), or give --all"
+        raise InputError("no set named to fetch", remedy=remedy)
     names = sets if given.everything else given.names
     rows = []
     for chosen, file in dict.fromkeys(pair for name in names for pair in files_named(name, sets)):

@@ -138,10 +138,8 @@ class DifficultyOptions(CommandOptions):
             return None
         names = split_names(self.names)
         if len(self.outputs) != 1:
-            raise InputError(
-                "--names belongs to one M2 file with the edits of several systems",
-                remedy="write name=path for each of several files",
-            )
+            problem = "--names belongs to one M2 file with the edits of several systems"
+            raise InputError(problem, remedy="write name=path for each of several files")
         return names
 
 

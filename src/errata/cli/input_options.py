@@ -39,9 +39,8 @@ def parse_metrics(
         metrics = extracting(metrics, extractor)
     for one, other in combinations(metrics, 2):
         if same_metric(one, other):
-            raise InputError(
-                f"{one.label} is given twice", remedy="leave one out, or give it other parameters"
-            )
+            remedy = "leave one out, or give it other parameters"
+            raise InputError(f"{one.label} is given twice", remedy=remedy)
     return metrics
 
 
@@ -170,16 +169,12 @@ def _expand_patterns(paths: tuple[str, ...]) -> tuple[str, ...]:
 def _parse_annotators(texts: tuple[str, ...]) -> tuple[int | Literal["all"], ...]:
     for text in texts:
         if text != "all" and not (text.isdecimal() and text.isascii() and len(text) < 10):
-            raise InputError(
-                f"--annotator {text[:40]!r} is neither a number nor all",
-                remedy="write the number of an annotator",
-            )
+            problem = f"--annotator {text[:40]!r} is neither a number nor all"
+            raise InputError(problem, remedy="write the number of an annotator")
     numbers = [text for text in texts if text != "all"]
     if numbers and "all" in texts:
-        raise InputError(
-            f"--annotator all and --annotator {', '.join(numbers)} are given",
-            remedy="leave out either of them",
-        )
+        problem = f"--annotator all and --annotator {', '.join(numbers)} are given"
+        raise InputError(problem, remedy="leave out either of them")
     return tuple("all" if text == "all" else int(text) for text in texts)
 
 
@@ -265,10 +260,8 @@ class Inputs:
     def require_source(self) -> None:
         """Refuse references without the sentences they correct."""
         if self.refs and not (self.gold or self.source or self.sample):
-            raise InputError(
-                "--source is missing: references correct the sentences of a source",
-                remedy="add --source FILE, one uncorrected sentence a line",
-            )
+            problem = "--source is missing: references correct the sentences of a source"
+            raise InputError(problem, remedy="add --source FILE, one uncorrected sentence a line")
 
     def corpus(self, threads: int | None = None) -> Corpus:
         """Read the corpus, with the annotators and without the sentences asked for."""
@@ -364,9 +357,8 @@ class Inputs:
     ) -> tuple[Corpus, list[Hypotheses]]:
         """Return the corpus and the systems to score on it; there must be one."""
         if not (outputs or self.sample):
-            raise InputError(
-                "no output to score", remedy="name one file per system, or use --sample"
-            )
+            remedy = "name one file per system, or use --sample"
+            raise InputError("no output to score", remedy=remedy)
         corpus = self.corpus(threads)
         return corpus, self.systems(outputs, corpus, threads=threads)
 

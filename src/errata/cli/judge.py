@@ -90,9 +90,8 @@ def _judges(texts: tuple[str, ...], extractor: str | None) -> list[Judge]:
     judges = []
     for metric in parse_metrics(texts, ("judge",), extractor):
         if not isinstance(metric, Judge):
-            raise InputError(
-                f"{metric.name} is no judge", remedy="errata judge takes -m 'judge(...)' only"
-            )
+            remedy = "errata judge takes -m 'judge(...)' only"
+            raise InputError(f"{metric.name} is no judge", remedy=remedy)
         judges.append(metric)
     return judges
 

@@ -164,11 +164,9 @@ class JudgmentInputs:
         every = list(judgments)
         remaining = skipped_judgments(every, self.skipped)
         if len(remaining) == len(every):
-            raise InputError(
-                "no judgment is on a sentence to be left out",
-                path=self.skipped.path,
-                remedy="sentences are counted from 1; leave out --skip-sentences otherwise",
-            )
+            problem = "no judgment is on a sentence to be left out"
+            remedy = "sentences are counted from 1; leave out --skip-sentences otherwise"
+            raise InputError(problem, path=self.skipped.path, remedy=remedy)
         return iter(remaining)
 
     def _read_files(
@@ -267,9 +265,8 @@ def split_names(text: str | None, option: str = "--names") -> list[str]:
         return names
     names = [name.strip() for name in text.split(",")]
     if not all(names):
-        raise InputError(
-            f"{option} {text[:100]!r} has an empty name", remedy="write names as in A,B,C"
-        )
+        remedy = "write names as in A,B,C"
+        raise InputError(f"{option} {text[:100]!r} has an empty name", remedy=remedy)
     return names
 
 

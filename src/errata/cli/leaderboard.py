@@ -46,11 +46,8 @@ class LeaderboardOptions(CommandOptions):
     def __post_init__(self) -> None:
         """Refuse a bundle that would not be called a ZIP archive."""
         if self.bundle is not None and not self.bundle.lower().endswith(".zip"):
-            raise InputError(
-                "a bundle is a ZIP archive",
-                path=self.bundle,
-                remedy="give it a name that ends in .zip",
-            )
+            remedy = "give it a name that ends in .zip"
+            raise InputError("a bundle is a ZIP archive", path=self.bundle, remedy=remedy)
 
 
 @click.command("leaderboard", epilog="Example:  errata leaderboard essays/ --site public/")
@@ -130,10 +127,7 @@ def _folders(board: Board, name: str) -> list[Path]:
     tried = [Path(name), board.folder / name, board.folder / "submissions" / name]
     folder = next((each for each in tried if each.is_dir()), None)
     if folder is None:
-        raise InputError(
-            "there is no such folder",
-            path=name,
-            remedy="a submission is a folder with card.toml and an output",
-        )
+        remedy = "a submission is a folder with card.toml and an output"
+        raise InputError("there is no such folder", path=name, remedy=remedy)
     inside = sorted(card.parent for card in folder.glob("*/card.toml"))
     return [folder] if (folder / "card.toml").exists() or not inside else inside

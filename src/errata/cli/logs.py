@@ -53,10 +53,8 @@ class LogOptions(CommandOptions):
     def __post_init__(self) -> None:
         """Refuse to count nothing."""
         if self.parquet is None and (self.source is None or self.output is None):
-            raise InputError(
-                "no logs given",
-                remedy="name sources and outputs (--source IN OUT), or Parquet files (--parquet)",
-            )
+            remedy = "name sources and outputs (--source IN OUT), or Parquet files (--parquet)"
+            raise InputError("no logs given", remedy=remedy)
 
 
 @click.command(

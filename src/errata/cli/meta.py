@@ -126,26 +126,21 @@ class MetaOptions(CommandOptions):
         scored = self.outputs or self.inputs.sample
         human, judged = self.scores.human, self.people.judgments or self.inputs.sample
         if not (scored or self.scores.files):
-            raise InputError(
-                "no metric to evaluate: outputs and --scores are both missing",
-                remedy="give outputs with --gold or --source and --refs, or --scores, or --sample",
-            )
+            problem = "no metric to evaluate: outputs and --scores are both missing"
+            remedy = "give outputs with --gold or --source and --refs, or --scores, or --sample"
+            raise InputError(problem, remedy=remedy)
         if human and self.people.judgments and self.level == "system":
             raise goes_with("--judgments", "--level sentence or both beside --human")
         ranks = self.level != "sentence" or self.draws_systems
         if self.people.ranker != DEFAULT_RANKER and (human or not ranks):
             raise goes_with("--ranker", "--judgments that are ranked, not --human")
         if "sentences" in self.kinds and not (judged and self.level != "system"):
-            raise InputError(
-                "the figure sentences shows agreement at sentence level",
-                remedy="give --judgments, and --level sentence or both",
-            )
+            problem = "the figure sentences shows agreement at sentence level"
+            raise InputError(problem, remedy="give --judgments, and --level sentence or both")
         for kind in self.kinds & {"scatter", "significance"}:
             if not (judged or human):
-                raise InputError(
-                    f"the figure {kind} compares metrics with people",
-                    remedy="give --judgments or --human",
-                )
+                remedy = "give --judgments or --human"
+                raise InputError(f"the figure {kind} compares metrics with people", remedy=remedy)
 
 
 @click.command(
@@ -227,15 +222,12 @@ def command(given: MetaOptions) -> None:
 def _check_levels(found: MetaInputs, given: MetaOptions) -> None:
     """Refuse sentence level without data on sentences, and scores that would not be read."""
     if "ratings" in given.kinds and (given.level == "system" or found.rated is None):
-        raise InputError(
-            "the figure ratings shows agreement with ratings of outputs",
-            remedy="give them with --human, and --level sentence or both",
-        )
+        problem = "the figure ratings shows agreement with ratings of outputs"
+        raise InputError(problem, remedy="give them with --human, and --level sentence or both")
     if given.level != "sentence" or found.rated is not None:
         return
     if found.judgments is None:
-        raise InputError(
-            "sentence level needs judgments", remedy="give --judgments, or ratings with --human"
-        )
+        remedy = "give --judgments, or ratings with --human"
+        raise InputError("sentence level needs judgments", remedy=remedy)
     if found.human is not None and not given.draws_systems:
         raise goes_with("--human", "--level system or both, or ratings of sentences")

@@ -67,9 +67,8 @@ def _parse_figures(
     paths = [path for _, path in figures]
     for path in paths:
         if paths.count(path) > 1:
-            raise InputError(
-                f"two figures would be drawn into {path!r}", remedy="name a file for each"
-            )
+            remedy = "name a file for each"
+            raise InputError(f"two figures would be drawn into {path!r}", remedy=remedy)
     return figures
 
 
@@ -81,22 +80,17 @@ def _parse_figure(text: str, kinds: Sequence[str], pages: Sequence[str]) -> tupl
     kind, equals, path = text.partition("=")
     if not equals or os.sep in kind:  # ./a=b.svg is a file
         if len(kinds) > 1:
-            raise InputError(
-                f"which figure is to be drawn into {text!r}?",
-                remedy=f"write {' or '.join(f'{kind}=FILE' for kind in kinds)}",
-            )
+            remedy = f"write {' or '.join(f'{kind}=FILE' for kind in kinds)}"
+            raise InputError(f"which figure is to be drawn into {text!r}?", remedy=remedy)
         kind, path = kinds[0], text
     if kind not in kinds:
-        raise InputError(
-            f"there is no figure {kind!r}",
-            remedy=f"{suggest_name(kind, kinds)}known: {', '.join(kinds)}",
-        )
+        remedy = f"{suggest_name(kind, kinds)}known: {', '.join(kinds)}"
+        raise InputError(f"there is no figure {kind!r}", remedy=remedy)
     if kind not in pages:
         figure_form(path)
     elif not (is_page(path) or path.lower().endswith((".svg", ".png", ".pdf"))):
-        raise InputError(
-            f"cannot draw into {path!r}", remedy="use a name in .html, .svg, .png or .pdf"
-        )
+        remedy = "use a name in .html, .svg, .png or .pdf"
+        raise InputError(f"cannot draw into {path!r}", remedy=remedy)
     return kind, path
 
 
@@ -163,10 +157,8 @@ class Bootstrap:
         """Refuse what would take days, and warn about intervals from too few resamples."""
         if self.resamples > MOST_RESAMPLES and not self.no_limits:
             many = f"{self.resamples:.3g}" if self.resamples > 10**12 else f"{self.resamples:,}"
-            raise InputError(
-                f"{many} resamples are more than {MOST_RESAMPLES:,}",
-                remedy="1,000 serve most purposes; --no-limits takes any number",
-            )
+            remedy = "1,000 serve most purposes; --no-limits takes any number"
+            raise InputError(f"{many} resamples are more than {MOST_RESAMPLES:,}", remedy=remedy)
         # With fewer, the ends of the interval are the smallest and the largest value drawn.
         enough = 2 / (1 - self.confidence) - 1e-9
         if 0 < self.resamples < enough:

@@ -272,10 +272,8 @@ def _check_combinations(parameters: Sequence[Parameter], values: Mapping[str, An
             if present(other, written=True):
                 name, _, words = other.partition(" ")
                 value = f" {values[known[name].name]}" if words else ""
-                raise InputError(
-                    f"{each.label} and {shown(name)}{value} are given",
-                    remedy="leave out one of them",
-                )
+                remedy = "leave out one of them"
+                raise InputError(f"{each.label} and {shown(name)}{value} are given", remedy=remedy)
 
 
 def goes_with(name: str, needed: str) -> InputError:

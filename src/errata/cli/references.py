@@ -100,19 +100,15 @@ class ReferencesOptions(CommandOptions):
         known = [each.name for each in self.sets]
         for name in self.curves:
             if name not in known:
-                raise InputError(
-                    f"--curve {name}: there is no such set",
-                    remedy=f"{suggest_name(name, known)}there are: {', '.join(known) or 'none'}",
-                )
+                remedy = f"{suggest_name(name, known)}there are: {', '.join(known) or 'none'}"
+                raise InputError(f"--curve {name}: there is no such set", remedy=remedy)
         scored = bool(self.outputs or self.inputs.sample)
         people = self.people.judgments or self.scores.human
         if people and (self.people.judgments and self.scores.human):
             raise InputError("--judgments and --human are given", remedy="leave out one of them")
         if people and not scored:
-            raise InputError(
-                "--judgments and --human go with outputs to score",
-                remedy="leave them out otherwise",
-            )
+            remedy = "leave them out otherwise"
+            raise InputError("--judgments and --human go with outputs to score", remedy=remedy)
         if self.sets and self.metrics and not scored:
             raise goes_with("--metric", "outputs to score")
         usual = Bootstrap()
@@ -122,9 +118,8 @@ class ReferencesOptions(CommandOptions):
                     raise goes_with(f"--{name}", "outputs to score")
         for kind, _ in self.figures:
             if kind in ("correlations", "rankings") and not self.sets:
-                raise InputError(
-                    f"--figure {kind}= goes with --set", remedy="name the sets to compare"
-                )
+                remedy = "name the sets to compare"
+                raise InputError(f"--figure {kind}= goes with --set", remedy=remedy)
 
     def figure_files(self, kind: str) -> list[str]:
         return [path for each, path in self.figures if each == kind]
@@ -160,9 +155,8 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
     corpus = given.inputs.corpus()
     systems = given.inputs.systems(given.outputs, corpus)
     if len(study.annotators_of(corpus)) < 2:
-        raise InputError(
-            "one reference set cannot be compared with others", remedy="give two or more"
-        )
+        remedy = "give two or more"
+        raise InputError("one reference set cannot be compared with others", remedy=remedy)
     names = _annotator_names(given.inputs)
     with ProgressBar("TER") as progress:
         compared = study.study_references(
@@ -344,23 +338,19 @@ def _draw_sets(
 
     for path in given.figure_files("correlations"):
         if agreements is None:
-            raise InputError(
-                "--figure correlations= needs human data",
-                remedy="give outputs, and --judgments or --human",
-            )
+            remedy = "give outputs, and --judgments or --human"
+            raise InputError("--figure correlations= needs human data", remedy=remedy)
         save_figure(plots.correlation_bars(agreements, names), path)
     for path in given.figure_files("curve"):
         if not curves:
-            raise InputError(
-                "--figure curve= needs a curve", remedy="name outputs, and a set with --curve"
-            )
+            remedy = "name outputs, and a set with --curve"
+            raise InputError("--figure curve= needs a curve", remedy=remedy)
         drawn = {name: lines for name, (_, lines) in curves.items()}
         save_figure(plots.curve_plot(drawn, [headline for headline, _ in curves.values()]), path)
     for path in given.figure_files("rankings"):
         if not scored:
-            raise InputError(
-                "--figure rankings= needs outputs to rank", remedy="name one file per system"
-            )
+            remedy = "name one file per system"
+            raise InputError("--figure rankings= needs outputs to rank", remedy=remedy)
         systems = scored[0].scores[0].systems if people is None else people.systems
         rankings: dict[str, dict[str, Scores]] = {}
         for name, by_set in zip(names, scored, strict=True):

@@ -406,17 +406,11 @@ def run_one_task(given: TaskOptions) -> None:
     manifest = planned_run(folder)
     number = _job_index() if given.index is None else given.index
     if share is not None and number >= share:
-        raise InputError(
-            f"there is no job {number} of {share}",
-            path=given.run.place,
-            remedy="jobs are numbered from 0",
-        )
+        problem = f"there is no job {number} of {share}"
+        raise InputError(problem, path=given.run.place, remedy="jobs are numbered from 0")
     if share is None and number >= len(manifest.tasks):
-        raise InputError(
-            f"there is no task {number}",
-            path=given.run.place,
-            remedy=f"the run has {len(manifest.tasks)} tasks, numbered from 0",
-        )
+        remedy = f"the run has {len(manifest.tasks)} tasks, numbered from 0"
+        raise InputError(f"there is no task {number}", path=given.run.place, remedy=remedy)
     numbers = range(number, len(manifest.tasks), share) if share else [number]
     storage = given.run.storage
     with ProgressBar("tasks") as progress:
@@ -429,9 +423,8 @@ def _job_index() -> int:
         text = os.environ.get(name, "")
         if text.isdecimal() and int(text) >= first:
             return int(text) - first
-    raise InputError(
-        "no task is named", remedy=f"give --index N, or set one of {', '.join(INDICES)}"
-    )
+    remedy = f"give --index N, or set one of {', '.join(INDICES)}"
+    raise InputError("no task is named", remedy=remedy)
 
 
 @command.command("status", epilog="Example:  errata scale status --run big")

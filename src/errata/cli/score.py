@@ -127,9 +127,8 @@ def _streams(metrics: list[Metric], given: ScoreOptions) -> bool:
     ):
         if needs_corpus:
             if given.stream:
-                raise InputError(
-                    f"--stream holds no whole corpus, and {why}", remedy="leave out --stream"
-                )
+                remedy = "leave out --stream"
+                raise InputError(f"--stream holds no whole corpus, and {why}", remedy=remedy)
             return False
     from errata.scoring.accumulator import check_parts
 

@@ -59,9 +59,8 @@ def command(given: StressOptions) -> None:
         raise click.UsageError("no metric to test; name one, as in: errata stress gleu")
     if not (inputs.gold or inputs.source):
         if inputs.refs or given.output or given.attacks:
-            raise InputError(
-                "these files belong to no source", remedy="give --gold, or --source and --refs"
-            )
+            remedy = "give --gold, or --source and --refs"
+            raise InputError("these files belong to no source", remedy=remedy)
         inputs = replace(inputs, sample=True)
     corpus = inputs.corpus(given.threads)
     hypotheses = read_hypotheses(given.output, corpus=corpus) if given.output else None

@@ -196,10 +196,8 @@ def impara_command(given: ImparaOptions) -> None:
 
     inputs, target = given.inputs, given.target
     if not inputs.has_files:
-        raise InputError(
-            "no corrections to learn from",
-            remedy="give --gold, --source and --refs, or --data conll13",
-        )
+        remedy = "give --gold, --source and --refs, or --data conll13"
+        raise InputError("no corrections to learn from", remedy=remedy)
     recipe = given.training.recipe(IMPARA_RECIPE)
     whole = inputs.gold is not None and not (inputs.annotator_numbers or inputs.skipped)
     plan = plan_impara(

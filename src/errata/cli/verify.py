@@ -89,10 +89,8 @@ def _choose_system(name: str | None, systems: list[Hypotheses]) -> str:
     if name is None and len(names) == 1:
         return names[0]
     if name is None:
-        raise InputError(
-            f"the files contain {len(names)} systems",
-            remedy=f"choose one with --for: {', '.join(names)}",
-        )
+        remedy = f"choose one with --for: {', '.join(names)}"
+        raise InputError(f"the files contain {len(names)} systems", remedy=remedy)
     if name not in names:
         raise InputError(f"there is no system {name!r}", remedy=f"there are: {', '.join(names)}")
     return name

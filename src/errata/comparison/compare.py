@@ -184,10 +184,8 @@ def check_slices(columns: Mapping[str, Sequence[str]], sentences: int) -> None:
     """Refuse columns that do not say of every sentence what it belongs to."""
     for name, values in columns.items():
         if len(values) != sentences:
-            raise InputError(
-                f"{name} is known of {len(values)} sentences, the corpus has {sentences}",
-                remedy="give one row per sentence",
-            )
+            problem = f"{name} is known of {len(values)} sentences, the corpus has {sentences}"
+            raise InputError(problem, remedy="give one row per sentence")
 
 
 def slices_changed(

@@ -221,25 +221,19 @@ def _refuse_impossible(condition: Condition, least: float) -> None:
     if {"<": threshold <= least, "<=": threshold < least, ">": threshold >= 1, ">=": threshold > 1}[
         sign
     ]:
-        raise InputError(
-            f"{condition.text!r} never holds: {condition.figure} is between {least:g} and 1",
-            remedy="shares are written as 0.05 or 5 %",
-        )
+        problem = f"{condition.text!r} never holds: {condition.figure} is between {least:g} and 1"
+        raise InputError(problem, remedy="shares are written as 0.05 or 5 %")
 
 
 def _count(
     condition: Condition, comparison: Comparison, name: str, kind: str
 ) -> tuple[float, Interval, tuple[int, ...]]:
     if not comparison.judged:
-        raise InputError(
-            f"{condition.text!r}: without references no edit is right or wrong",
-            remedy="give --gold or --refs",
-        )
+        problem = f"{condition.text!r}: without references no edit is right or wrong"
+        raise InputError(problem, remedy="give --gold or --refs")
     if condition.change:
-        raise InputError(
-            f"{condition.text!r}: {condition.figure} are changes already",
-            remedy="leave 'change of' out",
-        )
+        problem = f"{condition.text!r}: {condition.figure} are changes already"
+        raise InputError(problem, remedy="leave 'change of' out")
     counts = comparison.counts
     if kind:
         counts = _kind(condition, comparison, kind).changes
@@ -289,10 +283,8 @@ def _kind(condition: Condition, comparison: Comparison, name: str) -> KindChange
 
 
 def _unknown(condition: Condition, word: str, known: Sequence[str]) -> InputError:
-    return InputError(
-        f"{condition.text!r}: there is no {word!r} here",
-        remedy=f"{suggest_name(word, known)}known: {', '.join(known[:30])}",
-    )
+    remedy = f"{suggest_name(word, known)}known: {', '.join(known[:30])}"
+    return InputError(f"{condition.text!r}: there is no {word!r} here", remedy=remedy)
 
 
 MEANT = {
@@ -496,9 +488,8 @@ def baseline_output(
     if Path(path).exists():
         return stored_output(path, corpus, new)
     if not update:
-        raise InputError(
-            "there is no baseline yet", path=os.fspath(path), remedy="store one: --update-baseline"
-        )
+        remedy = "store one: --update-baseline"
+        raise InputError("there is no baseline yet", path=os.fspath(path), remedy=remedy)
     message = f"there is no baseline yet: {new[0].system} is compared with itself"
     logging.getLogger(__name__).log(NOTICE, "%s", message)
     return replace(new[0], system=f"{new[0].system} (stored)")
@@ -536,10 +527,8 @@ def check_files_gate(
     The old output is a file or a stored run (``baseline``); the rest is as in ``errata compare``.
     """
     if (old is None) == (baseline is None):
-        raise InputError(
-            "a gate needs the old output or a baseline, and not both",
-            remedy="give old= or baseline=",
-        )
+        remedy = "give old= or baseline="
+        raise InputError("a gate needs the old output or a baseline, and not both", remedy=remedy)
     conditions = [parse_condition(text) for text in fail_if]
     corpus = read_corpus(
         gold=gold, source=source, references=refs, annotators=annotators, tokens=tokens

@@ -383,7 +383,6 @@ def comparison_as_table(comparison: Comparison, *, table: str | None = None) -> 
     everything = comparison_tables(comparison, largest=len(comparison.sentences), every_figure=True)
     known = {each.name.removeprefix(f"{comparison.system}_"): each for each in everything}
     if table is not None and table not in known:
-        raise InputError(
-            f"a comparison has no table {table!r}", remedy=f"it has: {', '.join(known)}"
-        )
+        remedy = f"it has: {', '.join(known)}"
+        raise InputError(f"a comparison has no table {table!r}", remedy=remedy)
     return everything[0] if table is None else known[table]

@@ -189,20 +189,16 @@ def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
     first, dash, last = text.partition("-")
     numbers = (first, last) if dash else (first,)
     if not all(word.isdecimal() and len(word) < MANY_DIGITS for word in numbers):
-        raise InputError(
-            f"cannot read the sentences {text!r}", remedy="write 12 or 3-7, counting from 1"
-        )
+        remedy = "write 12 or 3-7, counting from 1"
+        raise InputError(f"cannot read the sentences {text!r}", remedy=remedy)
     a, b = int(first), int(last or first)
     if not 1 <= a <= b <= size:
-        raise InputError(
-            f"there are no sentences {text} in a corpus of {size}",
-            remedy=f"choose from 1 to {size}, the smaller number first",
-        )
+        remedy = f"choose from 1 to {size}, the smaller number first"
+        raise InputError(f"there are no sentences {text} in a corpus of {size}", remedy=remedy)
     first_left, end_left = (end - sum(gone < end for gone in skipped) for end in (a - 1, b))
     if first_left == end_left:
-        raise InputError(
-            f"of the sentences {text} all are left out", remedy="choose some that are there"
-        )
+        remedy = "choose some that are there"
+        raise InputError(f"of the sentences {text} all are left out", remedy=remedy)
     return range(first_left, end_left)
 
 

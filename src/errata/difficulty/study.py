@@ -158,10 +158,8 @@ def _system_draws(found: DifficultyMap, resamples: int, rng: int | np.random.Gen
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.tally.systems == n
     if not n or not own or (found.tally.solved != found.right.sum(axis=0)).any():
-        raise InputError(
-            "intervals of weights need the systems behind the weights",
-            remedy="compute the weights from the systems (weights='systems')",
-        )
+        remedy = "compute the weights from the systems (weights='systems')"
+        raise InputError("intervals of weights need the systems behind the weights", remedy=remedy)
     generator = np.random.default_rng(rng)
     return generator.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
 
@@ -193,9 +191,8 @@ def missed_by(found: DifficultyMap, system: str) -> list[Error]:
 
 def _check_system(found: DifficultyMap, system: str) -> str:
     if system not in found.systems:
-        raise InputError(
-            f"there is no system {system!r}", remedy=f"known: {', '.join(found.systems)}"
-        )
+        remedy = f"known: {', '.join(found.systems)}"
+        raise InputError(f"there is no system {system!r}", remedy=remedy)
     return system
 
 

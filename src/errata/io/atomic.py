@@ -267,9 +267,8 @@ def _copy_to_stream(content: IO[bytes], name: str) -> None:
 
 
 def _exists(name: str) -> InputError:
-    return InputError(
-        "the file exists", path=name, remedy="give --force to overwrite it, or another name"
-    )
+    remedy = "give --force to overwrite it, or another name"
+    return InputError("the file exists", path=name, remedy=remedy)
 
 
 def _target(name: str) -> Path:

@@ -76,9 +76,8 @@ def mturk_columns(
 
 
 def _missing(title: str, name: str) -> InputError:
-    problem = f"no column {title}"
     remedy = "is this an MTurk result file of a ranking task?"
-    return InputError(problem, path=name, line=1, remedy=remedy)
+    return InputError(f"no column {title}", path=name, line=1, remedy=remedy)
 
 
 # ---- What a column is for, and how people title it, in scores, judgments and ratings.

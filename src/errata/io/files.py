@@ -332,9 +332,8 @@ class _Bounded(RawIOBase):
 
 
 def too_large(name: str, limit: int) -> InputError:
-    problem = f"the input holds more than {limit:,} bytes"
     remedy = "if it really is that large, set ERRATA_MAX_BYTES (as in 8G)"
-    return InputError(problem, path=name, remedy=remedy)
+    return InputError(f"the input holds more than {limit:,} bytes", path=name, remedy=remedy)
 
 
 def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
@@ -432,9 +431,8 @@ def reraise_io_errors(name: str, found: Callable[[], str]) -> Iterator[None]:
 
 def damaged(kind: str, name: str, error: Exception) -> InputError:
     """The error for a compressed file that cannot be undone."""
-    return InputError(
-        f"damaged {kind}file: {error}", path=name, remedy="fetch or compress the file again"
-    )
+    remedy = "fetch or compress the file again"
+    return InputError(f"damaged {kind}file: {error}", path=name, remedy=remedy)
 
 
 # Where str.splitlines breaks a line and we do not (nor do wc, sed, or a text editor).

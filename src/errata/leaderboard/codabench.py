@@ -55,10 +55,9 @@ def _metadata() -> bytes:
     except PackageNotFoundError:
         text = None
     if text is None:
-        raise InputError(
-            f"{DISTRIBUTION} is not installed as a package, so a bundle cannot carry it",
-            remedy="run pip install on the checkout (make demo does), then try again",
-        )
+        problem = f"{DISTRIBUTION} is not installed as a package, so a bundle cannot carry it"
+        remedy = "run pip install on the checkout (make demo does), then try again"
+        raise InputError(problem, remedy=remedy)
     return text.encode("utf-8")
 
 
@@ -141,10 +140,9 @@ def mounted_scores(reference: Path, result: Path) -> dict[str, float]:
         output = next((result / name for name in names if (result / name).is_file()), None)
         if output is None:
             there = ", ".join(sorted(path.name for path in result.iterdir())[:8]) or "nothing"
-            raise InputError(
-                f"there is no output on {files.title}: the submission has {there}",
-                remedy=f"put {' or '.join(names[::2])} into the archive, not in a folder",
-            )
+            problem = f"there is no output on {files.title}: the submission has {there}"
+            remedy = f"put {' or '.join(names[::2])} into the archive, not in a folder"
+            raise InputError(problem, remedy=remedy)
         hypotheses = read_hypotheses(str(output), name="submission", corpus=corpus)
         for text in board.metrics:
             found = evaluate(text, corpus, hypotheses, resamples=0)
@@ -175,11 +173,9 @@ def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
     sources: dict[str, bytes] = {}
     for k, files in enumerate(board.sets):
         if files.skipped is not None:
-            raise InputError(
-                f"{files.title} leaves sentences out, which a bundle cannot do",
-                path=board.path,
-                remedy="write the test set without them (errata convert --skip-sentences)",
-            )
+            problem = f"{files.title} leaves sentences out, which a bundle cannot do"
+            remedy = "write the test set without them (errata convert --skip-sentences)"
+            raise InputError(problem, path=board.path, remedy=remedy)
         named = {"gold": files.gold} if files.gold else {"source": files.source}
         lines.append(f"[sets.{_toml(files.title)}]")
         for role, path in named.items():

@@ -157,11 +157,8 @@ def read_board(folder: PathLike) -> Board:
     """Read ``board.toml`` of a folder, and check all it says but the test sets' content."""
     place = Path(folder)
     if not (place / BOARD).is_file():
-        raise InputError(
-            f"there is no {BOARD} here",
-            path=str(place),
-            remedy="write one with title, metrics and [sets.NAME]; see docs/leaderboard.md",
-        )
+        remedy = "write one with title, metrics and [sets.NAME]; see docs/leaderboard.md"
+        raise InputError(f"there is no {BOARD} here", path=str(place), remedy=remedy)
     reader, file = _read_file(place / BOARD, _BoardFile, "title")
     if bool(file.sets) == file.sample:
         raise reader.error(
@@ -204,11 +201,8 @@ def submission_folders(board: Board) -> list[Path]:
     """The folders of submissions, by name; hidden ones are none."""
     place = board.folder / "submissions"
     if not place.is_dir():
-        raise InputError(
-            "there is no folder submissions",
-            path=str(board.folder),
-            remedy=f"make one, with a folder that has {CARD} and an output for each system",
-        )
+        remedy = f"make one, with a folder that has {CARD} and an output for each system"
+        raise InputError("there is no folder submissions", path=str(board.folder), remedy=remedy)
     return sorted(
         entry for entry in place.iterdir() if entry.is_dir() and not entry.name.startswith(".")
     )
@@ -241,11 +235,8 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     """The submission in a folder: its card, checked, and the outputs that are there."""
     place = Path(folder)
     if not (place / CARD).is_file():
-        raise InputError(
-            f"there is no {CARD}",
-            path=str(place),
-            remedy='write one with system = "...", authors = ["..."] and date = 2026-11-16',
-        )
+        remedy = 'write one with system = "...", authors = ["..."] and date = 2026-11-16'
+        raise InputError(f"there is no {CARD}", path=str(place), remedy=remedy)
     reader, file = _read_file(place / CARD, _CardFile, "system", "authors", "date")
     if len(file.system) > LONGEST_SYSTEM or escape_controls(file.system) != file.system:
         raise reader.error(

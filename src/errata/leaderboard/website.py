@@ -46,11 +46,9 @@ def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
     place = Path(folder)
     for address in pages:
         if (place / address).exists() and not _ours(place / address):
-            raise InputError(
-                "this page was not made by Errata, and is not overwritten",
-                path=str(place / address),
-                remedy="name another folder with --site",
-            )
+            problem = "this page was not made by Errata, and is not overwritten"
+            remedy = "name another folder with --site"
+            raise InputError(problem, path=str(place / address), remedy=remedy)
     try:
         for address in pages:
             (place / address).parent.mkdir(parents=True, exist_ok=True)

@@ -56,10 +56,9 @@ def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> Named
     place = {annotator: k for k, annotator in enumerate(annotators)}
     for annotator in annotators:
         if annotator not in corpus.annotators:
-            raise InputError(
-                f"{corpus.name} has no annotator {annotator}, named in the set {name!r}",
-                remedy=f"it has: {', '.join(map(str, corpus.annotators)) or 'none'}",
-            )
+            problem = f"{corpus.name} has no annotator {annotator}, named in the set {name!r}"
+            remedy = f"it has: {', '.join(map(str, corpus.annotators)) or 'none'}"
+            raise InputError(problem, remedy=remedy)
 
     def renumber(references: tuple[Reference, ...]) -> tuple[Reference, ...]:
         if any(r.implied for r in references):  # nobody found anything to correct
@@ -99,10 +98,8 @@ def on_common_sentences(
     n = len(sets[0].corpus)
     bare = [i for i in range(n) if not all(each.corpus.references[i] for each in sets)]
     if len(bare) == n:
-        raise InputError(
-            "there is no sentence that every reference set corrects",
-            remedy="leave out a set, or join it with another (--set both=A+B)",
-        )
+        remedy = "leave out a set, or join it with another (--set both=A+B)"
+        raise InputError("there is no sentence that every reference set corrects", remedy=remedy)
     return (
         [each.without_sentences(*bare) for each in sets],
         [system.without_sentences(*bare) for system in systems],
@@ -341,10 +338,9 @@ def _reject_duplicates(request: SetRequest, known: Mapping[str, SetRequest]) -> 
         if rivals and request.source != "annotators":  # `_annotator_numbers` checks those
             shown = rivals[0] if part == f"{ANNOTATORS}all" else part
             where = f": in {owner[rivals[0]]} and {holder}" if request.source == "sets" else ""
-            raise InputError(
-                f"the set {request.name!r} holds {shown!r} twice{where}",
-                remedy="a set holds each reference once: leave one of them out",
-            )
+            problem = f"the set {request.name!r} holds {shown!r} twice{where}"
+            remedy = "a set holds each reference once: leave one of them out"
+            raise InputError(problem, remedy=remedy)
         owner[part] = holder
 
 
@@ -395,24 +391,19 @@ def _public_files(name: str, progress: Progress | None) -> tuple[str, ...]:
     for role in ("references", "gold"):
         if role in chosen.roles:
             return role_files(chosen, role, progress)
-    raise InputError(
-        f"the data {name} have no references", remedy=f"they have {', '.join(chosen.roles)}"
-    )
+    remedy = f"they have {', '.join(chosen.roles)}"
+    raise InputError(f"the data {name} have no references", remedy=remedy)
 
 
 def _annotator_numbers(name: str, parts: Sequence[str], corpus: Corpus) -> list[int]:
     if not corpus.annotators:
-        raise InputError(
-            f"the set {name!r} names annotators, and there are none",
-            remedy="give their corrections with --gold or --refs",
-        )
+        remedy = "give their corrections with --gold or --refs"
+        raise InputError(f"the set {name!r} names annotators, and there are none", remedy=remedy)
     if tuple(parts) == ("all",):
         return list(corpus.annotators)
     if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in parts):
-        raise InputError(
-            f"the set {name!r} names annotators by {','.join(parts)[:60]!r}",
-            remedy="write annotator:0,1 with their numbers, or annotator:all",
-        )
+        problem = f"the set {name!r} names annotators by {','.join(parts)[:60]!r}"
+        raise InputError(problem, remedy="write annotator:0,1 with their numbers, or annotator:all")
     numbers = [int(part) for part in parts]
     if len({*numbers}) < len(numbers):
         raise InputError(f"the set {name!r} names an annotator twice", remedy="name each once")

@@ -224,10 +224,8 @@ def annotators_as_systems(
     annotators = annotators_of(corpus)
     shown = _names(annotators, names)
     if len(annotators) < 2:
-        raise InputError(
-            "one annotator cannot be scored against the others",
-            remedy="give two reference sets or more",
-        )
+        remedy = "give two reference sets or more"
+        raise InputError("one annotator cannot be scored against the others", remedy=remedy)
     results = []
     for done, annotator in enumerate(annotators):
         if progress is not None:
@@ -354,9 +352,8 @@ def _corrected_by_all(
     all_of_them = len(annotators_of(corpus))
     keep = [i for i, refs in enumerate(corpus.references) if len(refs) == all_of_them]
     if not keep:
-        raise InputError(
-            "no sentence was corrected by every annotator", remedy="keep fewer annotators"
-        )
+        remedy = "keep fewer annotators"
+        raise InputError("no sentence was corrected by every annotator", remedy=remedy)
     return _select_references(corpus, keep, lambda refs: refs), [
         Hypotheses(
             h.system,

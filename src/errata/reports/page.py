@@ -39,10 +39,8 @@ class Section:
 
     def __post_init__(self) -> None:
         if not _KEY.fullmatch(self.key):
-            raise InputError(
-                f"invalid section key {self.key!r}",
-                remedy="use lower-case letters, digits and hyphens",
-            )
+            remedy = "use lower-case letters, digits and hyphens"
+            raise InputError(f"invalid section key {self.key!r}", remedy=remedy)
 
 
 HOME = "errata.reports"

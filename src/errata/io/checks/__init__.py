@@ -87,9 +87,8 @@ def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> lis
     ]
     for finding in findings:
         if finding.severity == "error":
-            raise InputError(
-                finding.problem, path=finding.path, line=finding.line, remedy=finding.remedy
-            )
+            remedy = finding.remedy
+            raise InputError(finding.problem, path=finding.path, line=finding.line, remedy=remedy)
     return findings
 
 

@@ -289,9 +289,8 @@ def _from_json(
         return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
     except InputError as problem:
         place = f"item {item!r}: " if item else ""
-        raise InputError(
-            place + problem.problem, path=name, line=line, remedy=problem.remedy
-        ) from None
+        remedy = problem.remedy
+        raise InputError(place + problem.problem, path=name, line=line, remedy=remedy) from None
 
 
 def _ranked_groups(

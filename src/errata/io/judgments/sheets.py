@@ -115,9 +115,8 @@ def _assignment(row: dict[str, str], count: int, name: str, line: int, base: int
     item = row.get("HITId", "")
 
     def error(problem: str) -> InputError:
-        return InputError(
-            f"item {item or '?'} of {row['WorkerId']}: {problem}", path=name, line=line
-        )
+        problem = f"item {item or '?'} of {row['WorkerId']}: {problem}"
+        return InputError(problem, path=name, line=line)
 
     # Only the cells that are read: MTurk leaves the last ones out where nobody filled them in.
     if any(

@@ -180,8 +180,7 @@ def content_mark(digest: hashlib.blake2b) -> str:
 
 def changed_file_error(uri: str, what: str) -> InputError:
     problem = f"the file has changed since the run was planned: {what}"
-    remedy = "plan the run again, or bring back the file"
-    return InputError(problem, path=uri, remedy=remedy)
+    return InputError(problem, path=uri, remedy="plan the run again, or bring back the file")
 
 
 def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:

@@ -371,9 +371,8 @@ def _scan_group(
         for cut, other in zip_longest(found[role].cuts, found[lead].cuts):
             if other is not None and (cut is None or cut.sentence != other.sentence):
                 problem = f"the paragraph of sentence {other.sentence} has a second 'S ' line"
-                raise InputError(
-                    problem, path=file.uri, remedy="put a blank line between sentences"
-                )
+                remedy = "put a blank line between sentences"
+                raise InputError(problem, path=file.uri, remedy=remedy)
     return {role: found[role] for role in group}
 
 

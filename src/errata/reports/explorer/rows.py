@@ -153,10 +153,8 @@ def sentence_views(
     judge = judge or Edits(extractor="aligned")
     for h in systems:
         if len(h) != len(corpus):
-            raise InputError(
-                f"{h.system} has {len(h)} sentences, the corpus {len(corpus)}",
-                remedy="one line per source sentence",
-            )
+            problem = f"{h.system} has {len(h)} sentences, the corpus {len(corpus)}"
+            raise InputError(problem, remedy="one line per source sentence")
     changes = _changes(corpus, systems, states)
     gold = with_edits(corpus, judge.gold, judge.extractor)
     weights = _weights(difficulty)
@@ -394,10 +392,8 @@ def _table(scores: Scores, first: Scores) -> Floats:
     if scores.sentences is None or first.sentences is None:
         raise InputError(f"{scores.scorer} has no scores of single sentences")
     if scores.systems != first.systems or scores.sentences.shape != first.sentences.shape:
-        raise InputError(
-            f"{scores.scorer} and {first.scorer} score other systems or sentences",
-            remedy="compare scores of the same outputs",
-        )
+        problem = f"{scores.scorer} and {first.scorer} score other systems or sentences"
+        raise InputError(problem, remedy="compare scores of the same outputs")
     return merge_ties(scores.sentences.T).T
 
 
@@ -540,10 +536,8 @@ def _coded(scores: Scores, sentences: int) -> tuple[Floats, NDArray[np.int64]]:
     """The distinct scores in order, and which one each output has, from 1; 0 is none."""
     table = scores.sentences
     if table is None or table.shape[1] != sentences:
-        raise InputError(
-            f"{scores.scorer} does not score the {sentences} sentences that are shown",
-            remedy="give scores of the same sentences",
-        )
+        problem = f"{scores.scorer} does not score the {sentences} sentences that are shown"
+        raise InputError(problem, remedy="give scores of the same sentences")
     values = merge_ties(table.ravel())
     distinct, codes = np.unique(values, return_inverse=True)
     numbered = np.where(np.isnan(values), 0, codes.ravel() + 1).reshape(table.shape)

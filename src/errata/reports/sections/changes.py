@@ -199,9 +199,8 @@ def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> Gate
     if not given.fail_if or given.corpus is None:
         return given.gate
     if not compared:
-        raise InputError(
-            "there is nothing to hold conditions against", remedy="say which system is --old"
-        )
+        remedy = "say which system is --old"
+        raise InputError("there is nothing to hold conditions against", remedy=remedy)
     verdicts = check_conditions(
         given.fail_if,
         given.corpus,
