@@ -63,11 +63,11 @@ class AgreeOptions(CommandOptions):
     )
     groups: Mapping[str, tuple[str, ...]] = option(
         "--group",
+        "Judges that belong together, by name, or a file with one a line; * are all in no "
+        "other group. Adds agreement within and between groups, and their rankings; repeat it.",
         multiple=True,
         metavar="NAME=JUDGE,...",
         parse=_parse_groups,
-        help="Judges that belong together, by name, or a file with one a line; * are all in no "
-        "other group. Adds agreement within and between groups, and their rankings; repeat it.",
     )
     figures: FigureOptions = figure_option(
         {"rankings": "the ranks of the systems by each --group, joined by lines"}, needs="--group"

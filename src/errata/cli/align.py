@@ -12,7 +12,7 @@ import click
 from errata.cli.input_options import Inputs
 from errata.cli.options import extract_option, metric_option, sentences_option
 from errata.cli.output import CommandOptions, ProgressBar, emit, emit_texts
-from errata.cli.params import argument, goes_with, group, option, takes
+from errata.cli.params import argument, flag, goes_with, group, takes
 from errata.core.errors import InputError
 
 VIEWS = ("imeasure", "difficulty", "m2")
@@ -28,10 +28,8 @@ class AlignOptions(CommandOptions):
     extractor: str | None = extract_option(
         "difficulty: find the edits of all outputs with one tool"
     )
-    dummies: bool = option(
-        "--dummies",
-        default=False,
-        help="difficulty: show also the empty places between tokens that nobody filled.",
+    dummies: bool = flag(
+        "--dummies", "difficulty: show also the empty places between tokens that nobody filled."
     )
 
 

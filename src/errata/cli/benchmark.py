@@ -21,7 +21,7 @@ from errata.cli.input_options import (
 from errata.cli.judgment_options import base_option, ranker_option
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, goes_with, group, option, takes
+from errata.cli.params import argument, flag, goes_with, group, takes
 from errata.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,9 +49,7 @@ class BenchmarkOptions(CommandOptions):
     ranker: str = ranker_option(
         "How judgments become scores of systems (see errata rank); ratings are averaged."
     )
-    contests: bool = option(
-        "--contests", default=False, help="Also print every test that decided a place."
-    )
+    contests: bool = flag("--contests", "Also print every test that decided a place.")
     figures: options.FigureOptions = options.figure_option(
         {figure: f"the table {figure}, a panel for each set" for figure in FIGURES}
     )

@@ -9,7 +9,7 @@ import click
 
 from errata.cli.input_options import Inputs
 from errata.cli.output import CommandOptions, echo_findings, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, flag, group, takes
 from errata.tables.table import signed
 
 
@@ -25,11 +25,9 @@ class CheckOptions(CommandOptions):
         "no_guard",
         needs={"compatible": "--gold or files"},
     )
-    strict: bool = option("--strict", default=False, help="Fail on warnings too.")
-    every: bool = option(
-        "--every",
-        default=False,
-        help="A row for every finding; else the fourth and later of a kind are counted.",
+    strict: bool = flag("--strict", "Fail on warnings too.")
+    every: bool = flag(
+        "--every", "A row for every finding; else the fourth and later of a kind are counted."
     )
 
 

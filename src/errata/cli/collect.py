@@ -27,7 +27,16 @@ from errata.cli.collect_options import (
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
-from errata.cli.params import NameType, argument, choice_option, count_option, group, option, takes
+from errata.cli.params import (
+    NameType,
+    argument,
+    choice_option,
+    count_option,
+    flag,
+    group,
+    option,
+    takes,
+)
 from errata.collect.budget import link_table, outlook_table, status_table
 from errata.collect.design import FileForm
 from errata.core.errors import InputError, escape_controls
@@ -337,11 +346,8 @@ class JudgesOptions(CommandOptions):
     place: str = place_argument()
     names: tuple[str, ...] = _names_argument()
     count: int | None = count_option("--count", "Add so many, named by number.", needs="action add")
-    erase: bool = option(
-        "--erase",
-        default=False,
-        needs="action forget",
-        help="Forget the judgments too; their items return.",
+    erase: bool = flag(
+        "--erase", "Forget the judgments too; their items return.", needs="action forget"
     )
     url: str | None = url_option()
 
@@ -419,9 +425,7 @@ def pause_campaign(given: PlaceOptions) -> None:
 
 @dataclass(frozen=True)
 class CloseOptions(PlaceOptions):
-    forget: bool = option(
-        "--forget", default=False, help="Delete the ids of a panel's participants: pay them first."
-    )
+    forget: bool = flag("--forget", "Delete the ids of a panel's participants: pay them first.")
 
 
 @command.command("close", epilog="Example:  errata collect close study.db --forget")
@@ -471,10 +475,9 @@ def copy_campaign(given: BackupOptions) -> None:
 @dataclass(frozen=True)
 class ImportOptions(PlaceOptions):
     table: str = argument(metavar="FILE")
-    earlier: bool = option(
+    earlier: bool = flag(
         "--earlier",
-        default=False,
-        help="FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs "
+        "FILE holds earlier judgments, in any form that errata rank reads: adaptive pairs "
         "start from them, and they are not merged into the campaign's.",
     )
     url: str | None = url_option(excludes="--earlier")
@@ -591,22 +594,20 @@ class ExportOptions(PlaceOptions):
         "line), or who finished (people).",
         "jsonl",
     )
-    with_blocked: bool = option(
-        "--with-blocked", default=False, help="With the answers of judges who were blocked."
-    )
+    with_blocked: bool = flag("--with-blocked", "With the answers of judges who were blocked.")
     mark: str | None = option(
         "--mark",
+        "Texts: the line where nothing was written (default: empty).",
         metavar="MARK",
         needs="--form texts",
-        help="Texts: the line where nothing was written (default: empty).",
     )
     output: str | None = option(
         "-o",
         "--output",
+        "The file to write; of texts the start of their names, or a folder that ends with /. "
+        "Default: standard output.",
         metavar="PATH",
         writes="stem",
-        help="The file to write; of texts the start of their names, or a folder that ends with /. "
-        "Default: standard output.",
     )
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from errata.cli import params
 from errata.cli.input_options import Inputs
 from errata.cli.options import FiniteRange
 from errata.cli.output import ProgressBar
-from errata.cli.params import argument, choice_option, count_option, goes_with, group, option
+from errata.cli.params import argument, choice_option, count_option, flag, goes_with, group, option
 from errata.collect.design import Allotment, Design, Instruction, Kind, Policy, Sampling, design_of
 from errata.core.errors import InputError, MissingExtraError, escape_controls, install_extra
 
@@ -52,16 +52,16 @@ def _parse_scales(texts: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
 
 
 def _share(flag: str, help: str) -> Any:
-    return option(flag, type=FiniteRange(0, 1), metavar="SHARE", help=help)
+    return option(flag, help, type=FiniteRange(0, 1), metavar="SHARE")
 
 
 def amount_option(flag: str, metavar: str, help: str) -> Any:
     """Declare an option for a number above 0."""
-    return option(flag, type=FiniteRange(0, min_open=True), metavar=metavar, help=help)
+    return option(flag, help, type=FiniteRange(0, min_open=True), metavar=metavar)
 
 
 def _switch(flag: str, help: str) -> Any:
-    return option(f"{flag}/--no-{flag.removeprefix('--')}", help=help)
+    return option(f"{flag}/--no-{flag.removeprefix('--')}", help)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DesignSettings:
         "Scores: by how much a damaged output must be lower (default: a tenth of the scale).",
     )
     block: str | None = option(
-        "--block", metavar="'3 of 5'", help="Block a judge who fails so many of the last controls."
+        "--block", "Block a judge who fails so many of the last controls.", metavar="'3 of 5'"
     )
     policy: Policy | None = choice_option(
         "--policy", Policy, "Which outputs meet (default: balanced)."
@@ -118,25 +118,25 @@ class DesignSettings:
     )
     until: tuple[str, ...] = option(
         "--until",
+        "Pause when this holds, 'A>B' or clusters=3; may be repeated, and then all must hold.",
         multiple=True,
         metavar="RULE",
-        help="Pause when this holds, 'A>B' or clusters=3; may be repeated, and then all must hold.",
     )
     looks: int | None = count_option(
         "--looks", "How often --until is checked, evenly spread (default: 4)."
     )
     alpha: float | None = option(
         "--alpha",
+        "The probability of a wrong stop over all checks (default: 0.05).",
         type=FiniteRange(0, 0.5, min_open=True),
         metavar="SHARE",
-        help="The probability of a wrong stop over all checks (default: 0.05).",
     )
     scales: tuple[dict[str, Any], ...] = option(
         "--scale",
+        "Scores: a scale, as fluency:0-4:bad,good (default: quality:0-100); may be repeated.",
         multiple=True,
         metavar="NAME[:LOW-HIGH[:WORDS]]",
         parse=_parse_scales,
-        help="Scores: a scale, as fluency:0-4:bad,good (default: quality:0-100); may be repeated.",
     )
     side_by_side: bool | None = _switch(
         "--side-by-side", "Scores: all outputs of an item at once (default: one)."
@@ -193,7 +193,7 @@ class DesignSettings:
 
 def text_option(flag: str, help: str) -> Any:
     """Declare an option for the files of a text, in one or several languages."""
-    return option(flag, multiple=True, metavar="[LANGUAGE=]FILE", help=help)
+    return option(flag, help, multiple=True, metavar="[LANGUAGE=]FILE")
 
 
 @dataclass(frozen=True)
@@ -202,11 +202,11 @@ class DesignOptions:
 
     campaign: str | None = option(
         "--campaign",
+        "A campaign file (TOML): settings, inputs, tutorials; options win.",
         metavar="FILE",
-        help="A campaign file (TOML): settings, inputs, tutorials; options win.",
     )
     name: str | None = option(
-        "--name", metavar="NAME", help="The name of the campaign (default: that of its file)."
+        "--name", "The name of the campaign (default: that of its file).", metavar="NAME"
     )
     instructions: tuple[str, ...] = text_option(
         "--instructions", "What judges read first (Markdown); a file for each language."
@@ -216,39 +216,39 @@ class DesignOptions:
     )
     language: str | None = option(
         "--language",
-        metavar="LANGUAGE",
-        help="The language of pages, unless a judge chooses another (default: that of the first "
+        "The language of pages, unless a judge chooses another (default: that of the first "
         "text, or en).",
+        metavar="LANGUAGE",
     )
     text_language: str | None = option(
         "--text-language",
+        "The language of the sentences, for screen readers (default: en).",
         metavar="LANGUAGE",
-        help="The language of the sentences, for screen readers (default: en).",
     )
     documents: str | None = option(
         "--documents",
+        "The document of each sentence, a name a line; context ends with it.",
         metavar="FILE",
-        help="The document of each sentence, a name a line; context ends with it.",
     )
     pilot: tuple[str, ...] = option(
         "--pilot",
+        "Earlier judgments, in any form that errata rank reads: adaptive pairs start from "
+        "them, and --separate plans by them. They are not merged into the campaign's.",
         multiple=True,
         metavar="FILE",
-        help="Earlier judgments, in any form that errata rank reads: adaptive pairs start from "
-        "them, and --separate plans by them. They are not merged into the campaign's.",
     )
     separate: tuple[str, ...] = option(
         "--separate",
+        "The budget: what errata plan estimates from the --pilot to separate these two.",
         nargs=2,
         metavar="A B",
-        help="The budget: what errata plan estimates from the --pilot to separate these two.",
     )
     writers: tuple[str, ...] = option(
         "--writers",
+        "Reviews: the writers of the texts, from export --form texts, so that nobody reviews "
+        "their own (default: the file that was exported beside them, if there is one).",
         multiple=True,
         metavar="FILE",
-        help="Reviews: the writers of the texts, from export --form texts, so that nobody reviews "
-        "their own (default: the file that was exported beside them, if there is one).",
     )
     settings: DesignSettings = group(DesignSettings)
 
@@ -286,8 +286,8 @@ def place_argument() -> Any:
 def url_option(**more: Any) -> Any:
     return option(
         "--url",
+        "The start of links, where judges reach the server by another address.",
         metavar="URL",
-        help="The start of links, where judges reach the server by another address.",
         **more,
     )
 
@@ -319,23 +319,20 @@ class AddressOptions:
     """Where to listen."""
 
     host: str | None = option(
-        "--host", metavar="ADDRESS", help="The address to listen at (default: 127.0.0.1, loopback)."
+        "--host", "The address to listen at (default: 127.0.0.1, loopback).", metavar="ADDRESS"
     )
     port: int | None = count_option("--port", "The port (default: 8765).", most=65535)
     url: str | None = url_option()
     certificate: str | None = option(
-        "--certificate", metavar="FILE", help="Certificate for TLS, with its chain (PEM)."
+        "--certificate", "Certificate for TLS, with its chain (PEM).", metavar="FILE"
     )
-    key: str | None = option("--key", metavar="FILE", help="The key of the certificate (PEM).")
+    key: str | None = option("--key", "The key of the certificate (PEM).", metavar="FILE")
     behind_proxy: str | None = option(
         "--behind-proxy",
+        "Trust what a proxy at these addresses, which has the certificate, reports about callers.",
         metavar="CIDR",
-        help="Trust what a proxy at these addresses, which has the certificate, reports about "
-        "callers.",
     )
-    plain_http: bool = option(
-        "--plain-http", default=False, help="Serve other machines without encryption anyway."
-    )
+    plain_http: bool = flag("--plain-http", "Serve other machines without encryption anyway.")
 
     def address(self, entries: Mapping[str, Any] | None = None) -> Address:
         """Return the address: of these options, else of the campaign file."""

@@ -14,7 +14,7 @@ from errata.cli import options
 from errata.cli.input_options import Inputs, check_old, parse_metrics, score_metrics
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, count_option, group, option, takes
+from errata.cli.params import argument, count_option, flag, group, option, takes
 from errata.core.errors import InputError
 from errata.core.stats import MOST_RESAMPLES
 from errata.metrics import DEFAULT_METRICS
@@ -46,34 +46,32 @@ class Gate:
     bound: options.Bound = options.bound_option()
     baseline: str | None = option(
         "--baseline",
+        "The old system as a stored run (JSON), in place of its output.",
         metavar="FILE",
         excludes="--old",
-        help="The old system as a stored run (JSON), in place of its output.",
     )
-    update_baseline: bool = option(
+    update_baseline: bool = flag(
         "--update-baseline",
-        default=False,
+        "Store the new system in the baseline, unless a condition fails.",
         needs="--baseline",
-        help="Store the new system in the baseline, unless a condition fails.",
     )
     junit: str | None = option(
         "--junit",
+        "Write the verdicts as JUnit XML.",
         metavar="FILE",
         needs="--fail-if",
         writes="file",
-        help="Write the verdicts as JUnit XML.",
     )
     markdown: str | None = option(
         "--markdown",
+        "Write what changed, and the verdicts, as Markdown.",
         metavar="FILE",
         writes="file",
-        help="Write what changed, and the verdicts, as Markdown.",
     )
-    annotate: bool = option(
+    annotate: bool = flag(
         "--annotate",
-        default=False,
+        "Show the verdicts on GitHub (workflow commands on standard error).",
         needs="--fail-if",
-        help="Show the verdicts on GitHub (workflow commands on standard error).",
     )
 
 
@@ -86,13 +84,13 @@ class CompareOptions(CommandOptions):
     metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, "edits")
     scores: tuple[str, ...] = option(
         "--scores",
+        "Compare scores that were computed before, as result.json of errata scale, instead "
+        "of outputs; may be repeated.",
         multiple=True,
         metavar="[NAME=]FILE",
         excludes="outputs or --gold or --source or --refs or --sample or --metric or --slices or "
         "--extract or --tier or --show or --by-edit or --resamples or --seed or --trials or "
         "--fail-if or --baseline or --markdown or --threads",
-        help="Compare scores that were computed before, as result.json of errata scale, instead "
-        "of outputs; may be repeated.",
     )
     old: str | None = options.old_option(
         "The system that the others are compared with. Default: the first."
@@ -106,14 +104,10 @@ class CompareOptions(CommandOptions):
         10,
         least=0,
     )
-    details: bool = option(
-        "--details",
-        default=False,
-        help="Print every table in a terminal, not the answer and one screen.",
+    details: bool = flag(
+        "--details", "Print every table in a terminal, not the answer and one screen."
     )
-    by_edit: bool = option(
-        "--by-edit", default=False, help="Print a row for every edit that changed."
-    )
+    by_edit: bool = flag("--by-edit", "Print a row for every edit that changed.")
     bootstrap: options.Bootstrap = group(options.Bootstrap, "kind")
     trials: int = count_option(
         "--trials",

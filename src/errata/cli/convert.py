@@ -10,7 +10,7 @@ import click
 from errata.cli.input_options import Inputs
 from errata.cli.options import extract_option
 from errata.cli.output import CommandOptions, ProgressBar, emit_written
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, flag, group, option, takes
 from errata.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,14 +34,12 @@ class ConvertOptions(CommandOptions):
     output: str | None = option(
         "-o",
         "--output",
+        "The file to write, or for M2 to text the start of the names of the files. Default: "
+        "standard output.",
         metavar="PATH",
         writes="stem",
-        help="The file to write, or for M2 to text the start of the names of the files. Default: "
-        "standard output.",
     )
-    only_source: bool = option(
-        "--only-source", default=False, help="M2 to text: the sources only, into one file."
-    )
+    only_source: bool = flag("--only-source", "M2 to text: the sources only, into one file.")
     inputs: Inputs = group(
         Inputs,
         "gold",
@@ -52,10 +50,9 @@ class ConvertOptions(CommandOptions):
             **dict.fromkeys(("tokens", "normalise", "no_guard"), "--source"),
         },
     )
-    copy_missing: bool = option(
+    copy_missing: bool = flag(
         "--copy-missing",
-        default=False,
-        help="M2 to text: write the source where an annotator has no reference, as other tools do.",
+        "M2 to text: write the source where an annotator has no reference, as other tools do.",
     )
     extractor: str | None = extract_option(
         "find the edits of texts (by default aligned), or with an M2 file find new edits of its "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, option, takes
+from errata.cli.params import argument, flag, option, takes
 from errata.core.errors import InputError
 from errata.tables.table import Table
 
@@ -25,9 +25,9 @@ SAMPLE = "sample"
 def _base_url_option() -> Any:
     return option(
         "--base-url",
-        metavar="URL",
-        help="Download from URL/OWNER/REPO/COMMIT/PATH; default: ERRATA_DATA_URL or "
+        "Download from URL/OWNER/REPO/COMMIT/PATH; default: ERRATA_DATA_URL or "
         "https://raw.githubusercontent.com.",
+        metavar="URL",
     )
 
 
@@ -35,8 +35,8 @@ def _base_url_option() -> Any:
 class CatalogueOptions:
     catalogue: str | None = option(
         "--catalogue",
+        "Use the sets of this catalogue instead of the built-in ones.",
         metavar="FILE",
-        help="Use the sets of this catalogue instead of the built-in ones.",
     )
 
 
@@ -48,7 +48,7 @@ class ListOptions(CommandOptions):
 @dataclass(frozen=True)
 class GetOptions(CommandOptions):
     names: tuple[str, ...] = argument(metavar="SET...", several=True)
-    everything: bool = option("--all", default=False, help="Fetch every set of the catalogue.")
+    everything: bool = flag("--all", "Fetch every set of the catalogue.")
     base_url: str | None = _base_url_option()
 
 

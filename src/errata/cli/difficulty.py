@@ -14,7 +14,7 @@ from errata.cli import options
 from errata.cli.input_options import Inputs
 from errata.cli.judgment_options import names_option, split_names
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, choice_option, count_option, group, option, takes
+from errata.cli.params import argument, choice_option, count_option, flag, group, option, takes
 from errata.core.errors import InputError
 from errata.difficulty.heatmap import Concealed
 from errata.metrics.difficulty import Matching
@@ -38,15 +38,13 @@ class MetricOptions:
 
     weights: str = option(
         "--weights",
+        "A file of weights; 'none' weighs all errors alike; 'systems' counts them from the "
+        "outputs.",
         default="systems",
         metavar="FILE",
-        help="A file of weights; 'none' weighs all errors alike; 'systems' counts them from the "
-        "outputs.",
     )
-    leave_out: bool = option(
-        "--exclude-own",
-        default=False,
-        help="A system's own corrections do not lower the weights it is scored with.",
+    leave_out: bool = flag(
+        "--exclude-own", "A system's own corrections do not lower the weights it is scored with."
     )
     matching: Matching = choice_option(
         "--matching", Matching, "Compare chunks as the released scorer or as the paper.", "released"
@@ -57,23 +55,16 @@ class MetricOptions:
         5000,
     )
     a: float = option(
-        "--a",
-        type=float,
-        default=1.0,
-        help="The weight is a - (n + b) / (N + c), for n of N systems.",
+        "--a", "The weight is a - (n + b) / (N + c), for n of N systems.", type=float, default=1.0
     )
-    b: float = option("--b", type=float, default=0.0, help="See --a.")
-    c: float = option("--c", type=float, default=0.0, help="See --a.")
+    b: float = option("--b", "See --a.", type=float, default=0.0)
+    c: float = option("--c", "See --a.", type=float, default=0.0)
     extractor: str | None = options.extract_option(
         "find the edits of all outputs with one tool, also of M2 (by default: aligned, for texts)",
         excludes="--mixed",
     )
-    mixed: bool = option(
-        "--mixed", default=False, help="Compare edits given in M2 with edits found in texts."
-    )
-    reextract: bool = option(
-        "--reextract", default=False, help="Find the gold edits with the same tool too."
-    )
+    mixed: bool = flag("--mixed", "Compare edits given in M2 with edits found in texts.")
+    reextract: bool = flag("--reextract", "Find the gold edits with the same tool too.")
 
     @property
     def metric(self) -> Difficulty:
@@ -100,10 +91,7 @@ class DifficultyOptions(CommandOptions):
     names: str | None = names_option()
     scoring: MetricOptions = group(MetricOptions)
     write_weights: str | None = option(
-        "--write-weights",
-        metavar="FILE",
-        writes="file",
-        help="Write the counts behind the weights.",
+        "--write-weights", "Write the counts behind the weights.", metavar="FILE", writes="file"
     )
     types: str = options.types_option()
     tier: int = options.tier_option()
@@ -112,16 +100,14 @@ class DifficultyOptions(CommandOptions):
     )
     chosen: tuple[str, ...] = option(
         "--system",
+        "List the errors only this system corrects, and those it misses.",
         multiple=True,
         metavar="NAME",
-        help="List the errors only this system corrects, and those it misses.",
     )
     figures: options.FigureOptions = options.figure_option(
         {"map": "the heat map, as a page for a browser or a picture"}, pages=("map",)
     )
-    terminal: bool = option(
-        "--terminal", default=False, help="Print the heat map instead of tables."
-    )
+    terminal: bool = flag("--terminal", "Print the heat map instead of tables.")
     sentences: str | None = options.sentences_option(needs=SHOWN)
     conceal: tuple[Concealed, ...] = choice_option(
         "--conceal",

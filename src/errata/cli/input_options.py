@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from errata.cli.output import with_bars
-from errata.cli.params import choice_option, option
+from errata.cli.params import choice_option, flag, option
 from errata.core.errors import InputError
 from errata.core.registry import origin
 
@@ -116,24 +116,23 @@ def read_skip_option(text: str) -> SkippedSentences:
 def skip_option() -> Any:
     return option(
         "--skip-sentences",
+        "Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of "
+        "judgments; or a file with a number or a range a line, # before comments.",
         metavar="FILE|RANGES",
         parse=read_skip_option,
-        help="Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of "
-        "judgments; or a file with a number or a range a line, # before comments.",
     )
 
 
 def sample_option() -> Any:
-    return option("--sample", default=False, help="Use the built-in sample instead of files.")
+    return flag("--sample", "Use the built-in sample instead of files.")
 
 
 def tokens_option(*, required: bool = False, **more: Any) -> Any:
     return option(
         "--tokens",
+        "How texts are tokenised: as_is (at spaces), characters, spacy:LANGUAGE or moses:LANGUAGE.",
         metavar="NAME",
-        help="How texts are tokenised: as_is (at spaces), characters, spacy:LANGUAGE or "
-        "moses:LANGUAGE.",
-        **({"required": True} if required else {"default": "as_is"}),
+        **{"required": True} if required else {"default": "as_is"},
         **more,
     )
 
@@ -184,42 +183,40 @@ class Inputs:
 
     gold: str | None = option(
         "--gold",
+        "Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
         metavar="FILE",
         role="gold",
-        help="Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
     )
     source: str | None = option(
-        "--source", metavar="FILE", role="source", help="The uncorrected sentences, one a line."
+        "--source", "The uncorrected sentences, one a line.", metavar="FILE", role="source"
     )
     refs: tuple[str, ...] = option(
         "--refs",
+        "References: a file of corrected sentences, a folder of such files, or a pattern "
+        "in quotes ('test.ref*'); may be repeated.",
         multiple=True,
         metavar="FILE|FOLDER|PATTERN",
         role="references",
         parse=_expand_patterns,
-        help="References: a file of corrected sentences, a folder of such files, or a pattern "
-        "in quotes ('test.ref*'); may be repeated.",
     )
     missing: str | None = option(
         "--missing",
+        "The line that marks a sentence without a reference; an empty line is an empty reference.",
         metavar="MARK",
         needs="--refs",
-        help="The line that marks a sentence without a reference; an empty line is an empty "
-        "reference.",
     )
-    compatible: bool = option(
+    compatible: bool = flag(
         "--compatible",
-        default=False,
-        needs="--gold",
-        help="Read odd M2 as the official scorer does: several S lines share their edits, "
+        "Read odd M2 as the official scorer does: several S lines share their edits, "
         "edits outside the sentence are dropped with a warning.",
+        needs="--gold",
     )
     annotators: tuple[int | Literal["all"], ...] = option(
         "--annotator",
+        "Only this annotator of the gold; may be repeated; all takes every one.",
         multiple=True,
         metavar="ID",
         parse=_parse_annotators,
-        help="Only this annotator of the gold; may be repeated; all takes every one.",
     )
     sample: bool = sample_option()
     skipped: SkippedSentences | None = skip_option()
@@ -229,7 +226,7 @@ class Inputs:
         Literal["NFC", "NFD"],
         "Put all characters into this Unicode form first: accents composed or apart.",
     )
-    no_guard: bool = option("--no-guard", default=False, help="Skip the alignment check.")
+    no_guard: bool = flag("--no-guard", "Skip the alignment check.")
 
     @property
     def tokenised_by(self) -> str:

@@ -10,7 +10,7 @@ import click
 from errata.cli.input_options import Inputs, parse_metrics
 from errata.cli.options import extract_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, flag, group, option, takes
 from errata.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,15 +35,14 @@ class JudgeOptions(CommandOptions):
     output: str | None = option(
         "-o",
         "--output",
+        "The file of judgments to write, as JSON lines, for errata rank and the like.",
         metavar="PATH",
         writes="file",
         excludes="--dry-run",
-        help="The file of judgments to write, as JSON lines, for errata rank and the like.",
     )
-    dry_run: bool = option(
+    dry_run: bool = flag(
         "--dry-run",
-        default=False,
-        help="Print how many requests would be sent and what they cost; send none. Needs no server "
+        "Print how many requests would be sent and what they cost; send none. Needs no server "
         "where the metric names its model.",
     )
 

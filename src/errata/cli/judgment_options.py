@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from errata.cli.input_options import Inputs, refuse_beside_sample, sample_option, skip_option
-from errata.cli.params import argument, choice_option, count_option, group, option
+from errata.cli.params import argument, choice_option, count_option, flag, group, option
 from errata.core.errors import InputError
 from errata.data import Members
 from errata.human import DEFAULT_RANKER
@@ -48,26 +48,25 @@ def base_option(needs: str = "") -> Any:
 def without_option() -> Any:
     return option(
         "--without",
+        "Remove this system and all its comparisons before anything is ranked; may be repeated.",
         multiple=True,
         metavar="SYSTEM",
-        help="Remove this system and all its comparisons before anything is ranked; may be "
-        "repeated.",
     )
 
 
 def hide_option(**more: Any) -> Any:
     return option(
         "--hide",
+        "Rank this system with the others, but do not show or compare it; may be repeated.",
         multiple=True,
         metavar="SYSTEM",
-        help="Rank this system with the others, but do not show or compare it; may be repeated.",
         **more,
     )
 
 
 def ranker_option(help: str, default: str = DEFAULT_RANKER, **more: Any) -> Any:
     """Declare ``--ranker``: how judgments become scores."""
-    return option("--ranker", default=default, metavar="RANKER", help=help, **more)
+    return option("--ranker", help, default=default, metavar="RANKER", **more)
 
 
 def unit_option(help: str, **more: Any) -> Any:
@@ -97,14 +96,14 @@ class JudgmentInputs:
     sample: bool = sample_option()
     base: int = base_option(needs="judgments")
     leave_out: tuple[str, ...] = option(
-        "--leave-out", multiple=True, metavar="JUDGE", help="Leave out this judge; may be repeated."
+        "--leave-out", "Leave out this judge; may be repeated.", multiple=True, metavar="JUDGE"
     )
     outputs: tuple[str, ...] = option(
         "--outputs",
+        "The systems' outputs; the labels are checked against them.",
         multiple=True,
         metavar="FOLDER|[NAME=]FILE",
         needs="judgments",
-        help="The systems' outputs; the labels are checked against them.",
     )
     labels: Labels = choice_option(
         "--labels",
@@ -116,18 +115,18 @@ class JudgmentInputs:
     )
     statuses: tuple[str, ...] = option(
         "--status",
+        "MTurk assignments that count; default: Approved.",
         multiple=True,
         metavar="STATUS",
         needs="judgments",
-        help="MTurk assignments that count; default: Approved.",
     )
     columns: tuple[str, ...] = option(
         "--columns",
+        "Columns of a table of judgments: judge, sentence, system, rank, score, better, "
+        "worse, item or seconds, as in judge=Annotator,sentence=ID.",
         multiple=True,
         metavar="ROLE=TITLE,...",
         needs="judgments",
-        help="Columns of a table of judgments: judge, sentence, system, rank, score, better, "
-        "worse, item or seconds, as in judge=Annotator,sentence=ID.",
     )
     without: tuple[str, ...] = without_option()
     skipped: SkippedSentences | None = skip_option()
@@ -211,22 +210,21 @@ class PeopleOptions:
 
     judgments: tuple[str, ...] = option(
         "--judgments",
+        "Human rankings in any form that errata rank reads; may be repeated.",
         multiple=True,
         metavar="FILE",
         role="judgments",
-        help="Human rankings in any form that errata rank reads; may be repeated.",
     )
     ranker: str = ranker_option("How judgments become scores (see errata rank).", needs=JUDGED)
     members: Members = members_option(needs=JUDGED)
     unit: Unit = unit_option("The units that a bootstrap of judgments draws.", needs=JUDGED)
     without: tuple[str, ...] = without_option()
     hide: tuple[str, ...] = hide_option(needs="outputs or --scores or --sample")
-    common: bool = option(
+    common: bool = flag(
         "--common",
-        default=False,
-        needs="outputs or --scores or --sample",
-        help="Compare only systems that people and all metrics scored. (A system that only people "
+        "Compare only systems that people and all metrics scored. (A system that only people "
         "scored is always left out.)",
+        needs="outputs or --scores or --sample",
     )
     files: JudgmentInputs = group(
         JudgmentInputs,
@@ -273,9 +271,9 @@ def split_names(text: str | None, option: str = "--names") -> list[str]:
 def names_option() -> Any:
     return option(
         "--names",
-        metavar="A,B,...|FILE",
-        help="The systems' names in their order, where a file has none: bare columns of scores, "
+        "The systems' names in their order, where a file has none: bare columns of scores, "
         "an M2 file with the edits of several systems.",
+        metavar="A,B,...|FILE",
     )
 
 
@@ -285,27 +283,27 @@ class ScoreFiles:
 
     files: tuple[str, ...] = option(
         "--scores",
+        "Scores of a metric from a file instead of computing them: what errata score "
+        "printed or wrote, columns, published tables; may be repeated.",
         multiple=True,
         metavar="[NAME=]FILE",
         role="scores",
-        help="Scores of a metric from a file instead of computing them: what errata score "
-        "printed or wrote, columns, published tables; may be repeated.",
     )
     human: str | None = option(
         "--human",
+        "Human scores instead of judgments: what errata rank printed, columns, or ratings "
+        "with a row for each sentence and a column for each system.",
         metavar="[NAME=]FILE",
         role="human",
-        help="Human scores instead of judgments: what errata rank printed, columns, or ratings "
-        "with a row for each sentence and a column for each system.",
     )
     names: str | None = names_option()
     lower: tuple[str, ...] = option(
         "--lower-is-better",
+        "In these --scores (in all, without a name) lower is better.",
         multiple=True,
         is_flag=False,
         flag_value="*",
         metavar="[NAME]",
-        help="In these --scores (in all, without a name) lower is better.",
     )
 
     def read_scores(self) -> tuple[Scores | None, list[Scores]]:

@@ -12,7 +12,7 @@ import click
 from errata.cli.main import note
 from errata.cli.options import threads_option
 from errata.cli.output import CommandOptions, ProgressBar, echo_findings, emit
-from errata.cli.params import argument, option, takes
+from errata.cli.params import argument, flag, option, takes
 from errata.core.errors import InputError, escape_controls
 
 if TYPE_CHECKING:
@@ -24,22 +24,19 @@ class LeaderboardOptions(CommandOptions):
     folder: str = argument(metavar="FOLDER")
     submissions: tuple[str, ...] = option(
         "--check",
+        "Only check this submission (a folder with card.toml), or all in a folder; may be "
+        "repeated.",
         multiple=True,
         metavar="SUBMISSION",
-        help="Only check this submission (a folder with card.toml), or all in a folder; may be "
-        "repeated.",
     )
-    strict: bool = option("--strict", default=False, help="Fail on warnings too.")
+    strict: bool = flag("--strict", "Fail on warnings too.")
     site: str | None = option(
         "--site",
+        "The folder for the pages. Default: site in the leaderboard's folder.",
         metavar="FOLDER",
-        help="The folder for the pages. Default: site in the leaderboard's folder.",
     )
     bundle: str | None = option(
-        "--codabench",
-        metavar="FILE.zip",
-        writes="file",
-        help="Write a bundle for Codabench as well.",
+        "--codabench", "Write a bundle for Codabench as well.", metavar="FILE.zip", writes="file"
     )
     threads: int | None = threads_option()
 

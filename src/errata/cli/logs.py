@@ -16,36 +16,33 @@ from errata.core.errors import InputError
 class LogOptions(CommandOptions):
     output: str | None = argument(metavar="[OUTPUT]", required=False)
     source: str | None = option(
-        "--source",
-        metavar="FILE",
-        excludes="--parquet",
-        help="The uncorrected sentences, one a line.",
+        "--source", "The uncorrected sentences, one a line.", metavar="FILE", excludes="--parquet"
     )
     parquet: str | None = option(
         "--parquet",
+        "A folder or pattern of Parquet files with source and hypothesis, instead of texts.",
         metavar="PATTERN",
         excludes="output",
-        help="A folder or pattern of Parquet files with source and hypothesis, instead of texts.",
     )
     system: str | None = option(
         "--for",
+        "Which of several systems in Parquet (hyp:NAME).",
         metavar="NAME",
         needs="--parquet",
-        help="Which of several systems in Parquet (hyp:NAME).",
     )
     marks: str | None = option(
         "--marked",
+        "For texts, a table with a row per sentence: accepted, clean (yes, no or nothing), "
+        "and columns for --by; separated by tabs.",
         metavar="FILE",
         excludes="--parquet",
-        help="For texts, a table with a row per sentence: accepted, clean (yes, no or nothing), "
-        "and columns for --by; separated by tabs.",
     )
     slices: tuple[str, ...] = option(
         "--by",
+        "Count by the values of a column too.",
         multiple=True,
         metavar="COLUMN",
         needs="--marked or --parquet",
-        help="Count by the values of a column too.",
     )
     extractor: str | None = extract_option("the tool that finds the edits")
     confidence: float = confidence_option()

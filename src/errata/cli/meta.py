@@ -17,7 +17,16 @@ from errata.cli.judgment_options import (
 )
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, choice_option, count_option, goes_with, group, option, takes
+from errata.cli.params import (
+    argument,
+    choice_option,
+    count_option,
+    flag,
+    goes_with,
+    group,
+    option,
+    takes,
+)
 from errata.core.errors import InputError
 from errata.human import DEFAULT_RANKER
 from errata.meta.evaluate import DEFAULT_CONVENTIONS
@@ -69,29 +78,27 @@ class MetaOptions(CommandOptions):
         needs=(OF_SYSTEMS, PEOPLE),
     )
     tests: bool = option(
-        "--tests/--no-tests", default=True, needs=PEOPLE, help="Significance between metrics."
+        "--tests/--no-tests", "Significance between metrics.", default=True, needs=PEOPLE
     )
-    matrix: bool = option(
+    matrix: bool = flag(
         "--matrix",
-        default=False,
+        "Also: metrics against each other, which is all there is without human data.",
         needs=OF_SYSTEMS,
-        help="Also: metrics against each other, which is all there is without human data.",
     )
-    ensemble: bool = option(
+    ensemble: bool = flag(
         "--ensemble",
-        default=False,
+        "Also: metrics combined, by mean rank and fitted, with each system left out.",
         needs=(OF_SYSTEMS, PEOPLE),
-        help="Also: metrics combined, by mean rank and fitted, with each system left out.",
     )
     conventions: tuple[ConventionName, ...] = option(
         "--convention",
+        "Sentence level: noties, hties, wmt12, wmt13, wmt14, kendall_like, tau_b, tau_c, "
+        "tau_23, accuracy, row_accuracy, row_calibrated, calibrated, seeda, seeda_tau; may be "
+        f"repeated. Default: {', '.join(DEFAULT_CONVENTIONS)}.",
         multiple=True,
         metavar="NAME",
         parse=_parse_conventions,
         needs=("--judgments or --sample", "--level sentence|both"),
-        help="Sentence level: noties, hties, wmt12, wmt13, wmt14, kendall_like, tau_b, tau_c, "
-        "tau_23, accuracy, row_accuracy, row_calibrated, calibrated, seeda, seeda_tau; may be "
-        f"repeated. Default: {', '.join(DEFAULT_CONVENTIONS)}.",
     )
     figures: FigureOptions = figure_option(
         {
@@ -104,10 +111,10 @@ class MetaOptions(CommandOptions):
     )
     outliers: tuple[str, ...] = option(
         "--outlier",
+        "In the scatter plot: draw it hollow, and give r and ρ without it too.",
         multiple=True,
         metavar="SYSTEM",
         needs="--figure scatter",
-        help="In the scatter plot: draw it hollow, and give r and ρ without it too.",
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from errata.cli.params import choice_option, count_option, option
+from errata.cli.params import choice_option, count_option, flag, option
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import MOST_RESAMPLES, plural
 from errata.scoring.resampling import BootstrapKind
@@ -51,12 +51,12 @@ def figure_option(kinds: dict[str, str], *, pages: Sequence[str] = (), needs: st
     drawn = "; ".join(f"{kind}: {what}" for kind, what in kinds.items())
     return option(
         "--figure",
+        f"Draw into FILE, whose name ends in {forms}; may be repeated. {drawn}.",
         multiple=True,
         metavar="[KIND=]FILE",
         parse=partial(_parse_figures, kinds=tuple(kinds), pages=pages),
         needs=needs or (),
         writes="file",
-        help=f"Draw into FILE, whose name ends in {forms}; may be repeated. {drawn}.",
     )
 
 
@@ -116,10 +116,10 @@ def seed_option() -> Any:
 def confidence_option(needs: str = "") -> Any:
     return option(
         "--confidence",
+        "Level of intervals and of tests between systems.",
         type=FiniteRange(0, 1, min_open=True, max_open=True),
         default=0.95,
         needs=needs or (),
-        help="Level of intervals and of tests between systems.",
     )
 
 
@@ -149,9 +149,7 @@ class Bootstrap:
         "auto",
         needs="--resamples above 0",
     )
-    no_limits: bool = option(
-        "--no-limits", default=False, help="Allow any number of resamples, however long it takes."
-    )
+    no_limits: bool = flag("--no-limits", "Allow any number of resamples, however long it takes.")
 
     def __post_init__(self) -> None:
         """Refuse what would take days, and warn about intervals from too few resamples."""
@@ -190,10 +188,10 @@ def metric_option(*default: str, **more: Any) -> Any:
     return option(
         "-m",
         "--metric",
+        "A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
+        + (f" Default: {', '.join(default)}." if default else ""),
         multiple=True,
         metavar="METRIC",
-        help="A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
-        + (f" Default: {', '.join(default)}." if default else ""),
         **more,
     )
 
@@ -202,9 +200,9 @@ def extract_option(what: str, **more: Any) -> Any:
     """Declare ``--extract``: the tool that finds edits."""
     return option(
         "--extract",
-        metavar="NAME",
-        help=f"{what[0].upper()}{what[1:]}: aligned, errant, or errant:PIPELINE with another "
+        f"{what[0].upper()}{what[1:]}: aligned, errant, or errant:PIPELINE with another "
         "spaCy pipeline.",
+        metavar="NAME",
         **more,
     )
 
@@ -212,9 +210,9 @@ def extract_option(what: str, **more: Any) -> Any:
 def tier_option(**more: Any) -> Any:
     return option(
         "--tier",
+        "Group kinds by operation (1), without it (2), or in full (3).",
         type=click.IntRange(1, 3),
         default=3,
-        help="Group kinds by operation (1), without it (2), or in full (3).",
         **more,
     )
 
@@ -222,18 +220,18 @@ def tier_option(**more: Any) -> Any:
 def types_option() -> Any:
     return option(
         "--types",
+        "Kinds of the gold edits: as_is, or assigned by aligned, errant or errant:PIPELINE.",
         default="as_is",
         metavar="NAME",
-        help="Kinds of the gold edits: as_is, or assigned by aligned, errant or errant:PIPELINE.",
     )
 
 
 def sentences_option(**more: Any) -> Any:
     return option(
         "--sentences",
-        metavar="3,5-7",
-        help="The sentences to show, from 1. Default: all in a map, the first ten in a picture of "
+        "The sentences to show, from 1. Default: all in a map, the first ten in a picture of "
         "it, the first three as alignments.",
+        metavar="3,5-7",
         **more,
     )
 
@@ -241,16 +239,16 @@ def sentences_option(**more: Any) -> Any:
 def slices_option(**more: Any) -> Any:
     return option(
         "--slices",
-        metavar="FILE",
-        help="A table with a header and a row for every sentence: domain, level... Length is "
+        "A table with a header and a row for every sentence: domain, level... Length is "
         "always one of the slices.",
+        metavar="FILE",
         **more,
     )
 
 
 def old_option(help: str, **more: Any) -> Any:
     """Declare ``--old``: the name of the system that others are compared with."""
-    return option("--old", metavar="NAME", help=help, **more)
+    return option("--old", help, metavar="NAME", **more)
 
 
 # ---- The gate: conditions under which a build fails.
@@ -269,11 +267,11 @@ def fail_if_option(**more: Any) -> Any:
     """Declare ``--fail-if``; conditions are read before anything is computed."""
     return option(
         "--fail-if",
+        "End with exit code 1 if this is true, as 'm2 < -0.005' (the change), 'R:SPELL recall "
+        "< 0.8' or 'new false alarms > 0 on clean.txt'; may be repeated.",
         metavar="CONDITION",
         multiple=True,
         parse=_parse_conditions,
-        help="End with exit code 1 if this is true, as 'm2 < -0.005' (the change), 'R:SPELL recall "
-        "< 0.8' or 'new false alarms > 0 on clean.txt'; may be repeated.",
         **more,
     )
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from errata.cli.main import verbosity
-from errata.cli.params import choice_option, count_option, group, option
+from errata.cli.params import choice_option, count_option, flag, group
 from errata.core.errors import escape_controls, shorten
 from errata.tables.table import Form, SignatureForm, Table, escaped_json, render
 from errata.tables.terminal import dim
@@ -38,11 +38,8 @@ class Display:
     """How results are printed."""
 
     chosen_form: Form = choice_option("--format", Form, "How to print the result.", "table")
-    json: bool = option(
-        "--json",
-        default=False,
-        excludes="--format table|tsv|latex|markdown|html",
-        help="The same as --format json.",
+    json: bool = flag(
+        "--json", "The same as --format json.", excludes="--format table|tsv|latex|markdown|html"
     )
     digits: int | None = count_option(
         "--digits", "Decimals in tables for people; JSON and TSV have all.", least=0, most=15
@@ -54,10 +51,8 @@ class Display:
         "short",
         envvar="ERRATA_SIGNATURE",
     )
-    safe_cells: bool = option(
-        "--safe-cells",
-        default=False,
-        help="TSV: put ' before texts that a spreadsheet would take for formulas.",
+    safe_cells: bool = flag(
+        "--safe-cells", "TSV: put ' before texts that a spreadsheet would take for formulas."
     )
 
     @property

@@ -84,7 +84,10 @@ def option(
     writes: Literal["", "file", "stem"] = "",
     **settings: Any,
 ) -> Any:
-    """Declare an option; ``settings`` go to click. A default of False makes it a flag."""
+    """Declare an option; the last of ``flags`` may be its help. ``settings`` go to click."""
+    if not flags[-1].startswith("-"):
+        *names, settings["help"] = flags
+        flags = tuple(names)
     if settings.get("multiple") or "nargs" in settings:
         default = () if default is None else default
     elif default is False:
@@ -97,6 +100,11 @@ def option(
     needs = (needs,) if isinstance(needs, str) else needs
     declared = Parameter(flags, settings, needs, excludes, parse, role, writes)
     return field(default=default, metadata={"parameter": declared})
+
+
+def flag(*flags: str, **more: Any) -> Any:
+    """Declare an option without a value."""
+    return option(*flags, default=False, **more)
 
 
 def count_option(

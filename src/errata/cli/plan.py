@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PlanOptions(CommandOptions):
     systems: tuple[str, str] | None = option(
-        "--systems", nargs=2, metavar="A B", help="The two systems to separate."
+        "--systems", "The two systems to separate.", nargs=2, metavar="A B"
     )
     ranker: str = judgment_options.ranker_option("How judgments become scores (see errata rank).")
     confidence: float = confidence_option()
     power: float = option(
         "--power",
+        "Share of campaigns that should separate them.",
         type=FiniteRange(0, 1, min_open=True, max_open=True),
         default=0.8,
-        help="Share of campaigns that should separate them.",
     )
     unit: Unit = judgment_options.unit_option("What simulated campaigns draw.")
     largest: float = option(
         "--largest",
+        "The largest campaign tried, in pilots.",
         type=FiniteRange(1, LARGEST),
         default=100.0,
-        help="The largest campaign tried, in pilots.",
     )
     simulations: int = count_option(
         "--simulations", "Simulated campaigns of each size.", 500, least=50, most=100_000

@@ -10,7 +10,7 @@ import click
 from errata.cli import judgment_options
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, threads_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import choice_option, group, option, takes
+from errata.cli.params import choice_option, flag, group, takes
 from errata.human.ranking import RankingOrder, Reported
 
 if TYPE_CHECKING:
@@ -41,20 +41,17 @@ class RankOptions(CommandOptions):
         "data",
         needs=DRAWN,
     )
-    balanced: bool = option(
+    balanced: bool = flag(
         "--balanced",
-        default=False,
-        needs=DRAWN,
-        help="Draw every unit equally often over all resamples, so that their mean hardly depends "
+        "Draw every unit equally often over all resamples, so that their mean hardly depends "
         "on chance.",
+        needs=DRAWN,
     )
     order: RankingOrder = choice_option(
         "--order", RankingOrder, "What the table is sorted by.", "score", needs=DRAWN
     )
     hide: tuple[str, ...] = judgment_options.hide_option()
-    head_to_head: bool = option(
-        "--head-to-head", default=False, help="Add the table of pairs with sign tests."
-    )
+    head_to_head: bool = flag("--head-to-head", "Add the table of pairs with sign tests.")
     figures: FigureOptions = figure_option({"ranking": "scores with their ranges"}, needs=DRAWN)
     threads: int | None = threads_option()
     files: judgment_options.JudgmentInputs = group(judgment_options.JudgmentInputs)

@@ -21,7 +21,7 @@ from errata.cli.judgment_options import (
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
-from errata.cli.params import argument, count_option, goes_with, group, option, takes
+from errata.cli.params import argument, count_option, flag, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
@@ -59,19 +59,19 @@ class ReferencesOptions(CommandOptions):
     )
     sets: tuple[SetRequest, ...] = option(
         "--set",
+        "Compare whole reference sets: NAME=FILE,FILE (texts or M2), NAME=annotator:0,1 (of "
+        "--gold or --refs; annotator:all), NAME=data:COLLECTION (public data), or NAME=SET+SET "
+        "(sets named before); repeat it.",
         multiple=True,
         metavar="NAME=...",
         parse=_parse_sets,
-        help="Compare whole reference sets: NAME=FILE,FILE (texts or M2), NAME=annotator:0,1 (of "
-        "--gold or --refs; annotator:all), NAME=data:COLLECTION (public data), or NAME=SET+SET "
-        "(sets named before); repeat it.",
     )
     curves: tuple[str, ...] = option(
         "--curve",
+        "With --set: scores against the number of references of this set; may be repeated.",
         multiple=True,
         metavar="SET",
         needs=("--set", SCORED),
-        help="With --set: scores against the number of references of this set; may be repeated.",
     )
     metrics: tuple[str, ...] = metric_option(*METRICS)
     people: PeopleOptions = group(PeopleOptions, needs={"*": "--set", "without": SCORED})
@@ -84,7 +84,7 @@ class ReferencesOptions(CommandOptions):
         least=0,
         excludes="--set",
     )
-    cased: bool = option("--cased", default=False, help="Count changes of case as edits in sTER.")
+    cased: bool = flag("--cased", "Count changes of case as edits in sTER.")
     figures: FigureOptions = figure_option(
         {
             "edits": "the kinds of edit by annotator or set",

@@ -10,26 +10,24 @@ import click
 from errata.cli.main import print_stderr
 from errata.cli.options import extract_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, option, takes
+from errata.cli.params import argument, flag, option, takes
 
 
 @dataclass(frozen=True)
 class ReproduceOptions(CommandOptions):
     experiments: tuple[str, ...] = argument(metavar="[PAPER|FILE.toml|all]...", several=True)
-    summary: bool = option(
-        "--summary",
-        default=False,
-        help="Print the findings and how many cells match, not every cell.",
+    summary: bool = flag(
+        "--summary", "Print the findings and how many cells match, not every cell."
     )
     extractor: str | None = extract_option(
         "the tool for tables with ERRANT's types; without ERRANT these cells are not run"
     )
     model: str = option(
         "--model",
+        "The language model that replaces GPT-2 (smollm2, or any other; see errata metrics "
+        "scribendi). GPT-2 itself is run too where its weights are on disk.",
         default="trigram",
         metavar="NAME",
-        help="The language model that replaces GPT-2 (smollm2, or any other; see errata metrics "
-        "scribendi). GPT-2 itself is run too where its weights are on disk.",
     )
 
 

@@ -15,7 +15,7 @@ from errata.cli.input_options import Inputs, parse_metrics
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FiniteRange, confidence_option, metric_option
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit
-from errata.cli.params import argument, choice_option, count_option, group, option, takes
+from errata.cli.params import argument, choice_option, count_option, flag, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS, METRICS
 from errata.scale.executors import Executor
@@ -57,17 +57,17 @@ class RunFolder:
 
     place: str = option(
         "--run",
+        "The folder of the run; also an address such as s3://bucket/run.",
         metavar="FOLDER",
         required=True,
-        help="The folder of the run; also an address such as s3://bucket/run.",
     )
     storage_options: dict[str, Any] = option(
         "--storage",
+        "An option for the object store (fsspec), as endpoint_url=http://127.0.0.1:5000; "
+        "anything but text as JSON. It is not kept with the run.",
         multiple=True,
         metavar="KEY=VALUE",
         parse=_parse_storage,
-        help="An option for the object store (fsspec), as endpoint_url=http://127.0.0.1:5000; "
-        "anything but text as JSON. It is not kept with the run.",
     )
 
     @property
@@ -91,24 +91,24 @@ class RunInputs:
     outputs: tuple[str, ...] = argument(metavar="[[NAME=]PATTERN...]", several=True)
     parquet: str | None = option(
         "--parquet",
+        "Parquet files with source, references and outputs as columns, instead of texts.",
         metavar="PATTERN",
-        help="Parquet files with source, references and outputs as columns, instead of texts.",
     )
     places: tuple[str, ...] = option(
         "--sets",
+        "Test sets with the outputs on them, as errata corpora reads them: folders or a "
+        ".toml file; may be repeated.",
         multiple=True,
         metavar="PLACE",
         excludes="outputs or --gold or --source or --refs or --parquet",
-        help="Test sets with the outputs on them, as errata corpora reads them: folders or a "
-        ".toml file; may be repeated.",
     )
     metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS, needs=NAMED)
     shard_bytes: int | None = option(
         "--shard-size",
+        "About how much text a task reads; default 64M.",
         metavar="SIZE",
         parse=_parse_size,
         needs=NAMED,
-        help="About how much text a task reads; default 64M.",
     )
     shard_sentences: int | None = count_option(
         "--shard-sentences", "Sentences of a shard, instead of its size.", needs=NAMED
@@ -193,26 +193,26 @@ class EngineOptions:
     )
     scheduler: str | None = option(
         "--scheduler",
+        "Dask: a running scheduler (tcp://... or tls://...); default: a new one, on this "
+        "machine only.",
         metavar="ADDRESS",
         needs="--engine dask",
-        help="Dask: a running scheduler (tcp://... or tls://...); default: a new one, on this "
-        "machine only.",
     )
     certificates: tuple[str, str, str] | None = option(
         "--certificates",
+        "Dask over tls://: the files of the authority, of the certificate and its key.",
         nargs=3,
         metavar="CA CERT KEY",
         needs="--scheduler",
-        help="Dask over tls://: the files of the authority, of the certificate and its key.",
     )
     life: float = option(
         "--life",
+        "Replace a worker of this run after so long without a sign of life.",
         type=FiniteRange(1, min_open=False),
         default=60.0,
         metavar="SECONDS",
         needs="--engine local|dask",
         excludes="--scheduler",
-        help="Replace a worker of this run after so long without a sign of life.",
     )
     allow_failed: int = count_option(
         "--allow-failed",
@@ -289,7 +289,7 @@ class ReduceOptions(FolderOptions):
 
 @dataclass(frozen=True)
 class CleanOptions(FolderOptions):
-    everything: bool = option("--all", default=False, help="Remove the plan and the result too.")
+    everything: bool = flag("--all", "Remove the plan and the result too.")
 
 
 @click.group("scale", epilog=f"Example:  {EXAMPLE}")

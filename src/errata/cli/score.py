@@ -11,7 +11,7 @@ import click
 from errata.cli.input_options import Inputs, parse_metrics, score_metrics
 from errata.cli.options import Bootstrap, extract_option, metric_option, threads_option, tier_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
-from errata.cli.params import argument, group, option, takes
+from errata.cli.params import argument, flag, group, option, takes
 from errata.core.errors import InputError
 from errata.io.files import COMPRESSIONS
 from errata.metrics import DEFAULT_METRICS
@@ -34,36 +34,28 @@ class ScoreOptions(CommandOptions):
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
     metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS)
-    sentences: bool = option(
-        "--by-sentence", default=False, excludes="--by-type", help="Print a row for every sentence."
-    )
-    compare: bool = option(
+    sentences: bool = flag("--by-sentence", "Print a row for every sentence.", excludes="--by-type")
+    compare: bool = flag(
         "--compare",
-        default=False,
+        "Add paired-bootstrap p-values between systems.",
         needs="--resamples above 0",
         excludes="--by-type",
-        help="Add paired-bootstrap p-values between systems.",
     )
-    by_type: bool = option(
-        "--by-type",
-        default=False,
-        help="F, success and false alarms by kind of edit (errant, edits).",
+    by_type: bool = flag(
+        "--by-type", "F, success and false alarms by kind of edit (errant, edits)."
     )
     extractor: str | None = extract_option(
         "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs "
         "with one tool"
     )
     tier: int = tier_option(needs="--by-type")
-    details: bool = option(
-        "--details",
-        default=False,
-        excludes="--by-type",
-        help="With several metrics: a table for each of them.",
+    details: bool = flag(
+        "--details", "With several metrics: a table for each of them.", excludes="--by-type"
     )
     bootstrap: Bootstrap = group(Bootstrap)
     stream: bool | None = option(
         "--stream/--no-stream",
-        help="Read files batch by batch, in bounded memory, with the same scores. Default: if they "
+        "Read files batch by batch, in bounded memory, with the same scores. Default: if they "
         f"have over {LARGE // 10**6:,} MB together.",
     )
     threads: int | None = threads_option()

@@ -19,15 +19,15 @@ class StressOptions(CommandOptions):
     named: tuple[str, ...] = argument(metavar="METRIC...", several=True)
     output: str | None = option(
         "--damage",
+        "The output to damage. Default: the first reference of every sentence.",
         metavar="[NAME=]FILE",
-        help="The output to damage. Default: the first reference of every sentence.",
     )
     attacks: tuple[str, ...] = option(
         "--attack",
+        "A text made to please a metric, scored like the others; may be repeated.",
         multiple=True,
         metavar="[NAME=]FILE",
         role="attacks",
-        help="A text made to please a metric, scored like the others; may be repeated.",
     )
     metrics: tuple[str, ...] = options.metric_option()
     inputs: Inputs = group(Inputs)

@@ -33,10 +33,10 @@ class TokeniseOptions:
     output: str | None = option(
         "-o",
         "--output",
+        "The file to write; or a folder (FOLDER/, always of several texts) for files of the "
+        "same names. Default: standard output.",
         metavar="PATH",
         writes="stem",
-        help="The file to write; or a folder (FOLDER/, always of several texts) for files of the "
-        "same names. Default: standard output.",
     )
     display: Display = group(
         Display, needs=dict.fromkeys(("chosen_form", "json", "safe_cells"), "--output")

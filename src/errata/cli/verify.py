@@ -26,8 +26,8 @@ class VerifyOptions(CommandOptions):
     inputs: Inputs = group(Inputs)
     system: str | None = option(
         "--for",
+        "The system with the score, where there are outputs of several systems.",
         metavar="NAME",
-        help="The system with the score, where there are outputs of several systems.",
     )
     confidence: float = confidence_option()
     threads: int | None = threads_option()
