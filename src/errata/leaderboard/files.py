@@ -27,7 +27,7 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,11 +50,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Card:
-    """What a submission says of itself; ``outputs`` are file names by test set."""
+    """What a submission says of itself; ``outputs`` are file names by test set.
 
-    system: str
-    authors: tuple[str, ...]
-    date: str
+    ``output`` is the file where there is only one test set.
+    """
+
+    system: str = ""
+    authors: Texts = ()
+    date: datetime.date | str = ""
     description: str = ""
     link: str = ""
     paper: str = ""
@@ -62,6 +65,7 @@ class Card:
     data: str = ""
     model: str = ""
     group: str = ""
+    output: str = ""
     outputs: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -118,22 +122,6 @@ class _BoardFile:
     sets: Mapping[str, Any] = field(default_factory=dict)
     sample: bool = False
     codabench: _Codabench = _Codabench()
-
-
-@dataclass(frozen=True)
-class _CardFile:
-    system: str = ""
-    authors: Texts = ()
-    date: datetime.date | str = ""
-    description: str = ""
-    link: str = ""
-    paper: str = ""
-    licence: str = ""
-    data: str = ""
-    model: str = ""
-    group: str = ""
-    output: str = ""
-    outputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def _read_file(path: Path, kind: type[T], *required: str) -> tuple[RecordReader, T]:
@@ -237,7 +225,7 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     if not (place / CARD).is_file():
         remedy = 'write one with system = "...", authors = ["..."] and date = 2026-11-16'
         raise InputError(f"there is no {CARD}", path=str(place), remedy=remedy)
-    reader, file = _read_file(place / CARD, _CardFile, "system", "authors", "date")
+    reader, file = _read_file(place / CARD, Card, "system", "authors", "date")
     if len(file.system) > LONGEST_SYSTEM or escape_controls(file.system) != file.system:
         raise reader.error(
             "the name does not fit into a table",
@@ -263,13 +251,11 @@ def card_of(board: Board, folder: PathLike) -> Submission:
             + ", ".join(board.groups),
         )
     names = _output_names(board, reader, file)
-    texts = {
-        each.name: getattr(file, each.name).strip()
-        for each in fields(Card)
-        if each.name not in ("authors", "date", "outputs")
+    values: dict[str, Any] = {
+        key: value.strip() if isinstance(value, str) else value for key, value in vars(file).items()
     }
-    authors = _words(reader, "authors", file.authors)
-    card = Card(authors=authors, date=str(file.date)[:10], outputs=names, **texts)
+    values |= {"authors": _words(reader, "authors", file.authors), "date": str(file.date)[:10]}
+    card = Card(**{**values, "outputs": names})
     found = {name: place / file for name, file in names.items()}
     return Submission(submission_name(place), place, card, found)
 
@@ -289,7 +275,7 @@ def _check_place(reader: RecordReader, file: str) -> None:
         raise reader.error(f"there is no file {shown!r}", "output", remedy=remedy)
 
 
-def _output_names(board: Board, reader: RecordReader, card: _CardFile) -> dict[str, str]:
+def _output_names(board: Board, reader: RecordReader, card: Card) -> dict[str, str]:
     """Return the file of each test set: as the card says, or by the usual names."""
     sets, named = [each.title for each in board.sets], dict(card.outputs)
     for name in named:

@@ -28,7 +28,6 @@ from errata.reports.sections.leaderboard import forest_of
 from errata.scoring.tables import metric_heading, unique_labels
 from errata.tables.cells import as_text, score_format, score_formats, unit
 from errata.tables.html_table import package_text, render_template, table_html
-from errata.tables.table import Table
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -162,8 +161,12 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
     best = [metric_heading(scores) for scores in results]
     parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
     for scores, detail in zip(results, details, strict=True):
-        named = _called(detail, f"{ranked.name}, {scores.label}: clusters and parts")
-        named = _as_shown(named, scores)
+        # With the digits, or the percent, that scores of this metric are shown with.
+        formats = score_formats(scores, (scores.headline, *scores.parts), 2)
+        spread = [name for name in detail.columns if name.endswith(" interval")]
+        formats |= dict.fromkeys(spread, formats[scores.headline])
+        title = f"{ranked.name}, {scores.label}: clusters and parts{unit([scores])}"
+        named = replace(detail, formats={**detail.formats, **formats}, title=title)
         parts.append(table_html(named, f"{key}-{scores.label}", folded=True, links=links))
     title = "Leaderboard" if len(board.sets) == 1 else f"Leaderboard: {ranked.name}"
     return Section(
@@ -173,18 +176,6 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
         lead="Systems between two lines do not differ significantly on these sentences.",
         tables=(table, *details),
     )
-
-
-def _as_shown(table: Table, scores: Scores) -> Table:
-    """A ranking with the digits, or the percent, that scores of this metric are shown with."""
-    formats = score_formats(scores, (scores.headline, *scores.parts), 2)
-    intervals = [name for name in table.columns if name.endswith(" interval")]
-    own = formats | dict.fromkeys(intervals, formats[scores.headline])
-    return replace(table, formats={**table.formats, **own}, title=table.title + unit([scores]))
-
-
-def _called(table: Table, title: str) -> Table:
-    return replace(table, title=title)
 
 
 def history_section(
@@ -200,7 +191,7 @@ def history_section(
         parts.append(chart_html(_trend(name, results[0], several)))
         formats = {scores.label: score_format(scores, scores.headline) for scores in results}
         title = f"{name}: every run, the newest first{unit(results)}"
-        table = replace(_called(standings.history_table(several), title), formats=formats)
+        table = replace(standings.history_table(several), title=title, formats=formats)
         tables.append(table)
         parts.append(table_html(table, f"history-{name}", folded=len(several) > 12))
     if not parts:

@@ -53,20 +53,8 @@ class BestScore(NamedTuple):
     lead: Literal["best", "tie", ""] = ""
 
 
-Cell = (
-    str
-    | int
-    | float
-    | bool
-    | Interval
-    | Estimate
-    | Ranks
-    | PValue
-    | RankChange
-    | RankedScore
-    | BestScore
-    | None
-)
+Plain = str | int | float | bool | None
+Cell = Plain | Interval | Estimate | Ranks | PValue | RankChange | RankedScore | BestScore
 ENDINGS: tuple[str, ...] = ("", " low", " high", " p", " place")
 MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
 

@@ -22,16 +22,8 @@ from errata.io.records import parse_integer
 from errata.io.rows import column_key, csv_rows
 
 HEADER = (
-    "srclang",
-    "trglang",
-    "srcIndex",
-    "segmentId",
-    "judgeID",
-    "system1Id",
-    "system1rank",
-    "system2Id",
-    "system2rank",
-    "rankingID",
+    *("srclang", "trglang", "srcIndex", "segmentId", "judgeID"),
+    *("system1Id", "system1rank", "system2Id", "system2rank", "rankingID"),
 )
 UNREAD = ("documentId", "pairId", "time", "date")  # of the WMT, of no use here
 SYSTEM_COLUMNS = ("id", "rank", "number")
