@@ -437,21 +437,19 @@ def judged_edit_table(
     edits = [each.edit for each in several]
     tokens = [sources[each.sentence].split() for each in several]
     words = [" ".join(t[e.start : e.end]) for t, e in zip(tokens, edits, strict=True)]
+    columns = [
+        Column("sentence", [number(each.sentence) for each in several]),
+        Column("system", [each.system for each in several]),
+        Column("annotator", [each.annotator for each in several]),
+        Column("start", [edit.start for edit in edits]),
+        Column("end", [edit.end for edit in edits]),
+        Column("source", words),
+        Column("correction", [edit.replacement for edit in edits]),
+        Column("kind", [edit.kind for edit in edits]),
+        Column("edit is", [each.verdict for each in several]),
+    ]
     return Table.of(
-        [
-            Column("sentence", [number(each.sentence) for each in several]),
-            Column("system", [each.system for each in several]),
-            Column("annotator", [each.annotator for each in several]),
-            Column("start", [edit.start for edit in edits]),
-            Column("end", [edit.end for edit in edits]),
-            Column("source", words),
-            Column("correction", [edit.replacement for edit in edits]),
-            Column("kind", [edit.kind for edit in edits]),
-            Column("edit is", [each.verdict for each in several]),
-        ],
-        title=f"{label}: the edits that were compared",
-        name=label,
-        signature=signature,
+        columns, title=f"{label}: the edits that were compared", name=label, signature=signature
     )
 
 

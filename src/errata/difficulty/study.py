@@ -335,21 +335,17 @@ def error_table(
 ) -> Table:
     """Errors with their sentence around them; ``intervals`` belong to the weights."""
     bounds = [] if intervals is None else [Interval(*ends) for ends in intervals.tolist()]
-    return Table.of(
-        [
-            Column("sentence", [found.corpus.number(error.sentence) for error in several]),
-            Column("weight", [error.weight for error in several], ".3f"),
-            *([] if intervals is None else [Column("interval", bounds, ".2f")]),
-            Column("kind", [error.edit.kind or "-" for error in several]),
-            Column("error", [error.tokens or "(nothing)" for error in several]),
-            Column("correction", [error.edit.replacement or "(nothing)" for error in several]),
-            Column("in context", [_context(found, error) for error in several]),
-            Column("corrected by", [", ".join(error.corrected_by) for error in several]),
-        ],
-        title=title,
-        name=name,
-        signature=signature,
-    )
+    columns = [
+        Column("sentence", [found.corpus.number(error.sentence) for error in several]),
+        Column("weight", [error.weight for error in several], ".3f"),
+        *([] if intervals is None else [Column("interval", bounds, ".2f")]),
+        Column("kind", [error.edit.kind or "-" for error in several]),
+        Column("error", [error.tokens or "(nothing)" for error in several]),
+        Column("correction", [error.edit.replacement or "(nothing)" for error in several]),
+        Column("in context", [_context(found, error) for error in several]),
+        Column("corrected by", [", ".join(error.corrected_by) for error in several]),
+    ]
+    return Table.of(columns, title=title, name=name, signature=signature)
 
 
 def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:

@@ -397,19 +397,15 @@ def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
     """What the guard found, the fourth and later of a kind counted."""
     rows = [(each.name, finding) for each in checked for finding in summarise(each.findings)]
     paths = [finding.path.replace("\\", "/") for _, finding in rows]
-    return Table.of(
-        [
-            Column("submission", [name for name, _ in rows]),
-            Column("severity", [finding.severity for _, finding in rows]),
-            Column("file", [path.rpartition("/")[2] for path in paths]),
-            Column("line", [finding.line for _, finding in rows]),
-            Column("problem", [finding.problem for _, finding in rows], width=40),
-            Column("remedy", [finding.remedy for _, finding in rows], width=30),
-        ],
-        title="Findings",
-        name="findings",
-        signature=signed("board", "check"),
-    )
+    columns = [
+        Column("submission", [name for name, _ in rows]),
+        Column("severity", [finding.severity for _, finding in rows]),
+        Column("file", [path.rpartition("/")[2] for path in paths]),
+        Column("line", [finding.line for _, finding in rows]),
+        Column("problem", [finding.problem for _, finding in rows], width=40),
+        Column("remedy", [finding.remedy for _, finding in rows], width=30),
+    ]
+    return Table.of(columns, title="Findings", name="findings", signature=signed("board", "check"))
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:
