@@ -153,7 +153,16 @@ def command(given: CompareOptions) -> None:
         base, others = _old_and_new(systems, given.old)
     columns = None if given.slices is None else read_slices(given.slices, corpus)
     compared, verdicts = _compare(given, corpus, base, others, columns, metrics, edits)
-    _write_verdicts(gate, verdicts, compared, began)
+    # Write what build servers read, and annotate the run.
+    from errata.comparison.gate import gate_summary, github_annotations, junit_xml
+    from errata.io.atomic import write_bytes
+
+    if gate.junit is not None:
+        write_bytes(junit_xml(verdicts, time.monotonic() - began), gate.junit)
+    if gate.markdown is not None:
+        write_bytes(gate_summary(verdicts, compared).encode("utf-8"), gate.markdown)
+    for line in github_annotations(verdicts) if gate.annotate else ():
+        click.echo(line, err=True)
     display = given.display
     tables = _tables(verdicts, compared, corpus, given)
     emit(tables, display)
@@ -217,24 +226,6 @@ def _compare(
         bound=given.gate.bound,
     )
     return whole, verdicts
-
-
-def _write_verdicts(
-    gate: Gate,
-    verdicts: Sequence[CheckedCondition],
-    comparisons: Sequence[Comparison],
-    began: float,
-) -> None:
-    """Write what build servers read, and annotate the run."""
-    from errata.comparison.gate import gate_summary, github_annotations, junit_xml
-    from errata.io.atomic import write_bytes
-
-    if gate.junit is not None:
-        write_bytes(junit_xml(verdicts, time.monotonic() - began), gate.junit)
-    if gate.markdown is not None:
-        write_bytes(gate_summary(verdicts, comparisons).encode("utf-8"), gate.markdown)
-    for line in github_annotations(verdicts) if gate.annotate else ():
-        click.echo(line, err=True)
 
 
 def _tables(

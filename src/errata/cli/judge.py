@@ -72,7 +72,9 @@ def command(given: JudgeOptions) -> None:
         with ProgressBar(judge.name) as progress:
             scores = evaluate(judge, corpus, systems, resamples=0, progress=progress)
         judged = judge.judged(corpus, systems)
-        name = _judge_name(judge, judged.models)
+        # Return the name of the model, with the parameters that differ from the defaults.
+        more = judge.label.partition("(")[2].rstrip(")")
+        name = "+".join(judged.models) + (f" ({more})" if more else "")
         sessions.append(Session(name, scores, judged))
         rankings += rankings_of(judged, corpus, systems, name, absolute=judge.group == 1)
     if output is not None:
@@ -93,9 +95,3 @@ def _judges(texts: tuple[str, ...], extractor: str | None) -> list[Judge]:
             raise InputError(f"{metric.name} is no judge", remedy=remedy)
         judges.append(metric)
     return judges
-
-
-def _judge_name(judge: Judge, models: tuple[str, ...]) -> str:
-    """Return the name of the model, with the parameters that differ from the defaults."""
-    more = judge.label.partition("(")[2].rstrip(")")
-    return "+".join(models) + (f" ({more})" if more else "")

@@ -92,7 +92,14 @@ class _SafeStderr:
 
 def run(command: click.Command, arguments: list[str] | None) -> int:
     """Run a command line and return its exit code; every failure is printed as one line."""
-    _prepare_streams()
+    # Let every text be printed, whatever the encoding of the terminal.
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed()), "utf-8")
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     warnings.simplefilter("always", DataWarning)
     warnings.showwarning = _warner()
     show_traceback.set(bool(os.environ.get("ERRATA_TRACEBACK")))
@@ -138,7 +145,14 @@ def _failed(error: BaseException) -> int:
             _print_error("interrupted")
             return INTERRUPTED
         case click.ClickException():
-            _show_usage(error)
+            # Print a usage error as click does, with control characters escaped.
+            context = getattr(error, "ctx", None)
+            if context is not None:
+                print_stderr(context.get_usage())
+                names = context.help_option_names
+                if names:
+                    print_stderr(f"Try '{context.command_path} {names[-1]}' for help.\n")
+            print_stderr(f"Error: {escape_controls(shorten(error.format_message()))}")
             return error.exit_code
         case PluginError():
             _print_error(str(error))
@@ -186,17 +200,6 @@ def note(message: str) -> None:
 
 def _print_error(message: str) -> None:
     print_stderr(f"errata: {escape_controls(shorten(message))}")
-
-
-def _show_usage(error: click.ClickException) -> None:
-    """Print a usage error as click does, with control characters escaped."""
-    context = getattr(error, "ctx", None)
-    if context is not None:
-        print_stderr(context.get_usage())
-        names = context.help_option_names
-        if names:
-            print_stderr(f"Try '{context.command_path} {names[-1]}' for help.\n")
-    print_stderr(f"Error: {escape_controls(shorten(error.format_message()))}")
 
 
 def _fault(error: BaseException) -> str:
@@ -279,17 +282,6 @@ class _Closed(io.RawIOBase):
 
     def write(self, _: Any) -> NoReturn:
         raise OSError(errno.EBADF, "standard output is closed")
-
-
-def _prepare_streams() -> None:
-    """Let every text be printed, whatever the encoding of the terminal."""
-    if sys.stdin is None:
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed()), "utf-8")
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
 
 
 def _drop(name: str) -> None:

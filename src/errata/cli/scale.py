@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from errata.io.storage import Folder
     from errata.scale.executors import EngineSettings
     from errata.scale.manifest import Manifest, MetricPlan
-    from errata.scale.run import RunOutcome
 
 
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
@@ -373,15 +372,7 @@ def _finish(
             reducing=reading,
             said=note,
         )
-    _note_outcome(outcome, folder)
-    tables = run_tables(
-        outcome.sets, form=display.form, confidence=confidence, digits=display.digits
-    )
-    emit(tables, display)
-
-
-def _note_outcome(outcome: RunOutcome, folder: Folder) -> None:
-    """Print how many tasks were counted, and what was lost."""
+    # Print how many tasks were counted, and what was lost.
     before = max(0, outcome.tasks - outcome.counted)
     parts = [f"{outcome.counted} of {outcome.tasks} tasks counted now, {before} before"]
     if outcome.damaged:
@@ -391,6 +382,10 @@ def _note_outcome(outcome: RunOutcome, folder: Folder) -> None:
     note(f"{'; '.join(parts)}; result in {folder.place}/result.json")
     for name, number in outcome.left_out:
         note(f"{name}: sentence {number} was left out: it ended the process that counted it")
+    tables = run_tables(
+        outcome.sets, form=display.form, confidence=confidence, digits=display.digits
+    )
+    emit(tables, display)
 
 
 @command.command("task", epilog="Example:  errata scale task --run big --index 17")

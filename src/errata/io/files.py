@@ -336,8 +336,14 @@ def too_large(name: str, limit: int) -> InputError:
     return InputError(f"the input holds more than {limit:,} bytes", path=name, remedy=remedy)
 
 
-def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
-    """Refuse devices, which have no end or no text, and files beyond the limit."""
+def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
+    if name == "<stdin>":
+        if sys.stdin is None:
+            raise InputError("standard input is closed", path=name, remedy="give a file")
+        return nullcontext(sys.stdin.buffer)
+    if is_url(path):
+        return open_url(os.fspath(path), storage)
+    # Refuse devices, which have no end or no text, and files beyond the limit.
     status = os.stat(path)
     if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
         real = os.path.realpath(path)
@@ -346,16 +352,6 @@ def _check_kind(path: PathLike, name: str, bounded: bool) -> None:
             raise InputError("this is a device and not a file", path=name, remedy="name a file")
     if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
         raise too_large(name, most_bytes())
-
-
-def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
-    if name == "<stdin>":
-        if sys.stdin is None:
-            raise InputError("standard input is closed", path=name, remedy="give a file")
-        return nullcontext(sys.stdin.buffer)
-    if is_url(path):
-        return open_url(os.fspath(path), storage)
-    _check_kind(path, name, bounded)
     return Path(path).open("rb")
 
 

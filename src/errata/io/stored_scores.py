@@ -295,7 +295,15 @@ def from_stored_json(data: Any, name: str) -> Scores:
 
     def array(key: str, values: Any, *shape: int) -> Floats:
         try:
-            return _array(values, shape)
+            # Return nested lists as an array of a shape, in which -1 is any size.
+            array = np.array(_numbers(values), np.float64)
+            if array.size == 0 and array.ndim != len(shape):  # [] does not say its other dimension
+                array = array.reshape([max(size, 0) for size in shape])
+            if array.ndim != len(shape) or any(
+                a != b for a, b in zip(array.shape, shape, strict=True) if b != -1
+            ):
+                raise ValueError(f"numbers of shape {array.shape} and not {shape}")
+            return array
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise reader.error(str(error)[:100], key) from None
 
@@ -333,18 +341,6 @@ def _numbers(values: Any) -> Any:
     if isinstance(values, str) and values in _NO_NUMBERS:
         return _NO_NUMBERS[values]
     raise TypeError(f"{values!r} is not a number")
-
-
-def _array(values: Any, shape: tuple[int, ...]) -> Floats:
-    """Return nested lists as an array of a shape, in which -1 is any size."""
-    array = np.array(_numbers(values), np.float64)
-    if array.size == 0 and array.ndim != len(shape):  # [] does not say its other dimension
-        array = array.reshape([max(size, 0) for size in shape])
-    if array.ndim != len(shape) or any(
-        a != b for a, b in zip(array.shape, shape, strict=True) if b != -1
-    ):
-        raise ValueError(f"numbers of shape {array.shape} and not {shape}")
-    return array
 
 
 def _tsv_lines(scores: Scores, path: str) -> list[str]:

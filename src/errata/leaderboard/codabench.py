@@ -39,16 +39,7 @@ def own_wheel() -> tuple[str, dict[str, bytes]]:
     stem = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
     wheel = "Wheel-Version: 1.0\nGenerator: errata\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     carried = _package_files(resources.files("errata"), "errata")
-    carried[f"{stem}.dist-info/METADATA"] = _metadata()
-    carried[f"{stem}.dist-info/WHEEL"] = wheel.encode()
-    record = [f"{name},{_digest(data)},{len(data)}" for name, data in carried.items()]
-    record.append(f"{stem}.dist-info/RECORD,,")
-    carried[f"{stem}.dist-info/RECORD"] = ("\n".join(record) + "\n").encode()
-    return f"{stem}-py3-none-any.whl", carried
-
-
-def _metadata() -> bytes:
-    """Return the metadata of the installed distribution, which name what it depends on."""
+    # Return the metadata of the installed distribution, which name what it depends on.
     try:
         found = distribution(DISTRIBUTION)
         text = found.read_text("METADATA") or found.read_text("PKG-INFO")  # of a source tree
@@ -58,7 +49,12 @@ def _metadata() -> bytes:
         problem = f"{DISTRIBUTION} is not installed as a package, so a bundle cannot carry it"
         remedy = "run pip install on the checkout (make demo does), then try again"
         raise InputError(problem, remedy=remedy)
-    return text.encode("utf-8")
+    carried[f"{stem}.dist-info/METADATA"] = text.encode("utf-8")
+    carried[f"{stem}.dist-info/WHEEL"] = wheel.encode()
+    record = [f"{name},{_digest(data)},{len(data)}" for name, data in carried.items()]
+    record.append(f"{stem}.dist-info/RECORD,,")
+    carried[f"{stem}.dist-info/RECORD"] = ("\n".join(record) + "\n").encode()
+    return f"{stem}-py3-none-any.whl", carried
 
 
 def _package_files(folder: Traversable, name: str) -> dict[str, bytes]:

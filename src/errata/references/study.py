@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -183,16 +183,15 @@ def _disagreements(
     )
 
 
-def _select_references(
-    corpus: Corpus,
-    keep: Sequence[int],
-    references: Callable[[tuple[Reference, ...]], tuple[Reference, ...]],
+def _select(
+    corpus: Corpus, keep: Sequence[int], references: Sequence[tuple[Reference, ...]]
 ) -> Corpus:
+    """Some sentences of a corpus, with these references in place of their own."""
     return replace(
         corpus,
         documents=tuple(corpus.documents[i] for i in keep) if corpus.documents else (),
         sources=tuple(corpus.sources[i] for i in keep),
-        references=tuple(references(corpus.references[i]) for i in keep),
+        references=tuple(references[i] for i in keep),
     )
 
 
@@ -208,6 +207,38 @@ def _as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -
     )
 
 
+def _score_annotators(
+    corpus: Corpus,
+    metric: Metric,
+    names: Sequence[str] | None,
+    *,
+    own: bool,
+    progress: Progress | None = None,
+    **drawing: int,
+) -> list[Scores]:
+    """Each annotator's text scored against his or her ``own`` references, or all the others."""
+    annotators = annotators_of(corpus)
+    shown = _names(annotators, names)
+    results = []
+    for done, annotator in enumerate(annotators):
+        if progress is not None:
+            progress(done, len(annotators))
+        chosen = [
+            tuple(r for r in refs if (r.annotator == annotator) == own)
+            for refs in corpus.references
+        ]
+        keep = [
+            i
+            for i, refs in enumerate(corpus.references)
+            if chosen[i] and any(r.annotator == annotator for r in refs)
+        ]
+        if keep:
+            part = _select(corpus, keep, chosen)
+            system = _as_system(corpus, annotator, shown[annotator], keep)
+            results.append(evaluate(metric, part, [system], guard=False, **drawing))
+    return results
+
+
 def annotators_as_systems(
     corpus: Corpus,
     metric: Metric,
@@ -221,36 +252,11 @@ def annotators_as_systems(
 
     One result per annotator, over the sentences that he or she and another corrected.
     """
-    annotators = annotators_of(corpus)
-    shown = _names(annotators, names)
-    if len(annotators) < 2:
+    if len(annotators_of(corpus)) < 2:
         remedy = "give two reference sets or more"
         raise InputError("one annotator cannot be scored against the others", remedy=remedy)
-    results = []
-    for done, annotator in enumerate(annotators):
-        if progress is not None:
-            progress(done, len(annotators))
-
-        def others(refs: tuple[Reference, ...], own: int = annotator) -> tuple[Reference, ...]:
-            return tuple(r for r in refs if r.annotator != own)
-
-        keep = [
-            i
-            for i, refs in enumerate(corpus.references)
-            if len(others(refs)) == len(refs) - 1 and others(refs)
-        ]
-        if keep:
-            results.append(
-                evaluate(
-                    metric,
-                    _select_references(corpus, keep, others),
-                    [_as_system(corpus, annotator, shown[annotator], keep)],
-                    resamples=resamples,
-                    rng=rng,
-                    guard=False,
-                )
-            )
-    return results
+    drawing = {"resamples": resamples, "rng": rng}
+    return _score_annotators(corpus, metric, names, own=False, progress=progress, **drawing)
 
 
 def self_check(
@@ -261,27 +267,7 @@ def self_check(
     It falls short where a metric cannot find the gold edits again in the corrected text, or where
     edits and text of a reference do not fit.
     """
-    annotators = annotators_of(corpus)
-    shown = _names(annotators, names)
-    results = []
-    for annotator in annotators:
-
-        def by_annotator(
-            refs: tuple[Reference, ...], self: int = annotator
-        ) -> tuple[Reference, ...]:
-            return tuple(r for r in refs if r.annotator == self)
-
-        keep = [i for i, refs in enumerate(corpus.references) if by_annotator(refs)]
-        results.append(
-            evaluate(
-                metric,
-                _select_references(corpus, keep, by_annotator),
-                [_as_system(corpus, annotator, shown[annotator], keep)],
-                resamples=0,
-                guard=False,
-            )
-        )
-    return results
+    return _score_annotators(corpus, metric, names, own=True, resamples=0)
 
 
 @dataclass(frozen=True)
@@ -354,7 +340,7 @@ def _corrected_by_all(
     if not keep:
         remedy = "keep fewer annotators"
         raise InputError("no sentence was corrected by every annotator", remedy=remedy)
-    return _select_references(corpus, keep, lambda refs: refs), [
+    return _select(corpus, keep, corpus.references), [
         Hypotheses(
             h.system,
             tuple(h.sentences[i] for i in keep),

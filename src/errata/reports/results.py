@@ -283,6 +283,3 @@ class ReportResults:
         """The system that the first metric puts first, else people."""
         first = self.scores[0] if self.scores else self.people
         return None if first is None or not len(first) else first.systems[first.order[0]]
-
-    def output_of(self, name: str) -> Hypotheses | None:
-        return next((each for each in self.material.systems if each.system == name), None)

@@ -265,19 +265,6 @@ def _all_assignments() -> Iterator[Judgment]:
     return read_judgments(file, labels="given", statuses=statuses)
 
 
-def _published_experts() -> list[Judgment]:
-    """Expert rankings as computeIAA.py reads them: the first of each line, its number less one."""
-    found = []
-    for line in read_lines(path("sakaguchi16", "highAgreedAMU.txt"))[0]:
-        number, _, text = line.split("\t")
-        groups, several = next(iter(ast.literal_eval(text).items()))
-        names = tuple(tuple(group.split()) for group in groups.split("||"))
-        found += [
-            Judgment("expert", int(number) - 1, names, tuple(map(int, ranks))) for ranks in several
-        ]
-    return found
-
-
 @kept
 def _decisions(data: Data, match: str) -> OutputPairs:
     """Judgments of experts and non-experts on the same outputs.
@@ -285,7 +272,17 @@ def _decisions(data: Data, match: str) -> OutputPairs:
     ``match="published"`` pairs them as computeIAA.py did; ``"text"`` by sentence and text.
     """
     if match == "published":
-        experts = _published_experts()
+        # Expert rankings as computeIAA.py reads them: the first of each line, its number less one.
+        found = []
+        for line in read_lines(path("sakaguchi16", "highAgreedAMU.txt"))[0]:
+            number, _, text = line.split("\t")
+            groups, several = next(iter(ast.literal_eval(text).items()))
+            names = tuple(tuple(group.split()) for group in groups.split("||"))
+            found += [
+                Judgment("expert", int(number) - 1, names, tuple(map(int, ranks)))
+                for ranks in several
+            ]
+        experts = found
         others = _all_assignments()
         orientation: Orientation = "presented"
     else:

@@ -279,8 +279,15 @@ def _rows(
     table: Table, best: Collection[str], links: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     right = table.numeric()
-    header = next((c for c in range(len(right)) if _holds_names(table, c)), None)
-    tops = {c: _top(table, c) for c, name in enumerate(table.columns) if name in best}
+    columns = [[row[c] for row in table.rows] for c in range(len(right))]
+    names = [{type(cell) for cell in cells} - {type(None)} == {str} for cells in columns]
+    header = names.index(True) if any(names) else None  # the first that can name the rows
+    known = {
+        c: [value for cell in columns[c] if (value := _sort_value(cell)) is not None]
+        for c, name in enumerate(table.columns)
+        if name in best
+    }
+    tops = {c: max(values) for c, values in known.items() if len(values) > 1}
     for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
         cells = [
             _cell(cell, text, number=right[c], top=tops.get(c))
@@ -289,19 +296,6 @@ def _rows(
         ]
         ruled = position in table.rules and position + 1 < len(table.rows)
         yield {"cells": cells, "ruled": ruled}
-
-
-def _holds_names(table: Table, column: int) -> bool:
-    """Whether a column holds texts only, so that it can name its rows."""
-    cells = [row[column] for row in table.rows]
-    return any(isinstance(cell, str) for cell in cells) and all(
-        cell is None or isinstance(cell, str) for cell in cells
-    )
-
-
-def _top(table: Table, column: int) -> float | None:
-    known = [value for row in table.rows if (value := _sort_value(row[column])) is not None]
-    return max(known) if len(known) > 1 else None
 
 
 def _sort_value(cell: Cell) -> float | None:

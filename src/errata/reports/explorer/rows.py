@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from errata.comparison.compare import check_slices
-from errata.comparison.edits import JudgedSentence
+from errata.comparison.edits import JudgedSentence, edits_overlap
 from errata.core.errors import InputError, escape_controls
 from errata.core.stats import Floats, Ints, merge_ties
-from errata.data import Corpus, Edit, Hypotheses, Reference, Scores, apply_edits
+from errata.data import Corpus, Edit, Hypotheses, Scores, apply_edits
 from errata.edits import extract_all, with_edits
 from errata.metrics.difficulty import DifficultyMap
 from errata.metrics.errant import Edits
@@ -161,14 +161,15 @@ def sentence_views(
     found = []
     for i, source in enumerate(corpus.sources):
         tokens = source.split()
-        references = [
-            TextView(
-                (reference.annotator,),
-                tuple(_reference_edits(reference.edits or (), i, reference.annotator, weights)),
-                text=_reference_text(tokens, reference),
-            )
-            for reference in gold.references[i]
-        ]
+        references = []
+        for reference in gold.references[i]:
+            edits, text = reference.edits or (), None
+            if reference.text is None:
+                apply_edits(tokens, edits)  # they cannot overlap
+            else:
+                text = _text_override(tokens, edits, reference.text)
+            shown = tuple(_reference_edits(edits, i, reference.annotator, weights))
+            references.append(TextView((reference.annotator,), shown, text=text))
         outputs = [
             _judged_row(s, (source, tokens), h.sentences[i], states[s][i], changes, (i, weights))
             if states is not None
@@ -261,27 +262,12 @@ def _judged_row(
         others = [
             edit
             for edit in changes[source, output]
-            if not any(edits_conflict(edit, mine) for mine in made)
+            if not any(edits_overlap(edit, mine.start, mine.end) for mine in made)
         ]
         shown |= dict.fromkeys(_changed_edits(others))
         text = _text_override(tokens, [*made, *others], output)
     edits = sorted(shown, key=lambda e: (e.start, e.end, e.state == "missed"))
     return TextView((system,), tuple(edits), judged.annotator, text)
-
-
-def edits_conflict(first: Edit, second: Edit) -> bool:
-    """Whether two edits cannot both be carried out, or in no clear order."""
-    return (first.start < second.end and second.start < first.end) or (
-        first.start == second.start and first.start == first.end == second.end
-    )
-
-
-def _reference_text(tokens: list[str], reference: Reference) -> str | None:
-    """The text of a reference, where its edits do not make it."""
-    if reference.text is None:
-        apply_edits(tokens, reference.edits or ())  # they cannot overlap
-        return None
-    return _text_override(tokens, reference.edits or (), reference.text)
 
 
 def _text_override(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:

@@ -77,7 +77,8 @@ def changes_section(results: ReportResults, compared: Sequence[Comparison]) -> S
             pieces.table(table, folded=not table.name.endswith(OPEN) or len(compared) > 1)
         if found.judged:
             _regressions(pieces, found, corpus)
-            _harm(pieces, found, corpus, results.output_of(found.system))
+            outputs = {each.system: each for each in results.material.systems}
+            _harm(pieces, found, corpus, outputs.get(found.system))
     return pieces.section("What changed", _lead(compared))
 
 
