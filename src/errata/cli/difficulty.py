@@ -30,6 +30,7 @@ Examples:
   errata difficulty --gold conll14.m2 --weights conll14_8sys.txt --types errant --tier 2
 """
 SHOWN = "--figure or --terminal"
+OF_EDITS = ("extractor", "mixed", "reextract")  # options of the metric that are no parameters
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,9 @@ class MetricOptions:
     def metric(self) -> Difficulty:
         from errata.metrics.difficulty import Difficulty
 
+        own = {key: value for key, value in vars(self).items() if key not in OF_EDITS}
         metric = Difficulty(
-            weights=self.weights,
-            leave_out=self.leave_out,
-            matching=self.matching,
-            longest=self.longest,
-            a=self.a,
-            b=self.b,
-            c=self.c,
+            **own,
             gold="reextracted" if self.reextract else "as_is",
             outputs="mixed" if self.mixed else "alike",
         )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
@@ -45,12 +46,6 @@ Examples:
 """
 
 
-def _parse_sets(texts: tuple[str, ...]) -> tuple[SetRequest, ...]:
-    from errata.references.sets import parse_sets
-
-    return parse_sets(texts)
-
-
 @dataclass(frozen=True)
 class ReferencesOptions(CommandOptions):
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
@@ -64,7 +59,7 @@ class ReferencesOptions(CommandOptions):
         "(sets named before); repeat it.",
         multiple=True,
         metavar="NAME=...",
-        parse=_parse_sets,
+        parse=lambda texts: import_module("errata.references.sets").parse_sets(texts),
     )
     curves: tuple[str, ...] = option(
         "--curve",

@@ -35,7 +35,7 @@ from errata.io.files import plain_name
 from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.shards.inputs import natural_order
-from errata.io.slices import SkippedSentences, join_skipped, read_skipped
+from errata.io.slices import join_skipped, read_skipped
 from errata.io.tokenisers import Tokeniser, tokenise_corpus, tokenise_output
 
 CorpusRole = Literal["gold", "source", "references", "outputs"]
@@ -221,21 +221,18 @@ def listed_files(
             raise reader.error(f"{len(found[role])} files", *keys, role, remedy="name one")
     made = _files(name, found, reader.path)
     if "skip" in entry:
-        made = replace(made, skipped=_read_skip(reader, listed.skip, *keys))
+        if len(listed.skip) > LONGEST_SKIP:
+            remedy = 'skip = "3,7-9", or the name of a file'
+            raise reader.error("the text is too long", *keys, "skip", remedy=remedy)
+        numbers = re.fullmatch(r"[\d\s,-]+", listed.skip)
+        place = listed.skip if numbers else str(folder / listed.skip)
+        made = replace(made, skipped=read_skipped(place))
     if "data" in entry:
         made = _add_public_data(made, reader, listed.data, *keys, progress=progress)
     if made.gold is None and made.source is None:
         remedy = "give gold, or source and references"
         raise reader.error("neither gold nor source", *keys, remedy=remedy)
     return made
-
-
-def _read_skip(reader: RecordReader, given: str, *keys: str) -> SkippedSentences:
-    if len(given) > LONGEST_SKIP:
-        remedy = 'skip = "3,7-9", or the name of a file'
-        raise reader.error("the text is too long", *keys, "skip", remedy=remedy)
-    numbers = re.fullmatch(r"[\d\s,-]+", given)
-    return read_skipped(given if numbers else str(Path(reader.path).parent / given))
 
 
 def _add_public_data(

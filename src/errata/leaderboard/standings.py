@@ -297,25 +297,13 @@ def _keys(
 
     Of a metric that is ``joint``, from all outputs.
     """
-    digests = [_digest(repr((each.sentences, each.edits))) for each in systems]
-    return [
-        repr(
-            (
-                repr(metric),
-                origin(type(metric)),
-                together,
-                sorted(corpus_digests(corpus).items()),
-                own,
-                tuple(digests) if joint else (),
-                __version__,
-            )
-        )
-        for own in digests
+    texts = [
+        repr((each.sentences, each.edits)).encode("utf-8", "surrogatepass") for each in systems
     ]
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digests = [hashlib.sha256(text).hexdigest() for text in texts]
+    about = (repr(metric), origin(type(metric)), together, sorted(corpus_digests(corpus).items()))
+    every = tuple(digests) if joint else ()
+    return [repr((*about, own, every, __version__)) for own in digests]
 
 
 def _blob(array: Floats) -> bytes:
@@ -351,7 +339,7 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
                 system,
                 *figures[system],
                 *((card.group,) if groups else ()),
-                card.date,
+                str(card.date),
             )
         )
     ends = [k for k in range(len(rows) - 1) if first.cluster[k] != first.cluster[k + 1]]

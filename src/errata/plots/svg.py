@@ -285,26 +285,19 @@ def _name(
     name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
 ) -> list[str]:
     """The name beside its dot, at the first place where nothing lies; none where there is none."""
-    short = shorten_label(name, NAME_PLACES)
-    wide = display_width(short) * LETTER * 0.92
+    wide = display_width(shorten_label(name, NAME_PLACES)) * LETTER * 0.92
     for dx, dy, anchor in ((8, 4, ""), (-8, 4, "end"), (0, -9, "middle"), (0, 17, "middle")):
         left = {"": x + dx, "end": x + dx - wide, "middle": x - wide / 2}[anchor]
-        box = (left, y + dy - 10, left + wide, y + dy + 2)
-        if (
-            box[0] < SIDE_LEFT
-            or box[2] > SCATTER_WIDTH - 2
-            or box[1] < 2
-            or box[3] > SCATTER_HEIGHT - SCATTER_BOTTOM + 4
-        ):
-            continue
-        if any(
-            box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-            for other in taken
-            if not (other[0] + 6 == x and other[1] + 6 == y)
-        ):
-            continue
-        taken.append(box)
-        return [chart_text(x + dx, y + dy, name, anchor, NAME_PLACES)]
+        right, top, bottom = left + wide, y + dy - 10, y + dy + 2
+        inside = left >= SIDE_LEFT and right <= SCATTER_WIDTH - 2
+        inside = inside and top >= 2 and bottom <= SCATTER_HEIGHT - SCATTER_BOTTOM + 4
+        free = all(
+            left >= c or a >= right or top >= d or b >= bottom or (a + 6 == x and b + 6 == y)
+            for a, b, c, d in taken
+        )
+        if inside and free:
+            taken.append((left, top, right, bottom))
+            return [chart_text(x + dx, y + dy, name, anchor, NAME_PLACES)]
     return []
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -214,7 +215,7 @@ def _score_annotators(
     *,
     own: bool,
     progress: Progress | None = None,
-    **drawing: int,
+    **drawing: Any,
 ) -> list[Scores]:
     """Each annotator's text scored against his or her ``own`` references, or all the others."""
     annotators = annotators_of(corpus)

@@ -24,7 +24,7 @@ from errata.io.stored_runs import StoredRun
 from errata.meta.evaluate import MetaEvaluation, meta_evaluate
 from errata.meta.matching import MatchedScores
 from errata.meta.metric_matrix import MetricMatrix
-from errata.meta.sentence_level import RatingLevels, SentenceLevels
+from errata.meta.sentence_level import SentenceLevels
 from errata.meta.system_level import SystemLevel
 from errata.metrics import Metric, parse
 from errata.metrics.difficulty import Difficulty, DifficultyMap, build_difficulty_map
@@ -231,11 +231,6 @@ class ReportResults:
     def sentence_level(self) -> SentenceLevels | None:
         """Agreement with the judgments of single sentences."""
         return self.or_note("agreement with people on sentences", lambda: self.meta.sentences)
-
-    @cached_property
-    def rating_level(self) -> RatingLevels | None:
-        """Agreement with human ratings of single outputs."""
-        return self.or_note("agreement with ratings", lambda: self.meta.ratings)
 
     @cached_property
     def matrix(self) -> MetricMatrix | None:

@@ -177,16 +177,13 @@ def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:
 
 
 def _by_ending(cell: Cell) -> dict[str, Cell]:
-    if isinstance(cell, Interval | Ranks):
-        return {" low": cell[0], " high": cell[1]}
-    if isinstance(cell, Estimate | BestScore):
-        return {"": cell.value, " low": cell.low, " high": cell.high}
-    if isinstance(cell, PValue):
-        return {"": cell.value, " p": cell.p}
-    if isinstance(cell, RankedScore):
-        return {"": cell.value, " low": cell.low, " high": cell.high, " place": cell.place}
+    if isinstance(cell, Ranks):
+        return {" low": cell.best, " high": cell.worst}
     if isinstance(cell, RankChange):
         return {"": cell.up}
+    if isinstance(cell, tuple):
+        named = {f" {key}".removesuffix(" value"): number for key, number in cell._asdict().items()}
+        return {ending: number for ending, number in named.items() if ending in ENDINGS}
     return {} if cell is None else {"": cell}
 
 

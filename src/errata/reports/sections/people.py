@@ -38,7 +38,7 @@ def agreement_section(results: ReportResults) -> Section | None:
         pieces.table(meta_tables.sentence_level_table(sentences))
         if sentences.contests:
             pieces.table(meta_tables.accuracy_pair_table(sentences), folded=True)
-    ratings = results.rating_level
+    ratings = results.or_note("agreement with ratings", lambda: results.meta.ratings)
     if ratings is not None:
         pieces.heading("Output by output")
         pieces.table(rating_table(ratings))
