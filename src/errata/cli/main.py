@@ -18,7 +18,7 @@ from importlib import import_module
 from itertools import pairwise, takewhile
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 import click
 
@@ -245,14 +245,7 @@ def _warner() -> Callable[..., None]:
     """Return a ``warnings.showwarning`` that prints one line, numeric warnings only once."""
     printed: set[str] = set()
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = escape_controls(shorten(str(message)))
         if issubclass(category, RuntimeWarning) and _NUMERIC.search(text):
             text = (

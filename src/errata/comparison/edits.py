@@ -203,6 +203,19 @@ class EditChange:
         return f"{self.before} → {self.after}"
 
 
+# How many errors and false alarms changed so: the fields of `ChangeCounts`, and `EditChange.name`.
+CHANGES = {
+    "missed_right": "missed → right",
+    "wrong_right": "wrong → right",
+    "right_missed": "right → missed",
+    "right_wrong": "right → wrong",
+    "missed_wrong": "missed → wrong",
+    "wrong_missed": "wrong → missed",
+    "new_alarms": "new false alarm",
+    "alarms_gone": "false alarm gone",
+}
+
+
 class ChangeCounts(NamedTuple):
     """How many errors and false alarms changed their state, and in which way."""
 
@@ -288,18 +301,8 @@ def change_counts(changes: Iterable[EditChange]) -> ChangeCounts:
     >>> change_counts([EditChange(0, 0, Edit(1, 2, "goes"), "R:INFL", "missed", "right")]).gained
     1
     """
-    counts = Counter((change.before, change.after) for change in changes)
-    order: tuple[tuple[EditState | None, EditState | None], ...] = (
-        ("missed", "right"),
-        ("wrong", "right"),
-        ("right", "missed"),
-        ("right", "wrong"),
-        ("missed", "wrong"),
-        ("wrong", "missed"),
-        (None, "wrong"),
-        ("wrong", None),
-    )
-    return ChangeCounts(*(counts[pair] for pair in order))
+    counts = Counter(change.name for change in changes)
+    return ChangeCounts(*(counts[name] for name in CHANGES.values()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,12 +50,7 @@ from errata.tables.table import Column, Table, markdown_line, render
 Bound = Literal["confident", "point", "cautious"]
 Sign = Literal["<", ">", "<=", ">="]
 
-_SIGNS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
+_SIGNS: dict[str, Any] = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}
 _CONDITION = re.compile(
     r"\s*(?P<figure>[^<>]+?)\s*(?P<sign><=|>=|<|>)\s*"
     r"(?P<number>[-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*(?P<percent>%)?"

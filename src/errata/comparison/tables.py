@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from errata.comparison.compare import Comparison, KindChange, SentenceChange
-from errata.comparison.edits import ChangeCounts
+from errata.comparison.edits import CHANGES, ChangeCounts
 from errata.comparison.paired_tests import Difference
 from errata.core.errors import InputError
 from errata.core.stats import Interval, holm, plural
@@ -18,16 +18,6 @@ from errata.tables.table import Column, Table, joined_signatures
 
 # Headings of figures that are counted per 1,000 words of the source.
 PER_1000 = {"false alarms": "alarms per 1,000 words", "edits": "edits per 1,000 words"}
-CHANGES = {
-    "missed_right": "missed → right",
-    "wrong_right": "wrong → right",
-    "right_missed": "right → missed",
-    "right_wrong": "right → wrong",
-    "missed_wrong": "missed → wrong",
-    "wrong_missed": "wrong → missed",
-    "new_alarms": "new false alarm",
-    "alarms_gone": "false alarm gone",
-}
 SIGNED = "+.4f"
 LARGE = 10  # numbers from here on are shown with one decimal
 LARGEST_PARTS = 8  # in the summary

@@ -28,20 +28,9 @@ if TYPE_CHECKING:
 
 # Tried in this order for characters that matplotlib's own font lacks, where installed.
 FONTS = (
-    "DejaVu Sans",
-    "Noto Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "WenQuanYi Zen Hei",
-    "IPAexGothic",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Arial Unicode MS",
-    "PingFang SC",
-    "Microsoft YaHei",
-    "MS Gothic",
+    *("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC"),
+    *("WenQuanYi Zen Hei", "IPAexGothic", "Noto Sans Arabic", "Noto Sans Hebrew"),
+    *("Noto Sans Devanagari", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "MS Gothic"),
 )
 
 

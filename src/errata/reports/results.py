@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TextIO, TypeVar
+from typing import Any, TypeVar
 
 from errata.comparison.gate import Bound, Condition
 from errata.core.errors import DataWarning, InputError
@@ -100,17 +100,10 @@ def captured_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         before = warnings.showwarning
 
-        def show(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, DataWarning):
                 heard.append(str(message))
-            before(message, category, filename, lineno, file, line)
+            before(message, category, *place, **more)
 
         warnings.showwarning = show
         yield heard
