@@ -17,8 +17,7 @@ from command import errata
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.io.checks.alignment import check_alignment
-from errata.io.checks.damage import check_container
-from errata.io.checks.damage import check_edit_offsets
+from errata.io.checks.damage import check_container, check_edit_offsets
 
 OURS = ("quoted-lines", "prefix", "columns", "case", "cut-lines", "normalisation", "refusal")
 SORRY = "I'm sorry, but I can't help with that ."
