@@ -62,11 +62,10 @@ class AgreeOptions(CommandOptions):
         "--minimum", "Pairs of decisions a κ needs to be shown and to count.", 50
     )
     groups: Mapping[str, tuple[str, ...]] = option(
-        "--group",
+        "--group NAME=JUDGE,...",
         "Judges that belong together, by name, or a file with one a line; * are all in no "
         "other group. Adds agreement within and between groups, and their rankings; repeat it.",
         multiple=True,
-        metavar="NAME=JUDGE,...",
         parse=_parse_groups,
     )
     figures: FigureOptions = figure_option(

@@ -528,8 +528,8 @@ class ChangeOptions(PlaceOptions):
         "--quota", "Tasks in all for the judges named, or for everybody."
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = amount_option("--hours", "H", "The budget: hours of judges.")
-    money: float | None = amount_option("--money", "MONEY", "The budget: money, at --rate an hour.")
+    hours: float | None = amount_option("--hours H", "The budget: hours of judges.")
+    money: float | None = amount_option("--money MONEY", "The budget: money, at --rate an hour.")
     instructions: tuple[str, ...] = text_option(
         "--instructions", "What judges read first (Markdown); a file for each language."
     )
@@ -596,17 +596,15 @@ class ExportOptions(PlaceOptions):
     )
     with_blocked: bool = flag("--with-blocked", "With the answers of judges who were blocked.")
     mark: str | None = option(
-        "--mark",
+        "--mark MARK",
         "Texts: the line where nothing was written (default: empty).",
-        metavar="MARK",
         needs="--form texts",
     )
     output: str | None = option(
         "-o",
-        "--output",
+        "--output PATH",
         "The file to write; of texts the start of their names, or a folder that ends with /. "
         "Default: standard output.",
-        metavar="PATH",
         writes="stem",
     )
 

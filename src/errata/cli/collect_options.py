@@ -52,12 +52,12 @@ def _parse_scales(texts: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
 
 
 def _share(flag: str, help: str) -> Any:
-    return option(flag, help, type=FiniteRange(0, 1), metavar="SHARE")
+    return option(f"{flag} SHARE", help, type=FiniteRange(0, 1))
 
 
-def amount_option(flag: str, metavar: str, help: str) -> Any:
+def amount_option(flag: str, help: str) -> Any:
     """Declare an option for a number above 0."""
-    return option(flag, help, type=FiniteRange(0, min_open=True), metavar=metavar)
+    return option(flag, help, type=FiniteRange(0, min_open=True))
 
 
 def _switch(flag: str, help: str) -> Any:
@@ -100,7 +100,7 @@ class DesignSettings:
         "Scores: by how much a damaged output must be lower (default: a tenth of the scale).",
     )
     block: str | None = option(
-        "--block", "Block a judge who fails so many of the last controls.", metavar="'3 of 5'"
+        "--block '3 of 5'", "Block a judge who fails so many of the last controls."
     )
     policy: Policy | None = choice_option(
         "--policy", Policy, "Which outputs meet (default: balanced)."
@@ -110,32 +110,29 @@ class DesignSettings:
         "A judge may see other outputs of a sentence (default where a task shows one output).",
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = amount_option("--hours", "H", "The budget: hours of judges.")
-    money: float | None = amount_option("--money", "MONEY", "The budget: money, at --rate an hour.")
-    rate: float | None = amount_option("--rate", "MONEY", "The price of an hour of a judge.")
+    hours: float | None = amount_option("--hours H", "The budget: hours of judges.")
+    money: float | None = amount_option("--money MONEY", "The budget: money, at --rate an hour.")
+    rate: float | None = amount_option("--rate MONEY", "The price of an hour of a judge.")
     seconds: float | None = amount_option(
-        "--seconds", "S", "How long a task takes (default: published medians)."
+        "--seconds S", "How long a task takes (default: published medians)."
     )
     until: tuple[str, ...] = option(
-        "--until",
+        "--until RULE",
         "Pause when this holds, 'A>B' or clusters=3; may be repeated, and then all must hold.",
         multiple=True,
-        metavar="RULE",
     )
     looks: int | None = count_option(
         "--looks", "How often --until is checked, evenly spread (default: 4)."
     )
     alpha: float | None = option(
-        "--alpha",
+        "--alpha SHARE",
         "The probability of a wrong stop over all checks (default: 0.05).",
         type=FiniteRange(0, 0.5, min_open=True),
-        metavar="SHARE",
     )
     scales: tuple[dict[str, Any], ...] = option(
-        "--scale",
+        "--scale NAME[:LOW-HIGH[:WORDS]]",
         "Scores: a scale, as fluency:0-4:bad,good (default: quality:0-100); may be repeated.",
         multiple=True,
-        metavar="NAME[:LOW-HIGH[:WORDS]]",
         parse=_parse_scales,
     )
     side_by_side: bool | None = _switch(
@@ -167,10 +164,9 @@ class DesignSettings:
         "--blind", "The organiser sees the ranking only when the campaign is closed."
     )
     lease: int | None = count_option(
-        "--lease",
+        "--lease SECONDS",
         "After so long without a sign of life a task is given to another judge (default: 1800).",
         least=60,
-        metavar="SECONDS",
     )
     reference_is_system: bool | None = _switch(
         "--reference-is-system", "Judge the references of --refs among the systems."
@@ -193,7 +189,7 @@ class DesignSettings:
 
 def text_option(flag: str, help: str) -> Any:
     """Declare an option for the files of a text, in one or several languages."""
-    return option(flag, help, multiple=True, metavar="[LANGUAGE=]FILE")
+    return option(f"{flag} [LANGUAGE=]FILE", help, multiple=True)
 
 
 @dataclass(frozen=True)
@@ -201,12 +197,10 @@ class DesignOptions:
     """A campaign: its file, settings, texts to show, and pilot."""
 
     campaign: str | None = option(
-        "--campaign",
-        "A campaign file (TOML): settings, inputs, tutorials; options win.",
-        metavar="FILE",
+        "--campaign FILE", "A campaign file (TOML): settings, inputs, tutorials; options win."
     )
     name: str | None = option(
-        "--name", "The name of the campaign (default: that of its file).", metavar="NAME"
+        "--name NAME", "The name of the campaign (default: that of its file)."
     )
     instructions: tuple[str, ...] = text_option(
         "--instructions", "What judges read first (Markdown); a file for each language."
@@ -215,40 +209,33 @@ class DesignOptions:
         "--consent", "What judges agree to before they work (Markdown); as above."
     )
     language: str | None = option(
-        "--language",
+        "--language LANGUAGE",
         "The language of pages, unless a judge chooses another (default: that of the first "
         "text, or en).",
-        metavar="LANGUAGE",
     )
     text_language: str | None = option(
-        "--text-language",
+        "--text-language LANGUAGE",
         "The language of the sentences, for screen readers (default: en).",
-        metavar="LANGUAGE",
     )
     documents: str | None = option(
-        "--documents",
-        "The document of each sentence, a name a line; context ends with it.",
-        metavar="FILE",
+        "--documents FILE", "The document of each sentence, a name a line; context ends with it."
     )
     pilot: tuple[str, ...] = option(
-        "--pilot",
+        "--pilot FILE",
         "Earlier judgments, in any form that errata rank reads: adaptive pairs start from "
         "them, and --separate plans by them. They are not merged into the campaign's.",
         multiple=True,
-        metavar="FILE",
     )
     separate: tuple[str, ...] = option(
-        "--separate",
+        "--separate A B",
         "The budget: what errata plan estimates from the --pilot to separate these two.",
         nargs=2,
-        metavar="A B",
     )
     writers: tuple[str, ...] = option(
-        "--writers",
+        "--writers FILE",
         "Reviews: the writers of the texts, from export --form texts, so that nobody reviews "
         "their own (default: the file that was exported beside them, if there is one).",
         multiple=True,
-        metavar="FILE",
     )
     settings: DesignSettings = group(DesignSettings)
 
@@ -285,10 +272,7 @@ def place_argument() -> Any:
 
 def url_option(**more: Any) -> Any:
     return option(
-        "--url",
-        "The start of links, where judges reach the server by another address.",
-        metavar="URL",
-        **more,
+        "--url URL", "The start of links, where judges reach the server by another address.", **more
     )
 
 
@@ -319,18 +303,17 @@ class AddressOptions:
     """Where to listen."""
 
     host: str | None = option(
-        "--host", "The address to listen at (default: 127.0.0.1, loopback).", metavar="ADDRESS"
+        "--host ADDRESS", "The address to listen at (default: 127.0.0.1, loopback)."
     )
     port: int | None = count_option("--port", "The port (default: 8765).", most=65535)
     url: str | None = url_option()
     certificate: str | None = option(
-        "--certificate", "Certificate for TLS, with its chain (PEM).", metavar="FILE"
+        "--certificate FILE", "Certificate for TLS, with its chain (PEM)."
     )
-    key: str | None = option("--key", "The key of the certificate (PEM).", metavar="FILE")
+    key: str | None = option("--key FILE", "The key of the certificate (PEM).")
     behind_proxy: str | None = option(
-        "--behind-proxy",
+        "--behind-proxy CIDR",
         "Trust what a proxy at these addresses, which has the certificate, reports about callers.",
-        metavar="CIDR",
     )
     plain_http: bool = flag("--plain-http", "Serve other machines without encryption anyway.")
 

@@ -45,9 +45,8 @@ class Gate:
     fail_if: tuple[Condition, ...] = options.fail_if_option()
     bound: options.Bound = options.bound_option()
     baseline: str | None = option(
-        "--baseline",
+        "--baseline FILE",
         "The old system as a stored run (JSON), in place of its output.",
-        metavar="FILE",
         excludes="--old",
     )
     update_baseline: bool = flag(
@@ -56,17 +55,10 @@ class Gate:
         needs="--baseline",
     )
     junit: str | None = option(
-        "--junit",
-        "Write the verdicts as JUnit XML.",
-        metavar="FILE",
-        needs="--fail-if",
-        writes="file",
+        "--junit FILE", "Write the verdicts as JUnit XML.", needs="--fail-if", writes="file"
     )
     markdown: str | None = option(
-        "--markdown",
-        "Write what changed, and the verdicts, as Markdown.",
-        metavar="FILE",
-        writes="file",
+        "--markdown FILE", "Write what changed, and the verdicts, as Markdown.", writes="file"
     )
     annotate: bool = flag(
         "--annotate",
@@ -83,11 +75,10 @@ class CompareOptions(CommandOptions):
     inputs: Inputs = group(Inputs)
     metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, "edits")
     scores: tuple[str, ...] = option(
-        "--scores",
+        "--scores [NAME=]FILE",
         "Compare scores that were computed before, as result.json of errata scale, instead "
         "of outputs; may be repeated.",
         multiple=True,
-        metavar="[NAME=]FILE",
         excludes="outputs or --gold or --source or --refs or --sample or --metric or --slices or "
         "--extract or --tier or --show or --by-edit or --resamples or --seed or --trials or "
         "--fail-if or --baseline or --markdown or --threads",

@@ -33,10 +33,9 @@ class ConvertOptions(CommandOptions):
     m2: str | None = argument(metavar="[FILE]", role="gold", required=False)
     output: str | None = option(
         "-o",
-        "--output",
+        "--output PATH",
         "The file to write, or for M2 to text the start of the names of the files. Default: "
         "standard output.",
-        metavar="PATH",
         writes="stem",
     )
     only_source: bool = flag("--only-source", "M2 to text: the sources only, into one file.")

@@ -43,9 +43,7 @@ class CorporaOptions(CommandOptions):
     )
     metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS)
     against: str | None = option(
-        "--against",
-        "Show by how many places a system rises or falls against this metric.",
-        metavar="METRIC",
+        "--against METRIC", "Show by how many places a system rises or falls against this metric."
     )
     extractor: str | None = options.extract_option(
         "for errant, edits, cleme, pt_errant, difficulty and judge, find the edits of all outputs "

@@ -24,19 +24,16 @@ SAMPLE = "sample"
 
 def _base_url_option() -> Any:
     return option(
-        "--base-url",
+        "--base-url URL",
         "Download from URL/OWNER/REPO/COMMIT/PATH; default: ERRATA_DATA_URL or "
         "https://raw.githubusercontent.com.",
-        metavar="URL",
     )
 
 
 @dataclass(frozen=True)
 class CatalogueOptions:
     catalogue: str | None = option(
-        "--catalogue",
-        "Use the sets of this catalogue instead of the built-in ones.",
-        metavar="FILE",
+        "--catalogue FILE", "Use the sets of this catalogue instead of the built-in ones."
     )
 
 

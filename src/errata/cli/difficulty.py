@@ -38,11 +38,10 @@ class MetricOptions:
     """How errors are weighed and edits are found."""
 
     weights: str = option(
-        "--weights",
+        "--weights FILE",
         "A file of weights; 'none' weighs all errors alike; 'systems' counts them from the "
         "outputs.",
         default="systems",
-        metavar="FILE",
     )
     leave_out: bool = flag(
         "--exclude-own", "A system's own corrections do not lower the weights it is scored with."
@@ -87,7 +86,7 @@ class DifficultyOptions(CommandOptions):
     names: str | None = names_option()
     scoring: MetricOptions = group(MetricOptions)
     write_weights: str | None = option(
-        "--write-weights", "Write the counts behind the weights.", metavar="FILE", writes="file"
+        "--write-weights FILE", "Write the counts behind the weights.", writes="file"
     )
     types: str = options.types_option()
     tier: int = options.tier_option()
@@ -95,10 +94,9 @@ class DifficultyOptions(CommandOptions):
         "--examples", "How many of the hardest and easiest errors to list.", 5, least=0
     )
     chosen: tuple[str, ...] = option(
-        "--system",
+        "--system NAME",
         "List the errors only this system corrects, and those it misses.",
         multiple=True,
-        metavar="NAME",
     )
     figures: options.FigureOptions = options.figure_option(
         {"map": "the heat map, as a page for a browser or a picture"}, pages=("map",)

@@ -115,10 +115,9 @@ def read_skip_option(text: str) -> SkippedSentences:
 
 def skip_option() -> Any:
     return option(
-        "--skip-sentences",
+        "--skip-sentences FILE|RANGES",
         "Leave out these sentences, as 3,7-9, counted from 1 whatever --base says of "
         "judgments; or a file with a number or a range a line, # before comments.",
-        metavar="FILE|RANGES",
         parse=read_skip_option,
     )
 
@@ -129,9 +128,8 @@ def sample_option() -> Any:
 
 def tokens_option(*, required: bool = False, **more: Any) -> Any:
     return option(
-        "--tokens",
+        "--tokens NAME",
         "How texts are tokenised: as_is (at spaces), characters, spacy:LANGUAGE or moses:LANGUAGE.",
-        metavar="NAME",
         **{"required": True} if required else {"default": "as_is"},
         **more,
     )
@@ -182,27 +180,24 @@ class Inputs:
     """The files of a corpus and how they are read, or the built-in sample."""
 
     gold: str | None = option(
-        "--gold",
+        "--gold FILE",
         "Gold edits: an M2 file with one or more annotators, or I-measure's XML.",
-        metavar="FILE",
         role="gold",
     )
     source: str | None = option(
-        "--source", "The uncorrected sentences, one a line.", metavar="FILE", role="source"
+        "--source FILE", "The uncorrected sentences, one a line.", role="source"
     )
     refs: tuple[str, ...] = option(
-        "--refs",
+        "--refs FILE|FOLDER|PATTERN",
         "References: a file of corrected sentences, a folder of such files, or a pattern "
         "in quotes ('test.ref*'); may be repeated.",
         multiple=True,
-        metavar="FILE|FOLDER|PATTERN",
         role="references",
         parse=_expand_patterns,
     )
     missing: str | None = option(
-        "--missing",
+        "--missing MARK",
         "The line that marks a sentence without a reference; an empty line is an empty reference.",
-        metavar="MARK",
         needs="--refs",
     )
     compatible: bool = flag(
@@ -212,10 +207,9 @@ class Inputs:
         needs="--gold",
     )
     annotators: tuple[int | Literal["all"], ...] = option(
-        "--annotator",
+        "--annotator ID",
         "Only this annotator of the gold; may be repeated; all takes every one.",
         multiple=True,
-        metavar="ID",
         parse=_parse_annotators,
     )
     sample: bool = sample_option()

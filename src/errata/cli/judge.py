@@ -34,9 +34,8 @@ class JudgeOptions(CommandOptions):
     )
     output: str | None = option(
         "-o",
-        "--output",
+        "--output PATH",
         "The file of judgments to write, as JSON lines, for errata rank and the like.",
-        metavar="PATH",
         writes="file",
         excludes="--dry-run",
     )

@@ -47,26 +47,24 @@ def base_option(needs: str = "") -> Any:
 
 def without_option() -> Any:
     return option(
-        "--without",
+        "--without SYSTEM",
         "Remove this system and all its comparisons before anything is ranked; may be repeated.",
         multiple=True,
-        metavar="SYSTEM",
     )
 
 
 def hide_option(**more: Any) -> Any:
     return option(
-        "--hide",
+        "--hide SYSTEM",
         "Rank this system with the others, but do not show or compare it; may be repeated.",
         multiple=True,
-        metavar="SYSTEM",
         **more,
     )
 
 
 def ranker_option(help: str, default: str = DEFAULT_RANKER, **more: Any) -> Any:
     """Declare ``--ranker``: how judgments become scores."""
-    return option("--ranker", help, default=default, metavar="RANKER", **more)
+    return option("--ranker RANKER", help, default=default, **more)
 
 
 def unit_option(help: str, **more: Any) -> Any:
@@ -96,13 +94,12 @@ class JudgmentInputs:
     sample: bool = sample_option()
     base: int = base_option(needs="judgments")
     leave_out: tuple[str, ...] = option(
-        "--leave-out", "Leave out this judge; may be repeated.", multiple=True, metavar="JUDGE"
+        "--leave-out JUDGE", "Leave out this judge; may be repeated.", multiple=True
     )
     outputs: tuple[str, ...] = option(
-        "--outputs",
+        "--outputs FOLDER|[NAME=]FILE",
         "The systems' outputs; the labels are checked against them.",
         multiple=True,
-        metavar="FOLDER|[NAME=]FILE",
         needs="judgments",
     )
     labels: Labels = choice_option(
@@ -114,18 +111,16 @@ class JudgmentInputs:
         needs="judgments",
     )
     statuses: tuple[str, ...] = option(
-        "--status",
+        "--status STATUS",
         "MTurk assignments that count; default: Approved.",
         multiple=True,
-        metavar="STATUS",
         needs="judgments",
     )
     columns: tuple[str, ...] = option(
-        "--columns",
+        "--columns ROLE=TITLE,...",
         "Columns of a table of judgments: judge, sentence, system, rank, score, better, "
         "worse, item or seconds, as in judge=Annotator,sentence=ID.",
         multiple=True,
-        metavar="ROLE=TITLE,...",
         needs="judgments",
     )
     without: tuple[str, ...] = without_option()
@@ -209,10 +204,9 @@ class PeopleOptions:
     """Judgments, how they become scores of systems, and which systems are compared."""
 
     judgments: tuple[str, ...] = option(
-        "--judgments",
+        "--judgments FILE",
         "Human rankings in any form that errata rank reads; may be repeated.",
         multiple=True,
-        metavar="FILE",
         role="judgments",
     )
     ranker: str = ranker_option("How judgments become scores (see errata rank).", needs=JUDGED)
@@ -270,10 +264,9 @@ def split_names(text: str | None, option: str = "--names") -> list[str]:
 
 def names_option() -> Any:
     return option(
-        "--names",
+        "--names A,B,...|FILE",
         "The systems' names in their order, where a file has none: bare columns of scores, "
         "an M2 file with the edits of several systems.",
-        metavar="A,B,...|FILE",
     )
 
 
@@ -282,28 +275,25 @@ class ScoreFiles:
     """Files of scores: of metrics, of people, and how to read them."""
 
     files: tuple[str, ...] = option(
-        "--scores",
+        "--scores [NAME=]FILE",
         "Scores of a metric from a file instead of computing them: what errata score "
         "printed or wrote, columns, published tables; may be repeated.",
         multiple=True,
-        metavar="[NAME=]FILE",
         role="scores",
     )
     human: str | None = option(
-        "--human",
+        "--human [NAME=]FILE",
         "Human scores instead of judgments: what errata rank printed, columns, or ratings "
         "with a row for each sentence and a column for each system.",
-        metavar="[NAME=]FILE",
         role="human",
     )
     names: str | None = names_option()
     lower: tuple[str, ...] = option(
-        "--lower-is-better",
+        "--lower-is-better [NAME]",
         "In these --scores (in all, without a name) lower is better.",
         multiple=True,
         is_flag=False,
         flag_value="*",
-        metavar="[NAME]",
     )
 
     def read_scores(self) -> tuple[Scores | None, list[Scores]]:

@@ -23,20 +23,17 @@ if TYPE_CHECKING:
 class LeaderboardOptions(CommandOptions):
     folder: str = argument(metavar="FOLDER")
     submissions: tuple[str, ...] = option(
-        "--check",
+        "--check SUBMISSION",
         "Only check this submission (a folder with card.toml), or all in a folder; may be "
         "repeated.",
         multiple=True,
-        metavar="SUBMISSION",
     )
     strict: bool = flag("--strict", "Fail on warnings too.")
     site: str | None = option(
-        "--site",
-        "The folder for the pages. Default: site in the leaderboard's folder.",
-        metavar="FOLDER",
+        "--site FOLDER", "The folder for the pages. Default: site in the leaderboard's folder."
     )
     bundle: str | None = option(
-        "--codabench", "Write a bundle for Codabench as well.", metavar="FILE.zip", writes="file"
+        "--codabench FILE.zip", "Write a bundle for Codabench as well.", writes="file"
     )
     threads: int | None = threads_option()
 

@@ -16,32 +16,26 @@ from errata.core.errors import InputError
 class LogOptions(CommandOptions):
     output: str | None = argument(metavar="[OUTPUT]", required=False)
     source: str | None = option(
-        "--source", "The uncorrected sentences, one a line.", metavar="FILE", excludes="--parquet"
+        "--source FILE", "The uncorrected sentences, one a line.", excludes="--parquet"
     )
     parquet: str | None = option(
-        "--parquet",
+        "--parquet PATTERN",
         "A folder or pattern of Parquet files with source and hypothesis, instead of texts.",
-        metavar="PATTERN",
         excludes="output",
     )
     system: str | None = option(
-        "--for",
-        "Which of several systems in Parquet (hyp:NAME).",
-        metavar="NAME",
-        needs="--parquet",
+        "--for NAME", "Which of several systems in Parquet (hyp:NAME).", needs="--parquet"
     )
     marks: str | None = option(
-        "--marked",
+        "--marked FILE",
         "For texts, a table with a row per sentence: accepted, clean (yes, no or nothing), "
         "and columns for --by; separated by tabs.",
-        metavar="FILE",
         excludes="--parquet",
     )
     slices: tuple[str, ...] = option(
-        "--by",
+        "--by COLUMN",
         "Count by the values of a column too.",
         multiple=True,
-        metavar="COLUMN",
         needs="--marked or --parquet",
     )
     extractor: str | None = extract_option("the tool that finds the edits")

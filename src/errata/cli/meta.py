@@ -64,17 +64,15 @@ class MetaOptions(CommandOptions):
     )
     over: Over = over_option(needs=(OF_SYSTEMS, "--resamples above 0"))
     window: int | None = count_option(
-        "--window",
+        "--window K",
         "Also: correlations in every window of K neighbours of the ranking.",
         least=2,
-        metavar="K",
         needs=(OF_SYSTEMS, PEOPLE),
     )
     top: int | None = count_option(
-        "--top",
+        "--top K",
         "Also: correlations among the best 2, 3, ... K systems.",
         least=2,
-        metavar="K",
         needs=(OF_SYSTEMS, PEOPLE),
     )
     tests: bool = option(
@@ -91,12 +89,11 @@ class MetaOptions(CommandOptions):
         needs=(OF_SYSTEMS, PEOPLE),
     )
     conventions: tuple[ConventionName, ...] = option(
-        "--convention",
+        "--convention NAME",
         "Sentence level: noties, hties, wmt12, wmt13, wmt14, kendall_like, tau_b, tau_c, "
         "tau_23, accuracy, row_accuracy, row_calibrated, calibrated, seeda, seeda_tau; may be "
         f"repeated. Default: {', '.join(DEFAULT_CONVENTIONS)}.",
         multiple=True,
-        metavar="NAME",
         parse=_parse_conventions,
         needs=("--judgments or --sample", "--level sentence|both"),
     )
@@ -110,10 +107,9 @@ class MetaOptions(CommandOptions):
         }
     )
     outliers: tuple[str, ...] = option(
-        "--outlier",
+        "--outlier SYSTEM",
         "In the scatter plot: draw it hollow, and give r and ρ without it too.",
         multiple=True,
-        metavar="SYSTEM",
         needs="--figure scatter",
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")

@@ -50,10 +50,9 @@ def figure_option(kinds: dict[str, str], *, pages: Sequence[str] = (), needs: st
     forms = ".svg, .png or .pdf" if not pages else ".svg, .png, .pdf or .html"
     drawn = "; ".join(f"{kind}: {what}" for kind, what in kinds.items())
     return option(
-        "--figure",
+        "--figure [KIND=]FILE",
         f"Draw into FILE, whose name ends in {forms}; may be repeated. {drawn}.",
         multiple=True,
-        metavar="[KIND=]FILE",
         parse=partial(_parse_figures, kinds=tuple(kinds), pages=pages),
         needs=needs or (),
         writes="file",
@@ -187,11 +186,10 @@ def metric_option(*default: str, **more: Any) -> Any:
     """Declare ``-m``, whose value is empty where the defaults are meant."""
     return option(
         "-m",
-        "--metric",
+        "--metric METRIC",
         "A metric with its parameters, as m2 or 'm2(beta=1)'; may be repeated."
         + (f" Default: {', '.join(default)}." if default else ""),
         multiple=True,
-        metavar="METRIC",
         **more,
     )
 
@@ -199,10 +197,9 @@ def metric_option(*default: str, **more: Any) -> Any:
 def extract_option(what: str, **more: Any) -> Any:
     """Declare ``--extract``: the tool that finds edits."""
     return option(
-        "--extract",
+        "--extract NAME",
         f"{what[0].upper()}{what[1:]}: aligned, errant, or errant:PIPELINE with another "
         "spaCy pipeline.",
-        metavar="NAME",
         **more,
     )
 
@@ -219,36 +216,33 @@ def tier_option(**more: Any) -> Any:
 
 def types_option() -> Any:
     return option(
-        "--types",
+        "--types NAME",
         "Kinds of the gold edits: as_is, or assigned by aligned, errant or errant:PIPELINE.",
         default="as_is",
-        metavar="NAME",
     )
 
 
 def sentences_option(**more: Any) -> Any:
     return option(
-        "--sentences",
+        "--sentences 3,5-7",
         "The sentences to show, from 1. Default: all in a map, the first ten in a picture of "
         "it, the first three as alignments.",
-        metavar="3,5-7",
         **more,
     )
 
 
 def slices_option(**more: Any) -> Any:
     return option(
-        "--slices",
+        "--slices FILE",
         "A table with a header and a row for every sentence: domain, level... Length is "
         "always one of the slices.",
-        metavar="FILE",
         **more,
     )
 
 
 def old_option(help: str, **more: Any) -> Any:
     """Declare ``--old``: the name of the system that others are compared with."""
-    return option("--old", help, metavar="NAME", **more)
+    return option("--old NAME", help, **more)
 
 
 # ---- The gate: conditions under which a build fails.
@@ -266,10 +260,9 @@ def _parse_conditions(texts: tuple[str, ...]) -> tuple[Condition, ...]:
 def fail_if_option(**more: Any) -> Any:
     """Declare ``--fail-if``; conditions are read before anything is computed."""
     return option(
-        "--fail-if",
+        "--fail-if CONDITION",
         "End with exit code 1 if this is true, as 'm2 < -0.005' (the change), 'R:SPELL recall "
         "< 0.8' or 'new false alarms > 0 on clean.txt'; may be repeated.",
-        metavar="CONDITION",
         multiple=True,
         parse=_parse_conditions,
         **more,

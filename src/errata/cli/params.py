@@ -75,7 +75,7 @@ class Parameter:
 
 
 def option(
-    *flags: str,
+    *spellings: str,
     default: Any = None,
     needs: str | tuple[str, ...] = (),
     excludes: str = "",
@@ -84,10 +84,15 @@ def option(
     writes: Literal["", "file", "stem"] = "",
     **settings: Any,
 ) -> Any:
-    """Declare an option; the last of ``flags`` may be its help. ``settings`` go to click."""
-    if not flags[-1].startswith("-"):
-        *names, settings["help"] = flags
-        flags = tuple(names)
+    """Declare an option by its spellings, as ``-o``, ``--output FILE``, and its help.
+
+    ``settings`` go to click.
+    """
+    *names, last, settings["help"] = spellings
+    last, _, metavar = last.partition(" ")
+    if metavar:
+        settings["metavar"] = metavar
+    flags = (*names, last)
     if settings.get("multiple") or "nargs" in settings:
         default = () if default is None else default
     elif default is False:
@@ -117,14 +122,14 @@ def count_option(
     **more: Any,
 ) -> Any:
     """Declare an option that takes a whole number."""
-    settings = {"metavar": "N", **more}
-    return option(flag, type=click.IntRange(least, most), default=default, help=help, **settings)
+    spelling = flag if " " in flag else f"{flag} N"
+    return option(spelling, help, type=click.IntRange(least, most), default=default, **more)
 
 
 def choice_option(flag: str, literal: Any, help: str, default: Any = None, **more: Any) -> Any:
     """Declare an option that takes one of the words of a literal type."""
     words = NameType(get_args(literal), case_sensitive=False)
-    return option(flag, type=words, default=default, help=help, **more)
+    return option(flag, help, type=words, default=default, **more)
 
 
 def argument(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class PlanOptions(CommandOptions):
     systems: tuple[str, str] | None = option(
-        "--systems", "The two systems to separate.", nargs=2, metavar="A B"
+        "--systems A B", "The two systems to separate.", nargs=2
     )
     ranker: str = judgment_options.ranker_option("How judgments become scores (see errata rank).")
     confidence: float = confidence_option()

@@ -53,19 +53,17 @@ class ReferencesOptions(CommandOptions):
         Inputs, needs={"missing": "--refs or --set", "compatible": "--gold or --set"}
     )
     sets: tuple[SetRequest, ...] = option(
-        "--set",
+        "--set NAME=...",
         "Compare whole reference sets: NAME=FILE,FILE (texts or M2), NAME=annotator:0,1 (of "
         "--gold or --refs; annotator:all), NAME=data:COLLECTION (public data), or NAME=SET+SET "
         "(sets named before); repeat it.",
         multiple=True,
-        metavar="NAME=...",
         parse=lambda texts: import_module("errata.references.sets").parse_sets(texts),
     )
     curves: tuple[str, ...] = option(
-        "--curve",
+        "--curve SET",
         "With --set: scores against the number of references of this set; may be repeated.",
         multiple=True,
-        metavar="SET",
         needs=("--set", SCORED),
     )
     metrics: tuple[str, ...] = metric_option(*METRICS)

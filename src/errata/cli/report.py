@@ -39,16 +39,16 @@ SCORED = "outputs or --sample"
 class ReportOptions(CommandOptions):
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     output: str = option(
-        "-o", "--output", "The page to write.", metavar="PATH", default="report.html", writes="file"
+        "-o", "--output PATH", "The page to write.", default="report.html", writes="file"
     )
-    title: str = option("--title", "The title of the page.", metavar="WORDS", default="")
+    title: str = option("--title WORDS", "The title of the page.", default="")
     old: str | None = options.old_option(
         "The system that the others are compared with.", needs=SCORED
     )
     slices: str | None = options.slices_option(needs=SCORED)
     fail_if: tuple[Condition, ...] = options.fail_if_option(needs="--old")
     bound: options.Bound = options.bound_option()
-    runs: str | None = option("--runs", "Stored runs, to be drawn over time.", metavar="FOLDER")
+    runs: str | None = option("--runs FOLDER", "Stored runs, to be drawn over time.")
     inputs: Inputs = group(Inputs, needs={"*": SCORED, "sample": "", "skipped": ""})
     metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, needs=SCORED)
     extractor: str | None = options.extract_option(

@@ -23,11 +23,10 @@ class ReproduceOptions(CommandOptions):
         "the tool for tables with ERRANT's types; without ERRANT these cells are not run"
     )
     model: str = option(
-        "--model",
+        "--model NAME",
         "The language model that replaces GPT-2 (smollm2, or any other; see errata metrics "
         "scribendi). GPT-2 itself is run too where its weights are on disk.",
         default="trigram",
-        metavar="NAME",
     )
 
 

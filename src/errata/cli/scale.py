@@ -55,17 +55,15 @@ class RunFolder:
     """The folder of a run, and how to reach it."""
 
     place: str = option(
-        "--run",
+        "--run FOLDER",
         "The folder of the run; also an address such as s3://bucket/run.",
-        metavar="FOLDER",
         required=True,
     )
     storage_options: dict[str, Any] = option(
-        "--storage",
+        "--storage KEY=VALUE",
         "An option for the object store (fsspec), as endpoint_url=http://127.0.0.1:5000; "
         "anything but text as JSON. It is not kept with the run.",
         multiple=True,
-        metavar="KEY=VALUE",
         parse=_parse_storage,
     )
 
@@ -89,23 +87,20 @@ class RunInputs:
 
     outputs: tuple[str, ...] = argument(metavar="[[NAME=]PATTERN...]", several=True)
     parquet: str | None = option(
-        "--parquet",
+        "--parquet PATTERN",
         "Parquet files with source, references and outputs as columns, instead of texts.",
-        metavar="PATTERN",
     )
     places: tuple[str, ...] = option(
-        "--sets",
+        "--sets PLACE",
         "Test sets with the outputs on them, as errata corpora reads them: folders or a "
         ".toml file; may be repeated.",
         multiple=True,
-        metavar="PLACE",
         excludes="outputs or --gold or --source or --refs or --parquet",
     )
     metrics: tuple[str, ...] = metric_option(*DEFAULT_METRICS, needs=NAMED)
     shard_bytes: int | None = option(
-        "--shard-size",
+        "--shard-size SIZE",
         "About how much text a task reads; default 64M.",
-        metavar="SIZE",
         parse=_parse_size,
         needs=NAMED,
     )
@@ -191,25 +186,22 @@ class EngineOptions:
         "--workers", "Default: all cores.", needs="--engine local|dask", excludes="--scheduler"
     )
     scheduler: str | None = option(
-        "--scheduler",
+        "--scheduler ADDRESS",
         "Dask: a running scheduler (tcp://... or tls://...); default: a new one, on this "
         "machine only.",
-        metavar="ADDRESS",
         needs="--engine dask",
     )
     certificates: tuple[str, str, str] | None = option(
-        "--certificates",
+        "--certificates CA CERT KEY",
         "Dask over tls://: the files of the authority, of the certificate and its key.",
         nargs=3,
-        metavar="CA CERT KEY",
         needs="--scheduler",
     )
     life: float = option(
-        "--life",
+        "--life SECONDS",
         "Replace a worker of this run after so long without a sign of life.",
         type=FiniteRange(1, min_open=False),
         default=60.0,
-        metavar="SECONDS",
         needs="--engine local|dask",
         excludes="--scheduler",
     )

@@ -18,15 +18,13 @@ from errata.core.errors import InputError
 class StressOptions(CommandOptions):
     named: tuple[str, ...] = argument(metavar="METRIC...", several=True)
     output: str | None = option(
-        "--damage",
+        "--damage [NAME=]FILE",
         "The output to damage. Default: the first reference of every sentence.",
-        metavar="[NAME=]FILE",
     )
     attacks: tuple[str, ...] = option(
-        "--attack",
+        "--attack [NAME=]FILE",
         "A text made to please a metric, scored like the others; may be repeated.",
         multiple=True,
-        metavar="[NAME=]FILE",
         role="attacks",
     )
     metrics: tuple[str, ...] = options.metric_option()

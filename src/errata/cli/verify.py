@@ -25,9 +25,7 @@ class VerifyOptions(CommandOptions):
     outputs: tuple[str, ...] = argument(metavar="[NAME=]FILE...", role="outputs", several=True)
     inputs: Inputs = group(Inputs)
     system: str | None = option(
-        "--for",
-        "The system with the score, where there are outputs of several systems.",
-        metavar="NAME",
+        "--for NAME", "The system with the score, where there are outputs of several systems."
     )
     confidence: float = confidence_option()
     threads: int | None = threads_option()
