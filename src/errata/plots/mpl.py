@@ -18,20 +18,21 @@ import numpy as np
 
 from errata import plots
 from errata.core.errors import InputError, escape_controls, import_extra, warn_of_data
-from errata.core.stats import merge_ties
+from errata.core.stats import Floats, merge_ties
 from errata.io.atomic import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 
 # Tried in this order for characters that matplotlib's own font lacks, where installed.
 FONTS = (
-    *("DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC"),
-    *("WenQuanYi Zen Hei", "IPAexGothic", "Noto Sans Arabic", "Noto Sans Hebrew"),
-    *("Noto Sans Devanagari", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "MS Gothic"),
-)
+    "DejaVu Sans", "Noto Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC",
+    "WenQuanYi Zen Hei", "IPAexGothic", "Noto Sans Arabic", "Noto Sans Hebrew",
+    "Noto Sans Devanagari", "Arial Unicode MS", "PingFang SC", "Microsoft YaHei", "MS Gothic",
+)  # fmt: skip
 
 
 def installed_fonts() -> list[str]:
@@ -386,10 +387,14 @@ def _label_points(panel: Axes, shape: plots.Scatter) -> None:
     ]
     for text in texts:
         text.set_in_layout(False)  # a long name does not shrink the panel
+    _push_apart(panel, texts, shape.x, shape.y)
+
+
+def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
     adjust_text = import_extra("adjustText", "plot").adjust_text
     look = {"arrowstyle": "-", "color": plots.FAINT, "linewidth": 0.5}
     apart: dict[str, Any] = {"expand": (1.15, 1.3), "force_text": (0.3, 0.5)}
-    adjust_text(texts, x=shape.x, y=shape.y, ax=panel, iter_lim=STEPS, arrowprops=look, **apart)
+    adjust_text(texts, x=x, y=y, ax=panel, iter_lim=STEPS, arrowprops=look, **apart)
 
 
 def _add_legend(
