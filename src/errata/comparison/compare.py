@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -210,12 +210,16 @@ def slices_changed(
     return tuple(found)
 
 
+Pair = tuple[Hypotheses, Hypotheses]
+PairScores = Mapping[str, tuple[Scores, int, int]]  # by label: scores, and the two systems there
+
+
 def sentences_changed(
     corpus: Corpus,
-    pair: tuple[Hypotheses, Hypotheses],
+    pair: Pair,
     judged: Sequence[Sequence[JudgedSentence]],
     changes: Sequence[EditChange],
-    scores: Mapping[str, tuple[Scores, int, int]],
+    scores: PairScores,
 ) -> tuple[SentenceChange, ...]:
     """The sentences with more or fewer right edits, less the wrong ones; largest change first."""
     of_sentence = defaultdict(list)
@@ -223,61 +227,55 @@ def sentences_changed(
         of_sentence[change.sentence].append(change)
     found = []
     weight = {"right": 1, "wrong": -1, "missed": 0}
-    for i in sorted(of_sentence):
+    for i, own in sorted(of_sentence.items()):
         before, after = (sum(weight[edit.state] for edit in each[i].edits) for each in judged)
         if after != before:
-            sentence = _sentence(corpus, pair, i, scores)
-            found.append(replace(sentence, gain=after - before, changes=tuple(of_sentence[i])))
-    return _sorted(found)
+            found.append(_sentence(corpus, pair, i, scores, after - before, 0, tuple(own)))
+    return tuple(sorted(found, key=_largest))
 
 
 def differing_sentences(
-    corpus: Corpus,
-    pair: tuple[Hypotheses, Hypotheses],
-    scores: Mapping[str, tuple[Scores, int, int]],
+    corpus: Corpus, pair: Pair, scores: PairScores
 ) -> tuple[SentenceChange, ...]:
     """The sentences that two systems wrote differently, those furthest apart first."""
     texts = zip(pair[0].sentences, pair[1].sentences, strict=True)
     apart = [i for i, (old, new) in enumerate(texts) if old != new]
-    edits = extract_all(
-        [pair[0].sentences[i] for i in apart], [pair[1].sentences[i] for i in apart]
-    )
-    return _sorted(
-        [
-            replace(
-                _sentence(corpus, pair, i, scores),
-                size=sum(max(e.end - e.start, len(e.replacement.split())) for e in several),
-            )
-            for i, several in zip(apart, edits, strict=True)
-        ]
-    )
+    edits = extract_all(*([each.sentences[i] for i in apart] for each in pair))
+    sizes = [sum(max(e.end - e.start, len(e.replacement.split())) for e in own) for own in edits]
+    found = [
+        _sentence(corpus, pair, i, scores, 0, size, ())
+        for i, size in zip(apart, sizes, strict=True)
+    ]
+    return tuple(sorted(found, key=_largest))
 
 
 def _sentence(
     corpus: Corpus,
-    pair: tuple[Hypotheses, Hypotheses],
+    pair: Pair,
     i: int,
-    scores: Mapping[str, tuple[Scores, int, int]],
+    scores: PairScores,
+    gain: int,
+    size: int,
+    changes: tuple[EditChange, ...],
 ) -> SentenceChange:
     alone = {}
     for label, (each, old, new) in scores.items():
         if each.sentences is not None:
             alone[label] = float(each.sentences[new, i] - each.sentences[old, i])
     texts = (corpus.sources[i], pair[0].sentences[i], pair[1].sentences[i])
-    return SentenceChange(i, 0, 0, *texts, (), alone)
+    return SentenceChange(i, gain, size, *texts, changes, alone)
 
 
-def _sorted(found: list[SentenceChange]) -> tuple[SentenceChange, ...]:
-    def largest(change: SentenceChange) -> tuple[float, ...]:
-        first = next(iter(change.scores.values()), 0.0)
-        moved = abs(first) if first == first else 0.0
-        return -abs(change.gain), -change.size, -moved, change.sentence
-
-    return tuple(sorted(found, key=largest))
+def _largest(change: SentenceChange) -> tuple[float, ...]:
+    first = next(iter(change.scores.values()), 0.0)
+    moved = abs(first) if first == first else 0.0
+    return -abs(change.gain), -change.size, -moved, change.sentence
 
 
 LOWER_IS_BETTER = ("false alarms", "clean sentences touched")
 PER_THOUSAND = ("false alarms", "edits")  # words; all other figures of edits are shares
+# What turns a score of such a range into percent points.
+POINTS = {"from 0 to 100": 1.0, "from 0 to 1": 100.0, "from -1 to 1": 100.0, "up to 1": 100.0}
 
 
 @dataclass(frozen=True)
@@ -413,41 +411,28 @@ def compare(
     for hypotheses in every if guard else ():
         check_alignment_once(corpus, hypotheses)
     seed = rng if isinstance(rng, int) else int(rng.integers(2**32))
+
+    def scored_by(metric: Metric, resamples: int) -> _Scored:
+        counts = validate_counts(
+            metric, corpus, every, guard=False, threads=threads, progress=progress
+        )
+        scores = scores_of(metric, corpus, every, counts, resamples=resamples, rng=seed)
+        picked = [chosen_counts(each, metric.choose(each)) for each in counts]
+        return _Scored(metric, scores, counts, picked)
+
     keeper = edits or next((each for each in chosen if isinstance(each, Edits)), Edits())
-    scored = [_scored(each, corpus, every, resamples, seed, threads, progress) for each in chosen]
+    scored = [scored_by(each, resamples) for each in chosen]
     if corpus.most_references:
         of_edits = next((each for each in scored if each.metric == keeper), None)
-        of_edits = of_edits or _scored(keeper, corpus, every, 0, seed, threads, progress)
+        of_edits = of_edits or scored_by(keeper, 0)
         facts = edits_judged(keeper, corpus, every, of_edits.counts, tier, progress)
     else:
         facts = edits_without_references(keeper, corpus, every, tier, progress)
     columns = {"length": length_slices(corpus)} | dict(slices or {})
     check_slices(columns, len(corpus))
-    drawn = _Drawn(resamples, trials, seed, seed_name(rng), confidence)
-    found = [
-        _compared(corpus, facts, s, scored, columns, tier, drawn, progress)
-        for s in range(1, len(every))
-    ]
-    return tuple(_answered(found, scored, drawn))
-
-
-class _Drawn(NamedTuple):
-    """Resamples, trials, their seed, and the confidence of intervals."""
-
-    resamples: int
-    trials: int
-    seed: int
-    seed_name: str
-    confidence: float
-
-
-class _Scored(NamedTuple):
-    """A metric, its scores, and its counts: beside every reference, and of those it took."""
-
-    metric: Metric
-    scores: Scores
-    counts: list[Floats]
-    picked: list[Floats]
+    drawn = (resamples, trials, seed, seed_name(rng), confidence)
+    comparer = _Comparer(corpus, facts, scored, columns, tier, *drawn, progress)
+    return tuple(comparer.answered([comparer.compared(s) for s in range(1, len(every))]))
 
 
 def _base(given: Any) -> list[Hypotheses]:
@@ -458,51 +443,25 @@ def _base(given: Any) -> list[Hypotheses]:
     return [replace(found[0], system="base")] if plain else found
 
 
-def _scored(
-    metric: Metric,
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    resamples: int,
-    seed: int,
-    threads: int | None,
-    progress: Progress | None,
-) -> _Scored:
-    counts = validate_counts(
-        metric, corpus, systems, guard=False, threads=threads, progress=progress
-    )
-    scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=seed)
-    picked = [chosen_counts(each, metric.choose(each)) for each in counts]
-    return _Scored(metric, scores, counts, picked)
+class _Scored(NamedTuple):
+    """A metric, its scores, and its counts: beside every reference, and of those it took."""
+
+    metric: Metric
+    scores: Scores
+    counts: list[Floats]
+    picked: list[Floats]
+
+    def figures(self, totals: Floats) -> dict[str, Floats]:
+        return {self.metric.headline: self.metric.score(totals)}
+
+    @property
+    def points(self) -> float | None:
+        """What turns a score into percent points; None where it is no such score."""
+        return POINTS.get(self.metric.about.range)
 
 
 ComparisonKey = tuple[str, ...]
-
-
-def _pairs(
-    facts: EditFigures, s: int, scored: Sequence[_Scored], columns: Mapping[str, Sequence[str]]
-) -> dict[ComparisonKey, TwoSystems]:
-    """Everything that is compared between the base and system ``s``."""
-    pairs: dict[ComparisonKey, TwoSystems] = {}
-    for m, each in enumerate(scored):
-        picked = each.picked
-        pairs["metric", str(m)] = TwoSystems(_score_of(each.metric), picked[0], picked[s])
-    for name, pair in facts.rates(0, s).items():
-        pairs["rate", name] = pair
-    for kind, pair in facts.kinds(0, s).items():
-        pairs["kind", kind] = pair
-    for column, values in columns.items():
-        known = np.array(values, np.str_)
-        for value in sorted({*values}, key=_natural):
-            inside = known == value
-            pairs["slice", column, value] = facts.slice(0, s, inside)
-            if facts.judged and scored and point_scale(scored[0].metric) is not None:
-                old, new = (scored[0].picked[k] * inside[:, None] for k in (0, s))
-                pairs["part", column, value] = TwoSystems(_score_of(scored[0].metric), old, new)
-    return pairs
-
-
-def _score_of(metric: Metric) -> Callable[[Floats], dict[str, Floats]]:
-    return lambda totals: {metric.headline: metric.score(totals)}
+Pairs = dict[ComparisonKey, TwoSystems]
 
 
 def _natural(value: str) -> tuple[int, str]:
@@ -511,173 +470,211 @@ def _natural(value: str) -> tuple[int, str]:
     return (int(digits[0]) if digits else 10**9, value)
 
 
-def _compared(
-    corpus: Corpus,
-    facts: EditFigures,
-    s: int,
-    scored: Sequence[_Scored],
-    columns: Mapping[str, Sequence[str]],
-    tier: int,
-    drawn: _Drawn,
-    progress: Progress | None,
-) -> Comparison:
-    pairs = _pairs(facts, s, scored, columns)
-    p_values = paired_tests.swap_p_values(
-        pairs, len(corpus), trials=drawn.trials, rng=drawn.seed, progress=progress
-    )
-    others = {key: pair for key, pair in pairs.items() if key[0] != "metric"}
-    signature = _signature(facts, drawn)
-    found = paired_tests.paired_differences(
-        others,
-        lambda: resample_weights(corpus, drawn.resamples, drawn.seed),
-        p_values,
-        resamples=drawn.resamples,
-        confidence=drawn.confidence,
-        signature=signature,
-    )
-    pair = (facts.systems[0], facts.systems[s])
-    judged = facts.judge(0, s)
-    changes = edit_changes(judged[0], judged[1]) if judged else ()
-    errors = Counter(kind_at(e.kind, tier) for one in judged[:1] for j in one for e in j.asked)
-    by_label = {each.scores.label: (each.scores, 0, s) for each in scored}
-    kinds = {key[1]: _with_directions(each) for key, each in found.items() if key[0] == "kind"}
-    in_slices = {(key[1], key[2]): each for key, each in found.items() if key[0] == "slice"}
-    rates = [
-        each for key, several in found.items() if key[0] == "rate" for each in several.values()
-    ]
-    differences = [_metric_difference(each, m, s, p_values, drawn) for m, each in enumerate(scored)]
-    parts = (
-        (*_slice_parts(pairs, found, facts, s, columns, scored), *_kind_parts(pairs, kinds))
-        if facts.judged
-        else ()
-    )
-    return Comparison(
-        pair[0].system,
-        pair[1].system,
-        len(corpus),
-        sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
-        (*differences[:1], *paired_tests.holm_adjusted(differences[1:])),
-        paired_tests.holm_adjusted(
-            [*_with_directions({each.label: each for each in rates}).values()]
-        ),
-        changes,
-        change_counts(changes),
-        kinds_changed(kinds, changes, errors, tier),
-        bands_of(judged[0], judged[1], changes) if judged else (),
-        slices_changed(columns, in_slices, changes),
-        sentences_changed(corpus, pair, judged, changes, by_label)
-        if judged
-        else differing_sentences(corpus, pair, by_label),
-        signature,
-        _tests(drawn, len(corpus)),
-        facts.judged,
-        drawn.confidence,
-        corpus.skipped,
-        tuple(dict.fromkeys((*facts.notes, *(n for each in scored for n in each.scores.notes)))),
-        parts=parts,
-    )
+@dataclass(frozen=True)
+class _Comparer:
+    """Compares the systems of ``facts`` with the first of them, the base."""
 
+    corpus: Corpus
+    facts: EditFigures
+    scored: Sequence[_Scored]
+    columns: Mapping[str, Sequence[str]]
+    tier: int
+    resamples: int
+    trials: int
+    seed: int
+    seed_name: str
+    confidence: float
+    progress: Progress | None
 
-POINTS = {"from 0 to 100": 1.0, "from 0 to 1": 100.0, "from -1 to 1": 100.0, "up to 1": 100.0}
+    def compared(self, s: int) -> Comparison:
+        """The comparison of system ``s``, whose answer depends on the others."""
+        corpus, facts = self.corpus, self.facts
+        pairs = self._pairs(s)
+        p_values = paired_tests.swap_p_values(
+            pairs, len(corpus), trials=self.trials, rng=self.seed, progress=self.progress
+        )
+        signature = self._signature()
+        found = paired_tests.paired_differences(
+            {key: pair for key, pair in pairs.items() if key[0] != "metric"},
+            lambda: resample_weights(corpus, self.resamples, self.seed),
+            p_values,
+            resamples=self.resamples,
+            confidence=self.confidence,
+            signature=signature,
+        )
+        pair = (facts.systems[0], facts.systems[s])
+        judged = facts.judge(0, s)
+        changes = edit_changes(judged[0], judged[1]) if judged else ()
+        asked = Counter(
+            kind_at(e.kind, self.tier) for one in judged[:1] for j in one for e in j.asked
+        )
+        by_label = {each.scores.label: (each.scores, 0, s) for each in self.scored}
+        kinds = {key[1]: _with_directions(each) for key, each in found.items() if key[0] == "kind"}
+        in_slices = {(key[1], key[2]): each for key, each in found.items() if key[0] == "slice"}
+        rates = [
+            each for key, several in found.items() if key[0] == "rate" for each in several.values()
+        ]
+        differences = [
+            self._metric_difference(each, s, p_values["metric", str(m)])
+            for m, each in enumerate(self.scored)
+        ]
+        notes = (*facts.notes, *(note for each in self.scored for note in each.scores.notes))
+        parts: tuple[PartDifference, ...] = ()
+        if facts.judged:
+            parts = (*self._slice_parts(pairs, found, s), *_kind_parts(pairs, kinds))
+        return Comparison(
+            pair[0].system,
+            pair[1].system,
+            len(corpus),
+            sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
+            (*differences[:1], *paired_tests.holm_adjusted(differences[1:])),
+            paired_tests.holm_adjusted(
+                [*_with_directions({each.label: each for each in rates}).values()]
+            ),
+            changes,
+            change_counts(changes),
+            kinds_changed(kinds, changes, asked, self.tier),
+            bands_of(judged[0], judged[1], changes) if judged else (),
+            slices_changed(self.columns, in_slices, changes),
+            sentences_changed(corpus, pair, judged, changes, by_label)
+            if judged
+            else differing_sentences(corpus, pair, by_label),
+            signature,
+            self._tests(),
+            facts.judged,
+            self.confidence,
+            corpus.skipped,
+            tuple(dict.fromkeys(notes)),
+            parts=parts,
+        )
 
+    def _pairs(self, s: int) -> Pairs:
+        """Everything that is compared between the base and system ``s``."""
+        facts, pairs = self.facts, Pairs()
+        for m, each in enumerate(self.scored):
+            pairs["metric", str(m)] = TwoSystems(each.figures, each.picked[0], each.picked[s])
+        for name, pair in facts.rates(0, s).items():
+            pairs["rate", name] = pair
+        for kind, pair in facts.kinds(0, s).items():
+            pairs["kind", kind] = pair
+        for column, values in self.columns.items():
+            known = np.array(values, np.str_)
+            for value in sorted({*values}, key=_natural):
+                inside = known == value
+                pairs["slice", column, value] = facts.slice(0, s, inside)
+                if facts.judged and self.scored and self.scored[0].points is not None:
+                    first = self.scored[0]
+                    old, new = (first.picked[k] * inside[:, None] for k in (0, s))
+                    pairs["part", column, value] = TwoSystems(first.figures, old, new)
+        return pairs
 
-def point_scale(metric: Metric) -> float | None:
-    """What turns a score into percent points; None where it is no such score."""
-    return POINTS.get(metric.about.range)
+    def _slice_parts(
+        self, pairs: Pairs, found: Mapping[ComparisonKey, FigureChanges], s: int
+    ) -> Iterator[PartDifference]:
+        """The slices by the first metric, in points, with the gold edits it counts."""
+        shared = Counter(value for values in self.columns.values() for value in {*values})
+        shared.update(key[1] for key in found if key[0] == "kind")
+        for key, figures in found.items():
+            if key[0] != "part":
+                continue
+            _, column, value = key
+            inside = np.array(self.columns[column], np.str_) == value
+            [difference] = figures.values()
+            name = f"{column} = {value}" if shared[value] > 1 else value
+            errors = int(self.facts.counts[s][inside][:, [TP, FN]].sum())
+            tested = _in_points(name, difference, self.scored[0].points or 1.0)
+            sizes = (int(inside.sum()), errors, pairs[key].changed)
+            yield PartDifference(name, tested.difference, tested.p, *sizes)
+
+    def _metric_difference(
+        self, scored: _Scored, s: int, p_values: Mapping[str, float]
+    ) -> Difference:
+        scores, resampled = scored.scores, scored.scores.resampled
+        found = paired_tests.difference_of(
+            scores.label,
+            scores.signature,
+            float(scores.values[0]),
+            float(scores.values[s]),
+            [] if resampled is None else [(resampled[:, 0], resampled[:, s])],
+            p_values[scored.metric.headline],
+            confidence=self.confidence,
+        )
+        share = scored.metric.about.range == "from 0 to 1"
+        return replace(found, share=share, percent=scored.points == 100)
+
+    def answered(self, found: Sequence[Comparison]) -> Iterator[Comparison]:
+        """The comparisons with their answers; their tests by the first metric are one family."""
+        if not self.scored:
+            yield from found
+            return
+        firsts = paired_tests.holm_adjusted([each.differences[0] for each in found])
+        rules = replace(decisions.RULES, alpha=1 - self.confidence)
+        for s, (each, first) in enumerate(zip(found, firsts, strict=True), start=1):
+            tested = replace(each, differences=(first, *each.differences[1:]))
+            pair = self._tested_pair(tested, s, rules.alpha)
+            answer = None if pair is None else decisions.decide_pair(pair, rules)
+            yield replace(tested, answer=answer)
+
+    def _tested_pair(self, found: Comparison, s: int, alpha: float) -> ComparedPair | None:
+        """What decides about a comparison by the first metric, and whether others contradict it."""
+        scales = [each.points for each in self.scored]
+        first = self.scored[0]
+        resampled = first.scores.resampled
+        if scales[0] is None or resampled is None or not self.trials:
+            return None
+        primary, *others = (
+            _in_points(decisions.METRIC_TITLES.get(each.label, each.label), each, scale)
+            for each, scale in zip(found.differences, scales, strict=True)
+            if scale is not None
+        )
+        apart = scales[0] * (resampled[:, s] - resampled[:, 0])
+        low, high = percentiles(apart, max(0.0, 1 - 2 * alpha)).tolist()
+        return ComparedPair(
+            found.base,
+            found.system,
+            found.size,
+            TwoSystems(first.figures, first.picked[0], first.picked[s]).changed,
+            replace(primary, p=found.differences[0].p_holm),
+            (low, high),
+            float(apart.std(ddof=1)) if len(apart) > 1 else 0.0,
+            others,
+            found.parts,
+        )
+
+    def _signature(self) -> str:
+        """What decided the edits and what was drawn."""
+        shared = ("annotators:shared",) if self.facts.judged else ()
+        resampled = (f"resamples:{self.resamples}",) if self.resamples else ()
+        swapped = (f"trials:{self.trials}",) if self.trials else ()
+        seed = (f"seed:{self.seed_name}",) if self.resamples or self.trials else ()
+        facts = (repr(self.facts.metric), *self.facts.context)
+        return " | ".join((*facts, *shared, *resampled, *swapped, *seed, f"errata:{__version__}"))
+
+    def _tests(self) -> str:
+        """What decided the p-values, beside the scores; nothing where none was asked for."""
+        if not self.trials:
+            return ""
+        drawn = (f"trials:{self.trials}", f"seed:{self.seed_name}", f"errata:{__version__}")
+        return " | ".join(("approximate randomisation", f"sentences:{len(self.corpus)}", *drawn))
 
 
 def _in_points(name: str, each: Difference, scale: float) -> PointDifference:
     return PointDifference(name, Estimate(*(scale * part for part in each.difference)), each.p)
 
 
-def _slice_parts(
-    pairs: Mapping[ComparisonKey, TwoSystems],
-    found: Mapping[ComparisonKey, FigureChanges],
-    facts: EditFigures,
-    s: int,
-    columns: Mapping[str, Sequence[str]],
-    scored: Sequence[_Scored],
-) -> Iterator[PartDifference]:
-    """The slices by the first metric, in points, with the gold edits of the annotators taken."""
-    shared = Counter(value for values in columns.values() for value in {*values})
-    shared.update(key[1] for key in found if key[0] == "kind")
-    for key, figures in found.items():
-        if key[0] != "part":
-            continue
-        _, column, value = key
-        inside = np.array(columns[column], np.str_) == value
-        [difference] = figures.values()
-        name = f"{column} = {value}" if shared[value] > 1 else value
-        pair = pairs[key]
-        errors = facts.counts[s][inside][:, [TP, FN]].sum()
-        scale = point_scale(scored[0].metric) or 1.0
-        moved = int((pair.old != pair.new).any(axis=1).sum())
-        tested = _in_points(name, difference, scale)
-        size = int(inside.sum())
-        yield PartDifference(name, tested.difference, tested.p, size, int(errors), moved)
-
-
-def _kind_parts(
-    pairs: Mapping[ComparisonKey, TwoSystems], kinds: Mapping[str, FigureChanges]
-) -> Iterator[PartDifference]:
+def _kind_parts(pairs: Pairs, kinds: Mapping[str, FigureChanges]) -> Iterator[PartDifference]:
     """The kinds by their F, in points, with the gold and proposed edits of each."""
     for kind, figures in kinds.items():
         lead = next((each for name, each in figures.items() if name.startswith("F")), None)
         if lead is None:
             continue
-        old, new = (
-            each[:, [TP, FP, FN]] for each in (pairs["kind", kind].old, pairs["kind", kind].new)
-        )
-        sentences = int(((old > 0) | (new > 0)).any(axis=1).sum())
-        tp, fp, fn = new.sum(axis=0)
-        moved = int((old != new).any(axis=1).sum())
+        pair = pairs["kind", kind]
+        pair = replace(pair, old=pair.old[:, [TP, FP, FN]], new=pair.new[:, [TP, FP, FN]])
+        sentences = int(((pair.old > 0) | (pair.new > 0)).any(axis=1).sum())
+        tp, fp, fn = pair.new.sum(axis=0)
         tested = _in_points(kind, lead, 100.0)
         edits = int(2 * tp + fp + fn)  # gold and proposed
-        yield PartDifference(kind, tested.difference, tested.p, sentences, edits, moved)
-
-
-def _answered(
-    found: Sequence[Comparison], scored: Sequence[_Scored], drawn: _Drawn
-) -> Iterator[Comparison]:
-    """The comparisons with their answers; their tests by the first metric are one family."""
-    if not scored:
-        yield from found
-        return
-    firsts = paired_tests.holm_adjusted([each.differences[0] for each in found])
-    rules = replace(decisions.RULES, alpha=1 - drawn.confidence)
-    for s, (each, first) in enumerate(zip(found, firsts, strict=True), start=1):
-        tested = replace(each, differences=(first, *each.differences[1:]))
-        pair = _tested_pair(tested, scored, s, drawn, rules.alpha)
-        yield tested if pair is None else replace(tested, answer=decisions.decide_pair(pair, rules))
-
-
-def _tested_pair(
-    found: Comparison, scored: Sequence[_Scored], s: int, drawn: _Drawn, alpha: float
-) -> ComparedPair | None:
-    """What decides about a comparison by the first metric, and whether others contradict it."""
-    scales = [point_scale(each.metric) for each in scored]
-    resampled = scored[0].scores.resampled
-    if scales[0] is None or resampled is None or not drawn.trials:
-        return None
-    primary, *others = (
-        _in_points(decisions.METRIC_TITLES.get(each.label, each.label), each, scale)
-        for each, scale in zip(found.differences, scales, strict=True)
-        if scale is not None
-    )
-    apart = scales[0] * (resampled[:, s] - resampled[:, 0])
-    low, high = percentiles(apart, max(0.0, 1 - 2 * alpha)).tolist()
-    old, new = scored[0].picked[0], scored[0].picked[s]
-    return ComparedPair(
-        found.base,
-        found.system,
-        found.size,
-        int((old != new).any(axis=1).sum()),
-        replace(primary, p=found.differences[0].p_holm),
-        (low, high),
-        float(apart.std(ddof=1)) if len(apart) > 1 else 0.0,
-        others,
-        found.parts,
-    )
+        yield PartDifference(kind, tested.difference, tested.p, sentences, edits, pair.changed)
 
 
 def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:
@@ -691,43 +688,3 @@ def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]
         )
         for name, each in figures.items()
     }
-
-
-def _metric_difference(
-    scored: _Scored,
-    m: int,
-    s: int,
-    p_values: Mapping[ComparisonKey, Mapping[str, float]],
-    drawn: _Drawn,
-) -> Difference:
-    scores = scored.scores
-    resampled = scores.resampled
-    found = paired_tests.difference_of(
-        scores.label,
-        scores.signature,
-        float(scores.values[0]),
-        float(scores.values[s]),
-        [] if resampled is None else [(resampled[:, 0], resampled[:, s])],
-        p_values["metric", str(m)][scored.metric.headline],
-        confidence=drawn.confidence,
-    )
-    share, scale = scored.metric.about.range == "from 0 to 1", point_scale(scored.metric)
-    return replace(found, share=share, percent=scale == 100)
-
-
-def _signature(facts: EditFigures, drawn: _Drawn) -> str:
-    """What decided the edits and what was drawn."""
-    shared = ("annotators:shared",) if facts.judged else ()
-    resampled = (f"resamples:{drawn.resamples}",) if drawn.resamples else ()
-    swapped = (f"trials:{drawn.trials}",) if drawn.trials else ()
-    seed = (f"seed:{drawn.seed_name}",) if drawn.resamples or drawn.trials else ()
-    parts = (repr(facts.metric), *facts.context, *shared, *resampled, *swapped, *seed)
-    return " | ".join((*parts, f"errata:{__version__}"))
-
-
-def _tests(drawn: _Drawn, sentences: int) -> str:
-    """What decided the p-values, beside the scores; nothing where none was asked for."""
-    if not drawn.trials:
-        return ""
-    facts = (f"sentences:{sentences}", f"trials:{drawn.trials}", f"seed:{drawn.seed_name}")
-    return " | ".join(("approximate randomisation", *facts, f"errata:{__version__}"))

@@ -60,6 +60,11 @@ class TwoSystems:
     new: Floats
     drawn: FiguresOf | None = None
 
+    @property
+    def changed(self) -> int:
+        """How many sentences have other statistics in the new system."""
+        return int((self.old != self.new).any(axis=1).sum())
+
 
 def draw_swaps(sentences: int, trials: int, rng: Seed) -> Iterator[Bools]:
     """Which sentences the systems swap in each trial, ``[trial, sentence]``, block by block.
