@@ -21,7 +21,7 @@ from errata.metrics import DEFAULT_METRICS
 
 if TYPE_CHECKING:
     from errata.comparison.compare import Comparison
-    from errata.comparison.gate import CheckedCondition, Condition, SliceColumns
+    from errata.comparison.gate import CheckedCondition, Condition
     from errata.data import Corpus, Hypotheses
     from errata.metrics import Metric
     from errata.metrics.errant import Edits
@@ -124,7 +124,7 @@ def command(given: CompareOptions) -> None:
     With --fail-if it is a gate: it ends with exit code 1 if something got worse. The old system may
     be a --baseline, a small file that --update-baseline renews.
     """
-    from errata.comparison.gate import baseline_output
+    from errata.comparison.gate import baseline_output, compare_and_hold
     from errata.io.slices import read_slices
 
     if given.scores:
@@ -143,7 +143,22 @@ def command(given: CompareOptions) -> None:
     else:
         base, others = _old_and_new(systems, given.old)
     columns = None if given.slices is None else read_slices(given.slices, corpus)
-    compared, verdicts = _compare(given, corpus, base, others, columns, metrics, edits)
+    with ProgressBar("compare") as progress:
+        compared, verdicts = compare_and_hold(
+            gate.fail_if,
+            metrics,
+            corpus,
+            base,
+            others,
+            slices=columns,
+            bound=gate.bound,
+            edits=edits,
+            tier=given.tier,
+            trials=given.trials,
+            **given.bootstrap.intervals,
+            threads=given.threads,
+            progress=progress,
+        )
     # Write what build servers read, and annotate the run.
     from errata.comparison.gate import gate_summary, github_annotations, junit_xml
     from errata.io.atomic import write_bytes
@@ -177,46 +192,6 @@ def _compare_scores(given: CompareOptions) -> None:
     results = read_score_files(given.scores)
     confidence = given.bootstrap.confidence
     emit(score_change_table(results, given.old, confidence=confidence), given.display)
-
-
-def _compare(
-    given: CompareOptions,
-    corpus: Corpus,
-    base: Hypotheses,
-    others: Sequence[Hypotheses],
-    columns: SliceColumns | None,
-    metrics: Sequence[Metric],
-    edits: Edits,
-) -> tuple[tuple[Comparison, ...], tuple[CheckedCondition, ...]]:
-    """Return the comparisons with the old system, and the conditions of the gate with verdicts."""
-    from errata.comparison.gate import check_conditions, compare_excluding
-
-    def compare(left_out: Sequence[int]) -> tuple[Comparison, ...]:
-        with ProgressBar("compare") as progress:
-            return compare_excluding(
-                left_out,
-                metrics,
-                corpus,
-                base,
-                others,
-                slices=columns,
-                edits=edits,
-                tier=given.tier,
-                trials=given.trials,
-                **given.bootstrap.intervals,
-                threads=given.threads,
-                progress=progress,
-            )
-
-    whole = compare(())
-    verdicts = check_conditions(
-        given.gate.fail_if,
-        corpus,
-        columns,
-        lambda left_out: compare(left_out) if left_out else whole,
-        bound=given.gate.bound,
-    )
-    return whole, verdicts
 
 
 def _tables(

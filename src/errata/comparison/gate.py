@@ -407,24 +407,41 @@ def gate_summary(
 # ---- A gate on files: systems, sentences and the verdicts of the conditions.
 
 SliceColumns = Mapping[str, Sequence[str]]
-ComparedWithout = Callable[[Sequence[int]], Sequence[Comparison]]
 
 
-def check_conditions(
+def compare_and_hold(
     fail_if: Sequence[Condition],
+    metrics: Sequence[Metric],
     corpus: Corpus,
-    columns: SliceColumns | None,
-    compared: ComparedWithout,
+    base: Hypotheses,
+    others: Sequence[Hypotheses],
     *,
+    slices: SliceColumns | None = None,
     bound: Bound = "confident",
-) -> tuple[CheckedCondition, ...]:
-    """Check conditions; ``compared`` compares without some sentences, counted from 0."""
+    **settings: Any,
+) -> tuple[tuple[Comparison, ...], tuple[CheckedCondition, ...]]:
+    """Compare systems, and hold conditions; ``settings`` as `compare` has.
 
-    def compare_part(where: str) -> Sequence[Comparison]:
-        kept = {*_sentences(where, corpus, columns)} if where else {*range(len(corpus))}
-        return compared([i for i in range(len(corpus)) if i not in kept])
+    Where a condition speaks of some sentences, these are compared once more alone.
+    """
+    settings["guard"] = False
+    whole = compare(metrics, corpus, base, others, slices=slices, **settings)
 
-    return check_gate(fail_if, compare_part, bound=bound)
+    def compared(where: str) -> tuple[Comparison, ...]:
+        kept = sorted({*_sentences(where, corpus, slices)}) if where else range(len(corpus))
+        if len(kept) == len(corpus):
+            return whole
+        gone = {*range(len(corpus))}.difference(kept)
+        return compare(
+            metrics,
+            corpus.without_sentences(*gone),
+            base.without_sentences(*gone),
+            [each.without_sentences(*gone) for each in others],
+            slices={name: [own[i] for i in kept] for name, own in (slices or {}).items()},
+            **settings,
+        )
+
+    return whole, check_gate(fail_if, compared, bound=bound)
 
 
 def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
@@ -438,35 +455,6 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
         values = ", ".join(dict.fromkeys(known[column]))
         raise InputError(f"no sentence has {where!r}", remedy=f"{column} is one of: {values}")
     return found
-
-
-def compare_excluding(
-    left_out: Sequence[int],
-    metrics: Sequence[Metric],
-    corpus: Corpus,
-    base: Hypotheses,
-    others: Sequence[Hypotheses],
-    *,
-    slices: SliceColumns | None = None,
-    **settings: Any,
-) -> tuple[Comparison, ...]:
-    """Compare systems on all sentences but some, counted from 0; ``settings`` as `compare` has."""
-    gone = {*left_out}
-    columns = None
-    if slices is not None:
-        columns = {
-            name: [value for i, value in enumerate(values) if i not in gone]
-            for name, values in slices.items()
-        }
-    return compare(
-        metrics,
-        corpus.without_sentences(*left_out),
-        base.without_sentences(*left_out),
-        [each.without_sentences(*left_out) for each in others],
-        slices=columns,
-        guard=False,
-        **settings,
-    )
 
 
 def baseline_output(
@@ -539,23 +527,18 @@ def check_files_gate(
     chosen = [parse(text) for text in metrics]
     keeper = next((each for each in chosen if isinstance(each, Edits)), None)
 
-    def compared(left_out: Sequence[int]) -> tuple[Comparison, ...]:
-        return compare_excluding(
-            left_out,
-            chosen,
-            corpus,
-            base,
-            [latest],
-            edits=keeper,
-            slices=columns,
-            resamples=resamples,
-            trials=0,
-            confidence=confidence,
-            rng=seed,
-        )
-
-    found = compared(())
-    held = check_conditions(
-        conditions, corpus, columns, lambda out: compared(out) if out else found, bound=bound
+    found, verdicts = compare_and_hold(
+        conditions,
+        chosen,
+        corpus,
+        base,
+        [latest],
+        slices=columns,
+        bound=bound,
+        edits=keeper,
+        resamples=resamples,
+        trials=0,
+        confidence=confidence,
+        rng=seed,
     )
-    return held, found
+    return verdicts, found

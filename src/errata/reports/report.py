@@ -68,8 +68,7 @@ def make_report(material: ReportInputs) -> ReportPage:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
         kinds = results.or_note("kinds of error", lambda: scores_of_kinds(results)) or []
-        compared = changes.comparisons_of_base(results)
-        gate = changes.checked_gate(results, compared)
+        compared, gate = changes.compared_with_base(results)
         makers: dict[str, Callable[[], Section | None]] = {
             "answer": lambda: three_sentences(results, kinds, compared, gate),
             "gate": lambda: changes.gate_section(gate),

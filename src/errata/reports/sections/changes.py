@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from errata.comparison.compare import Comparison, SentenceChange
-from errata.comparison.gate import check_conditions, compare_excluding, gate_table
+from errata.comparison.gate import compare_and_hold, gate_table
 from errata.comparison.tables import comparison_tables, diff_pieces
 from errata.core.errors import InputError
 from errata.core.stats import plural
@@ -29,35 +29,36 @@ def compared_metrics(metrics: Sequence[Metric], *, usual: bool) -> list[Metric]:
     return [*metrics, Edits()] if usual and metrics else list(metrics)
 
 
-def comparisons_of_base(
-    results: ReportResults, left_out: Sequence[int] = ()
-) -> tuple[Comparison, ...]:
-    """Every system against the base, as `errata compare` holds them against each other.
-
-    ``left_out`` are sentences (from 0) to do without.
-    """
+def compared_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], GateVerdict | None]:
+    """Every system against the base, and the verdict, as `errata compare` says them."""
     given = results.material
     corpus = given.corpus
     if given.base is None or corpus is None or len(given.systems) < 2:
-        return ()
-    base = next(each for each in given.systems if each.system == given.base)
-    others = [each for each in given.systems if each.system != given.base]
+        if given.fail_if and corpus is not None:
+            remedy = "say which system is --old"
+            raise InputError("there is nothing to hold conditions against", remedy=remedy)
+        return (), given.gate
     edits = Edits() if given.extractor is None else Edits().extracting(given.extractor)
     own = [metric for metric in given.compared if isinstance(metric, Edits)]
-    return compare_excluding(
-        left_out,
+    found, verdicts = compare_and_hold(
+        given.fail_if,
         given.compared,
         corpus,
-        base,
-        others,
-        edits=own[0] if own else edits,
+        next(each for each in given.systems if each.system == given.base),
+        [each for each in given.systems if each.system != given.base],
         slices=given.slices,
+        bound=given.bound,
+        edits=own[0] if own else edits,
         resamples=given.resamples,
         confidence=given.confidence,
         rng=given.seed,
         threads=given.threads,
         progress=given.progress,
     )
+    if not given.fail_if:
+        return found, given.gate
+    table = gate_table(verdicts, signature=found[0].edits)
+    return found, GateVerdict(not any(each.failed for each in verdicts), table)
 
 
 def changes_section(results: ReportResults, compared: Sequence[Comparison]) -> Section | None:
@@ -192,25 +193,6 @@ def _harm(
         for i in harmed[:WORST]
     ]
     pieces.template("changed_sentences.html.j2", sentences=sentences)
-
-
-def checked_gate(results: ReportResults, compared: Sequence[Comparison]) -> GateVerdict | None:
-    """Check the conditions for every system, as `errata compare --fail-if` does."""
-    given = results.material
-    if not given.fail_if or given.corpus is None:
-        return given.gate
-    if not compared:
-        remedy = "say which system is --old"
-        raise InputError("there is nothing to hold conditions against", remedy=remedy)
-    verdicts = check_conditions(
-        given.fail_if,
-        given.corpus,
-        given.slices,
-        lambda out: comparisons_of_base(results, out) if out else compared,
-        bound=given.bound,
-    )
-    table = gate_table(verdicts, signature=compared[0].edits)
-    return GateVerdict(not any(each.failed for each in verdicts), table)
 
 
 def gate_section(gate: GateVerdict | None) -> Section | None:
