@@ -92,14 +92,7 @@ class _SafeStderr:
 
 def run(command: click.Command, arguments: list[str] | None) -> int:
     """Run a command line and return its exit code; every failure is printed as one line."""
-    # Let every text be printed, whatever the encoding of the terminal.
-    if sys.stdin is None:
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed()), "utf-8")
-    if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     warnings.simplefilter("always", DataWarning)
     warnings.showwarning = _warner()
     show_traceback.set(bool(os.environ.get("ERRATA_TRACEBACK")))
@@ -275,6 +268,17 @@ class _Closed(io.RawIOBase):
 
     def write(self, _: Any) -> NoReturn:
         raise OSError(errno.EBADF, "standard output is closed")
+
+
+def _prepare_streams() -> None:
+    """Let every text be printed, whatever the encoding of the terminal."""
+    if sys.stdin is None:
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed()), "utf-8")
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _drop(name: str) -> None:
