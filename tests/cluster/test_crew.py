@@ -286,7 +286,6 @@ def test_faults_are_reported_once(tmp_path: Path, capfd: pytest.CaptureFixture[s
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Let an interrupt raise KeyboardInterrupt, also where the tests run in the background."""
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, usual)

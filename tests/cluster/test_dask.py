@@ -41,7 +41,6 @@ def client() -> Iterator[Any]:
 
 
 def listening() -> set[str]:
-    """Return the addresses at which this process accepts connections."""
     sockets = set()
     for path in Path("/proc/self/fd").iterdir():
         with suppress(OSError):
@@ -150,8 +149,6 @@ def test_interrupt_waits_for_a_cluster_that_can_be_closed(monkeypatch: pytest.Mo
 
 
 class FakeClient:
-    """A client of a scheduler that has no worker, or workers without this Errata."""
-
     status = "closed"
 
     def __init__(self, *workers: str) -> None:

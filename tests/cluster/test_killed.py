@@ -158,7 +158,6 @@ def test_killed_dask_worker_costs_its_task(run: PlannedRun, wanted: bytes) -> No
 
 @contextmanager
 def cluster() -> Iterator[tuple[list[subprocess.Popen[bytes]], str]]:
-    """A scheduler and two workers of Dask as separate processes, on the loopback address."""
     env = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
     port = str(free_port())
     address = f"tcp://127.0.0.1:{port}"

@@ -181,7 +181,6 @@ def test_the_order_of_files_is_signed_wherever_they_are(tmp_path: Path) -> None:
 
 @pytest.fixture
 def make(tmp_path: Path) -> MakeRun:
-    """Plan runs of M2 and GLEU, with 4 tasks of at most 20 sentences."""
     files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
     metrics = ("m2", "gleu")
     return lambda name="run": PlannedRun.of(tmp_path / name, files, *metrics, shard_sentences=20)

@@ -26,8 +26,6 @@ def files(tmp_path: Path) -> SampleFiles:
 
 
 def without_order(printed: str) -> object:
-    """JSON without what a run adds to signatures."""
-
     def plain(value: object) -> object:
         if isinstance(value, dict):
             return {key: plain(each) for key, each in value.items()}

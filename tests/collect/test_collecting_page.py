@@ -353,14 +353,8 @@ def test_reviews_that_nobody_can_give_are_counted(data: Any) -> None:
 
 
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
-WRITTEN = st.builds(
-    on_file.WrittenLine,
-    st.integers(0, 10**6),
-    WORDS.filter(bool),
-    WORDS,
-    st.sampled_from(["", "m.0"]),
-    st.just(0),
-)
+FIELDS = (st.integers(0, 10**6), WORDS.filter(bool), WORDS, st.sampled_from(["", "m.0"]))
+WRITTEN = st.builds(on_file.WrittenLine, *FIELDS, st.just(0))
 
 
 @given(st.lists(WRITTEN, max_size=8))

@@ -395,15 +395,8 @@ def places(tasks: int, **settings: object) -> dict[str, list[int]]:
 def test_no_check_is_early_evenly_spaced_or_too_near(
     seed: int, judge: str, tasks: int, bound: bool, controls: float, repeats: float, distance: int
 ) -> None:
-    found = places(
-        tasks,
-        seed=seed,
-        judge=judge,
-        quota=tasks if bound else None,
-        controls=controls,
-        repeats=repeats,
-        distance=distance,
-    )
+    checked = {"controls": controls, "repeats": repeats, "distance": distance}
+    found = places(tasks, seed=seed, judge=judge, quota=tasks if bound else None, **checked)
     checks = sorted([*found["control"], *found["repeat"]])
     assert not checks or checks[0] >= 3
     assert not found["repeat"] or found["repeat"][0] > distance

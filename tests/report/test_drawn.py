@@ -103,7 +103,6 @@ def _figure(line: str, folder: Path) -> str:
 
 
 def _page(line: str, folder: Path) -> str:
-    """A page without its style sheet and its script, which are files of their own."""
     _run(line, "--force", cwd=folder)
     text = (folder / "x.html").read_text(encoding="utf-8")
     for ending in ("css", "js"):

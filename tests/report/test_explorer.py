@@ -143,14 +143,9 @@ def test_the_index_says_what_the_rows_say(sample: tuple[Corpus, list[Hypotheses]
     judge = Edits()
     # 40 systems need masks of two words.
     many = [Hypotheses(f"{h.system}{k}", h.sentences) for k in range(8) for h in systems]
-    found = unpack(
-        explorer_section(
-            corpus,
-            many,
-            states=judged_edits(judge.for_sentences, corpus, many),
-            difficulty=build_difficulty_map(corpus, systems),
-        )
-    )
+    states = judged_edits(judge.for_sentences, corpus, many)
+    difficulty = build_difficulty_map(corpus, systems)
+    found = unpack(explorer_section(corpus, many, states=states, difficulty=difficulty))
     c = found.columns
     assert len(c["who"]) == 2 * len(c["kind"])
     for i, (_, _, _, outputs) in enumerate(found.sentences):

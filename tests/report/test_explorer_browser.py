@@ -56,7 +56,6 @@ def made() -> Section:
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page, with texts in four blocks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reports_explorer, "BLOCK", 20)
         text = page("Explorer", [Section("before", "Before", "<p>text</p>"), made()])
@@ -88,7 +87,6 @@ def numbers(browser: Any) -> list[int]:
 
 
 def row(browser: Any, number: int, name: str) -> Any:
-    """The row of a system (or source, reference) of a sentence."""
     found = browser.execute_script(
         "const card = document.getElementById(`x-title-${arguments[0]}`).closest('article');"
         "return [...card.querySelectorAll('tbody tr')]"
@@ -101,7 +99,6 @@ def row(browser: Any, number: int, name: str) -> Any:
 
 
 def marks(browser: Any, element: Any) -> list[tuple[str, str]]:
-    """The edits that are marked in a row: class, and what is read aloud."""
     found = browser.execute_script(
         "return [...arguments[0].querySelectorAll('.x-edit')]"
         ".map(e => [e.className, e.textContent])",

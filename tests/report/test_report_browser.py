@@ -46,15 +46,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
         for i in range(len(SOURCES))
         for judge in ("ann", "<i>bob</i>")
     )
-    runs = [
-        make_run(
-            corpus,
-            system,
-            [evaluate("gleu", corpus, system, resamples=20)],
-            when=f"2026-01-0{day}T00:00:00Z",
-        )
-        for day, system in enumerate(SYSTEMS, 1)
-    ]
+    runs = []
+    for day, system in enumerate(SYSTEMS, 1):
+        scores = [evaluate("gleu", corpus, system, resamples=20)]
+        runs.append(make_run(corpus, system, scores, when=f"2026-01-0{day}T00:00:00Z"))
     limits = Table(("threshold", "holds"), (("m2 < -0.005", False),), title="Thresholds")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

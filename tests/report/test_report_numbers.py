@@ -58,7 +58,6 @@ CELL = re.compile(
 
 
 def tables_of(page: str) -> dict[str, list[Shown]]:
-    """Every table of a page by the name in the data that follows it."""
     found: dict[str, list[Shown]] = {}
     last = Shown([], [])
     for part in TABLE.findall(page):
@@ -81,7 +80,6 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Shown]], str, Any]:
-    """The tables of a page on the sample, the page, and what the command printed."""
     path = tmp_path_factory.mktemp("report") / "r.html"
     done = errata("report", "--sample", *FEW, "--old", "eager", "-o", path, "--json")
     page = path.read_text("utf-8")

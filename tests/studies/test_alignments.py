@@ -16,14 +16,11 @@ from errata.tables.cells import display_width
 
 SOURCE = "We discussing about its ."
 GOLD = (Edit(1, 1, "have been"), Edit(2, 3, ""), Edit(3, 4, "it"))
+QUOTED = (Edit(0, 0, "“"), Edit(1, 1, "are"), GOLD[1], GOLD[2], Edit(5, 5, "”"))
 # Example (3) of Gotou et al. with the edits of their Figure 2.
 SYSTEMS = [
     Hypotheses("Sys1", ("We have been discussing about it .",), ((GOLD[0], GOLD[2]),)),
-    Hypotheses(
-        "Sys2",
-        ("“ We are discussing it . ”",),
-        ((Edit(0, 0, "“"), Edit(1, 1, "are"), GOLD[1], GOLD[2], Edit(5, 5, "”")),),
-    ),
+    Hypotheses("Sys2", ("“ We are discussing it . ”",), (QUOTED,)),
     Hypotheses("Sys3", ("We talking it .",), ((Edit(1, 3, "talking"), GOLD[2]),)),
 ]
 
@@ -82,22 +79,12 @@ def test_the_command_on_the_example_of_chollampatt_and_ng(tmp_path: Path) -> Non
     assert [row.split()[5] for row in rows] == ["∅", "∅", "the"]
     assert len({row.index("hospital") for row in rows}) == 1
     found = _tables(*run, cwd=tmp_path)
-    assert found["imeasure"]["rows"][4] == {
-        "sentence": 1,
-        "system": "ours",
-        "annotator": 0,
-        "position": 5,
-        "source": None,
-        "hypothesis": None,
-        "reference": "the",
-        "counts as": "FN",
-    }
+    columns = ("sentence", "system", "annotator", "position", "source", "hypothesis", "reference")
+    wanted = dict(zip(columns, (1, "ours", 0, 5, None, None, "the"), strict=True))
+    assert found["imeasure"]["rows"][4] == wanted | {"counts as": "FN"}
     assert [row["edit is"] for row in found["m2"]["rows"]] == ["missed", "correct", "missed"]
-    assert [row["gold"] for row in found["difficulty"]["rows"] if row["error"]] == [
-        "the",
-        "an",
-        "in",
-    ]
+    errors = [row["gold"] for row in found["difficulty"]["rows"] if row["error"]]
+    assert errors == ["the", "an", "in"]
 
 
 def test_which_sentences_and_which_metrics() -> None:

@@ -7,7 +7,6 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,8 +22,6 @@ from errata.comparison.tables import comparison_summary, comparison_tables
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
-from errata.io import read_m2
-from errata.io.outputs import read_systems
 from errata.metrics import parse
 from errata.metrics.errant import Edits
 from errata.metrics.errant_by_type import (
@@ -89,12 +86,6 @@ def test_sample_equals_a_slow_count() -> None:
     systems = sample_systems()
     for new in systems[1:3]:
         check_against_slow(sample_corpus(), systems[0], new)
-
-
-def test_two_conll14_systems_equal_a_slow_count(conll14: Path, submissions: Path) -> None:
-    gold = read_m2(conll14 / "conll14st-test.m2")
-    old, new = read_systems([str(submissions / name) for name in ("AMU", "CAMB")], corpus=gold)
-    check_against_slow(gold, old, new)
 
 
 @settings(max_examples=12, deadline=None)

@@ -210,16 +210,12 @@ def counted(rows):
 
 
 def slow(rows, kind: str | None = None) -> LogPart:
-    """The same figures, sentence by sentence."""
     edits = [
         [e for e in extract(source, output) if kind in (None, e.kind)]
         for source, output, *_ in rows
     ]
-    touched = [
-        rows[i]
-        for i, found in enumerate(edits)
-        if (found if kind else rows[i][0].split() != rows[i][1].split())
-    ]
+    pairs = zip(rows, edits, strict=True)
+    touched = [r for r, found in pairs if (found if kind else r[0].split() != r[1].split())]
     return LogPart(
         sentences=len(rows),
         changed=len(touched),

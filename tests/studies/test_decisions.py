@@ -228,14 +228,10 @@ def answer_of(kind: str, data: dict[str, Any]) -> Answer:
         firsts = [(each["metric"], each["system"]) for each in data.get("firsts", ())]
         told = people and PeoplesRanking(*people.values())
         return decide_ranking(data["metric"], data["n"], ranked, firsts=firsts, people=told)
-    parts = [
-        replace(
-            part(*[each[key] for key in ("name", "d", "lo", "hi", "p", "n")]),
-            errors=each["errors"],
-            changed=each["k"],
-        )
-        for each in data.get("parts", ())
-    ]
+    parts = []
+    for each in data.get("parts", ()):
+        known = part(*[each[key] for key in ("name", "d", "lo", "hi", "p", "n")])
+        parts.append(replace(known, errors=each["errors"], changed=each["k"]))
     if people:
         side = int(math.copysign(people["clear"], people["d"]))
         people = PeoplesChoice(side, people["pref"] / 100, people["n"], people["p"])
@@ -285,16 +281,8 @@ def test_false_alarms_are_about_5_in_100(sentences: int, conll14: Path) -> None:
         drawn = 100 * (m2.score(weights @ new) - m2.score(weights @ old))
         d = 100 * float(m2.score(new.sum(0)) - m2.score(old.sum(0)))
         low, high = percentiles(drawn).tolist()
-        answer = decide_pair(
-            ComparedPair(
-                "old",
-                "new",
-                sentences,
-                int((old != new).any(axis=1).sum()),
-                difference("M2", d, low, high, p[0]["F"]),
-                tuple(percentiles(drawn, 0.9).tolist()),
-                float(drawn.std()),
-            )
-        )
+        changed, tested = int((old != new).any(axis=1).sum()), (d, low, high, p[0]["F"])
+        more = {"interval90": tuple(percentiles(drawn, 0.9).tolist()), "error": float(drawn.std())}
+        answer = decide_pair(pair(*tested, sentences=sentences, changed=changed, **more))
         found[answer.outcome] += 1
     assert 0.03 <= (found["better"] + found["worse"]) / 2000 <= 0.07, found

@@ -155,19 +155,9 @@ def test_one_of_two_metrics_of_a_name_must_be_named() -> None:
 
 def test_sentences_of_a_part_are_numbered_as_in_the_whole() -> None:
     """Conditions on a part of the corpus, and on kinds in groups, name the sentences they mean."""
-    corpus = sample_corpus()
     cautious, eager = (s for s in sample_systems() if s.system in ("cautious", "eager"))
-    out = range(10)
-    (part,) = compare(
-        [],
-        corpus.without_sentences(*out),
-        cautious.without_sentences(*out),
-        [eager.without_sentences(*out)],
-        tier=2,
-        resamples=0,
-        trials=0,
-        guard=False,
-    )
+    corpus, old, new = (x.without_sentences(*range(10)) for x in (sample_corpus(), cautious, eager))
+    (part,) = compare([], corpus, old, [new], tier=2, resamples=0, trials=0, guard=False)
     verdict = held(part, "new false alarms of INFL > 0")
     assert len(verdict.sentences) > 1
     lines = gate.verdict_text(verdict).splitlines()

@@ -21,14 +21,7 @@ from errata.datasets import sample_corpus, sample_systems
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Before
 from errata.scoring.evaluate import evaluate
-from errata.stress import (
-    PERTURBATIONS,
-    Attack,
-    Perturbation,
-    nearest_neighbours,
-    stress,
-    stress_table,
-)
+from errata.stress import PERTURBATIONS, Attack, Perturbation, stress, stress_table
 from fake_chat import fake_chat, shown_targets
 from fake_lm import FakeModel
 from toy import Toy
@@ -281,13 +274,3 @@ def test_the_command_on_bad_input() -> None:
         stress m3 | no metric 'm3'
     """
     assert refused(cases) == []
-
-
-def test_neighbours_are_of_other_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    sources = [f"{word} go home ." for word in ("He", "She", "It", "Ann", "Bob", "Eve", "Tim")]
-    right = [text.replace("go", "goes") for text in sources]
-    right[0] = sources[1]  # what is a source in line 2 is the right text of line 1
-    whole = nearest_neighbours(sources, right, np.random.default_rng(0))
-    assert not any(text == sources[1] for text, *_ in whole)
-    monkeypatch.setattr(errata_stress, "AT_ONCE", 2)
-    assert nearest_neighbours(sources, right, np.random.default_rng(0)) == whole

@@ -65,7 +65,6 @@ def make(place: str) -> Iterator[Make]:
 
 @pytest.fixture
 def make_sqlite(tmp_path: Path) -> Iterator[Make]:
-    """Make a campaign in a SQLite file, and close it in the end."""
     yield from _making(str(tmp_path / "campaign.db"))
 
 

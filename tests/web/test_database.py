@@ -291,15 +291,9 @@ def to_be_forgotten(made: Made) -> judges.InvitedJudge:
     who = judges.add_judges(made.database, ["Wilhelmina-Unmistakable"])[0]
     with made.database.writing() as connection:
         connection.execute(insert(schema.writers).values(output=1, name=who.name))
-        connection.execute(
-            insert(identities).values(
-                judge=who.id,
-                campaign=1,
-                provider="panel",
-                external_id="EXTERNAL-0042",
-                session_digest="SESSION-77",
-            )
-        )
+        row = {"judge": who.id, "campaign": 1, "provider": "panel"}
+        row |= {"external_id": "EXTERNAL-0042", "session_digest": "SESSION-77"}
+        connection.execute(insert(identities).values(row))
     for _ in range(3):
         answered(made, who.id, "a REMARKABLE comment")
     answered(made, made.judges[0].id, "stays")
@@ -319,7 +313,6 @@ def test_forgotten_in_no_table(cluster: postgres.Cluster, postgres_place: str, e
     who = to_be_forgotten(campaign)
 
     def left() -> tuple[set[bytes], set[bytes]]:
-        """In the rows of all tables, and in the files of the database."""
         with database.reading() as connection:
             rows = repr(
                 [connection.execute(select(table)).all() for table in metadata.sorted_tables]

@@ -408,7 +408,6 @@ def test_from_the_panels_link_to_the_code(browser: Any, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedCampaign]:
-    """A campaign in which three judges have answered, skipped and commented."""
     design = design_for("rank", 4, quota=20, controls=0.2, judges_per_item=3, rate=20.0)
     folder = tmp_path_factory.mktemp("watched")
     with campaign_served(folder, design, material(40, 4, sharing=0.0)) as one:

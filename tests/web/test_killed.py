@@ -213,7 +213,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> Path:
-    """Write a file that takes all the room there is."""
     path = disk / "filler"
     with open(path, "wb", buffering=0) as file:
         try:
@@ -266,7 +265,6 @@ EXPORT = "api/v1/admin/export?form=jsonl"
 
 
 def processor_ms(server: Server) -> float:
-    """Processor time that a server has taken, all its threads together."""
     assert server.process is not None
     words = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) * 1000 / os.sysconf("SC_CLK_TCK")

@@ -31,7 +31,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 @pytest.fixture(scope="module")
 def campaigns_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A campaign of each kind that is asked for, served until the module ends."""
     with ExitStack() as stack:
         known: dict[str, ServedCampaign] = {}
 
@@ -63,7 +62,6 @@ CONTROLS = ("button", "checkbox", "combobox", "link", "radio", "slider", "spinbu
 
 
 def screen_reader(browser: Any) -> list[dict[str, Any]]:
-    """What Chromium tells a screen reader: role, name, value and states of every node."""
     browser.execute_cdp_cmd("Accessibility.enable", {})
     found = browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
     browser.execute_cdp_cmd("Accessibility.disable", {})
@@ -90,7 +88,6 @@ STORED = {
 
 
 def click_answers(browser: Any, kind: str) -> None:
-    """Answer what is shown with the pointer alone, and send it."""
     if kind == "rank":
         for k, card in enumerate(css(browser, ".card")):
             click(browser, f"label[for=rank-{card.get_attribute('data-key')}-{k + 1}]")

@@ -259,7 +259,6 @@ def better_key(task: dict[str, Any]) -> str:
 
 
 def answered(call: Client, *, right: bool, who: int = 1) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Claim a task of two outputs of the tutorial, answer it, and give both."""
     body = call("POST", "tasks", {"ahead": 2}, who=who).json()
     (task,) = body["tasks"]
     assert body["state"] == "tutorial"

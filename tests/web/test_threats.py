@@ -405,7 +405,6 @@ HALF, WHOLE = b"GET / HTTP/1.1\r\nX-a: ", b"GET /api/v1/health HTTP/1.1\r\nHost:
 
 
 def opened(server: Server, many: int, text: bytes) -> list[socket.socket]:
-    """Connections that have sent some of a request, or all of it."""
     sockets = [socket.create_connection(("127.0.0.1", server.port), 60) for _ in range(many)]
     for each in sockets:
         with contextlib.suppress(OSError):
