@@ -320,15 +320,6 @@ def test_what_is_needed_may_lie_beyond_what_was_tried() -> None:
         assert rows["rankings needed"] == shown
 
 
-def test_a_plain_ranking_has_ranks_and_whole_counts() -> None:
-    parts = {"wins": np.array([1, 2, 2]), "ties": np.array([0.5, 0.0, 0.0])}
-    values = np.array([0.1, 0.7, 0.7 + 1e-11])
-    table = human_tables.plain_ranking_table(Scores("x()", ("A", "B", "C"), values, parts=parts))
-    assert [row[:2] for row in table.rows] == [(1, "B"), (1, "C"), (3, "A")]
-    assert [row[3:] for row in table.rows] == [(2, 0.0), (2, 0.0), (1, 0.5)]
-    assert table.texts()[2][2:] == ["0.100", "1", "0.5"]
-
-
 SOURCES = ["He go home .", "I likes tea .", "They was late ."]
 CORPUS = Corpus.from_texts(SOURCES, [["He goes home .", "I like tea .", "They were late ."]])
 

@@ -20,7 +20,6 @@ from errata.corpora import (
     AcrossCorpora,
     corpus_statistics,
     first_place_changes,
-    rank_changes,
     source_groups,
     stability,
 )
@@ -63,12 +62,6 @@ def test_systems_that_a_corpus_lacks_are_named_and_not_ranked_there() -> None:
     alone = stability(AcrossCorpora(("one", "two"), (one, _scores({"D": 1.0}))))
     assert np.isnan(alone.w.value)
     assert alone.systems == 0
-
-
-def test_changes_of_place() -> None:
-    m2 = AcrossCorpora(("one",), (_scores({"A": 3.0, "B": 2.0, "C": 1.0}),))
-    other = AcrossCorpora(("one",), (_scores({"A": 1.0, "B": 2.0, "C": 3.0}),))
-    assert rank_changes(other, m2) == {"C": (2,), "B": (0,), "A": (-2,)}
 
 
 def test_first_places_that_tie_are_shared() -> None:

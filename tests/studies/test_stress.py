@@ -83,13 +83,6 @@ def texts(name: str, sources: list[str], sentences: list[str]) -> list[list[str]
     return chosen.texts(sources, sentences, np.random.default_rng(0))
 
 
-def test_attacks_that_are_the_same_for_every_source() -> None:
-    assert texts("one sentence for all", ["a", "b"], ["c", "d"]) == [["The weather is mild ."] * 2]
-    (orders,) = texts("prompt injection", ["a", "b"], ["c", "d"])
-    assert orders[0] == orders[1]
-    assert "gnore all previous instructions" in orders[0]
-
-
 @given(st.lists(st.text("abc ", max_size=8), min_size=1, max_size=9), st.booleans())
 def test_neighbours_are_nearest_first(sentences: list[str], swapped: bool) -> None:
     sources = sentences[::-1] if swapped else [sentence + " x" for sentence in sentences]
