@@ -199,9 +199,6 @@ def test_conll14_counts_and_rewrites_byte_for_byte(conll14, tmp_path):
     assert (tmp_path / "again.m2").read_bytes().strip() == path.read_bytes().strip()
 
 
-# --- round trip -------------------------------------------------------------------------------
-
-
 ANY = st.text(max_size=6)
 
 
@@ -263,9 +260,6 @@ def test_what_m2_cannot_say_is_refused(tmp_path, corpus, problem):
 def test_a_lone_surrogate_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match=r"U\+D800 cannot be written"):
         write_m2(Corpus(("a \ud800",), ((Reference(0, ()),),)), tmp_path / "gold.m2")
-
-
-# --- anything at all --------------------------------------------------------------------------
 
 
 XML = """<?xml version='1.0' encoding='UTF-8'?>

@@ -237,6 +237,3 @@ def test_repeated_edits_are_left_out_once() -> None:
     every = gold_edits(corpus, "official")
     assert every.repeats == {}
     assert [len(edits) for _, edits in gold_references(corpus, every)] == [4, 2, 1, 3, 1, 1]
-
-
-# --- files ---------------------------------------------------------------------------------------
