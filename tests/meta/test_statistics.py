@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from errata.core.correlation import (
     Correlation,
-    chance_corrected,
     correlate,
     kendall,
     kendall_c,
@@ -98,29 +97,6 @@ def test_soft_accuracy() -> None:
     assert soft_pairwise_accuracy(sure, np.full((2, 2), 0.5)) == 0.5
     with pytest.raises(InputError):
         soft_pairwise_accuracy(sure, sure[:1])
-
-
-def test_kappa_of_many_tables_at_once() -> None:
-    """Written out for two deciders who say yes or no; NaN where nothing, or nothing else, is said.
-
-    Deciders who both always say yes agree by necessity, as do those of whom nothing is known.
-    """
-    rng = np.random.default_rng(0)
-    tables = rng.integers(1, 20, (3, 4, 2, 2)).astype(float)
-    found = chance_corrected(tables)
-    assert found.value.shape == (3, 4)
-    (a, b), (c, d) = tables[1, 2]
-    n = a + b + c + d
-    observed = (a + d) / n
-    expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
-    assert found.observed[1, 2] == pytest.approx(observed, rel=1e-14)
-    assert found.expected[1, 2] == pytest.approx(expected, rel=1e-14)
-    assert found.value[1, 2] == pytest.approx((observed - expected) / (1 - expected), rel=1e-12)
-    fair = chance_corrected(tables, chance=np.full((2, 2), 0.25))
-    np.testing.assert_allclose(fair.value, 2 * fair.observed - 1, rtol=1e-12)
-    empty = chance_corrected([np.zeros((2, 2)), [[5, 0], [0, 0]]])
-    assert np.isnan(empty.value).all()
-    np.testing.assert_array_equal(empty.expected, [np.nan, 1])
 
 
 def test_bad_correlations() -> None:

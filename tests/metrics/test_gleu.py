@@ -354,30 +354,30 @@ def many_groups(length: int) -> list[tuple[str, str, list[str]]]:
         first, second = words.copy(), words.copy()
         first[int(rng.integers(0, 12))] = "other"
         del second[int(rng.integers(0, 12))]
-        groups.append(
-            (
-                " ".join(words),
-                " ".join(words[: 12 - (i < length)]),
-                [" ".join(first), " ".join(second)],
-            )
-        )
+        output = " ".join(words[: 12 - (i < length)])
+        groups.append((" ".join(words), output, [" ".join(first), " ".join(second)]))
     return groups
+
+
+def check_closed_form(
+    groups: list[tuple[str, str, list[str]]], brevity: str, most: float, **close: float
+) -> None:
+    """Compare the closed form with all 4,096 combinations of references."""
+    enumerated, closed = (
+        scored(GLEU(brevity=brevity, draws=draws), *corpus_of(groups)) for draws in (4096, 1)
+    )
+    assert enumerated.parts["error"][0] == 0
+    assert 0 < closed.parts["error"][0] < most
+    assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
+    spread = enumerated.parts["SD over references"][0]
+    assert closed.parts["SD over references"][0] == pytest.approx(spread, **close)
 
 
 @pytest.mark.parametrize("length", [0, 3, 6, 9, 12])
 @pytest.mark.parametrize("brevity", ["fixed", "inverse"])
 def test_the_closed_form_at_the_kink(length: int, brevity: str) -> None:
-    """Where the brevity penalty is on in some draws and off in others, against all 4,096."""
-    corpus, output = corpus_of(many_groups(length))
-    enumerated, closed = (
-        scored(GLEU(brevity=brevity, draws=draws), corpus, output) for draws in (4096, 1)
-    )
-    assert enumerated.parts["error"][0] == 0
-    assert 0 < closed.parts["error"][0] < 0.002
-    assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
-    assert closed.parts["SD over references"][0] == pytest.approx(
-        enumerated.parts["SD over references"][0], rel=0.03
-    )
+    """Where the brevity penalty is on in some draws and off in others."""
+    check_closed_form(many_groups(length), brevity, 0.002, rel=0.03)
 
 
 @pytest.mark.parametrize(("brevity", "kept"), [("fixed", 20), ("inverse", 24)])
@@ -386,22 +386,9 @@ def test_the_closed_form_where_length_and_matches_go_together(brevity: str, kept
     groups = []
     for i in range(12):
         words = [f"w{i}x{j}" for j in range(24)]
-        groups.append(
-            (
-                "nothing of this",
-                " ".join(words[:kept]),
-                [" ".join(words), " ".join([*words[:16], "some", "other", "words"])],
-            )
-        )
-    corpus, output = corpus_of(groups)
-    enumerated, closed = (
-        scored(GLEU(brevity=brevity, draws=draws), corpus, output) for draws in (4096, 1)
-    )
-    assert 0 < closed.parts["error"][0] < 6e-4
-    assert abs(closed["A"] - enumerated["A"]) < closed.parts["error"][0]
-    assert closed.parts["SD over references"][0] == pytest.approx(
-        enumerated.parts["SD over references"][0], rel=0.01, abs=2e-4
-    )
+        references = [" ".join(words), " ".join([*words[:16], "some", "other", "words"])]
+        groups.append(("nothing of this", " ".join(words[:kept]), references))
+    check_closed_form(groups, brevity, 6e-4, rel=0.01, abs=2e-4)
 
 
 @pytest.mark.parametrize("brevity", ["fixed", "inverse"])

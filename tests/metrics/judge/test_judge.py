@@ -33,6 +33,11 @@ B = Hypotheses("B", ("x y", "v w x y z", "x"))
 MANY = [Hypotheses(f"S{i}", (" ".join("abcdefgh"[: i + 1]), "same", f"t{i}")) for i in range(8)]
 
 
+def numbered(sentences: int) -> tuple[Corpus, Hypotheses]:
+    sources, texts = ([f"{letter} {i}" for i in range(sentences)] for letter in "st")
+    return Corpus.from_texts(sources), Hypotheses("A", tuple(texts))
+
+
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
     monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
@@ -403,8 +408,7 @@ def test_no_more_tokens_than_allowed(fake: FakeChat, monkeypatch: pytest.MonkeyP
 
 
 def test_a_run_that_died_costs_only_what_is_missing(fake: FakeChat) -> None:
-    corpus = Corpus.from_texts([f"s {i}" for i in range(8)])
-    system = Hypotheses("A", tuple(f"t {i}" for i in range(8)))
+    corpus, system = numbered(8)
     metric = "judge(repeats=1, concurrency=1)"
     fake.plan.extend(["", "", ""])
     fake.always = "401"
@@ -424,8 +428,7 @@ def test_a_run_that_died_costs_only_what_is_missing(fake: FakeChat) -> None:
 
 def test_who_interrupts_does_not_wait_for_a_server_that_is_busy(fake: FakeChat) -> None:
     """Neither a minute, as the server asks for; what was answered before is kept."""
-    corpus = Corpus.from_texts([f"s {i}" for i in range(6)])
-    system = Hypotheses("A", tuple(f"t {i}" for i in range(6)))
+    corpus, system = numbered(6)
     metric = "judge(repeats=1, concurrency=2, model='fake-1')"
     fake.plan.append("wait a minute")
 
