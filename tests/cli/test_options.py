@@ -44,7 +44,8 @@ def test_every_option_has_help_and_says_what_it_takes() -> None:
     for name, found in commands().items():
         for parameter in found.params:
             is_option = isinstance(parameter, click.Option)
-            shown = parameter.make_metavar(click.Context(found))
+            context = click.Context(found)
+            shown = (parameter.get_help_record(context) or parameter.get_usage_pieces(context))[0]
             assert "TEXT" not in shown or (is_option and parameter.flag_value), (name, parameter)
             if is_option:
                 assert parameter.help, (name, parameter.name)

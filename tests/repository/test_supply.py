@@ -72,7 +72,9 @@ def test_the_lock_pins_all_that_is_asked_for() -> None:
 
 
 def test_the_oldest_versions_are_those_allowed() -> None:
-    extras = (each for extra in ("plot", "web") for each in EXTRAS[extra])
+    extras = (
+        each for extra in ("plot", "web", "pandas", "polars", "parquet") for each in EXTRAS[extra]
+    )
     allowed = {plain(each): each.partition(">=")[2] for each in (*PROJECT["dependencies"], *extras)}
     for name, line in entries(OLDEST).items():
         assert f"{line.partition('==')[2]}.".startswith(f"{allowed[name]}."), name

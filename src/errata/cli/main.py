@@ -179,6 +179,8 @@ def _versions() -> str:
 
 def print_stderr(text: str) -> None:
     """Print on standard error; ignore a closed stream."""
+    if sys.stderr is None:  # it was closed when Python started; older versions of click fail
+        return
     try:
         click.echo(text, err=True)
     except OSError:
