@@ -393,3 +393,32 @@ def test_what_cannot_be_clustered() -> None:
         cluster(Scores("x", ("A",), np.zeros(1)))
     with pytest.raises(InputError, match="order 'name' is unknown"):
         cluster(scores([[1.0, 2.0]] * 40), order="name")
+
+
+@pytest.mark.parametrize("text", [*ORDER_FREE, "bradley_terry(ties='rao_kupper')"])
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), order=st.permutations(range(5)))
+def test_what_holds_for_any_counts(text: str, seed: int, order: list[int]) -> None:
+    """Names decide nothing, a batch is its members, and winning more never hurts."""
+    ranker, counts, other = parse_ranker(text), random_counts(seed), random_counts(seed + 1)
+    scores, place = ranker.score(counts), np.ix_(order, order)
+    renamed = ranker.score(Counts(counts.wins[place], counts.ties[place]))
+    np.testing.assert_allclose(renamed, scores[order], rtol=0, atol=1e-9)
+    both = (np.stack([counts.wins, other.wins]), np.stack([counts.ties, other.ties]))
+    expected = [scores, ranker.score(other)]
+    np.testing.assert_allclose(ranker.score(Counts(*both)), expected, rtol=0, atol=1e-10)
+    more = counts.wins + 10 * (np.arange(25).reshape(5, 5) == 1)
+    better = ranker.score(Counts(more, counts.ties))
+    assert better[0] - better[1] > scores[0] - scores[1]
+
+
+@given(st.integers(0, 10**6))
+def test_shares_sum_to_one(seed: int) -> None:
+    counts = random_counts(seed)
+    for ties in ("davidson", "rao_kupper", "half", "ignored"):
+        ranker = BradleyTerry(ties=ties)
+        assert ranker.figures(counts)["share"].sum() == pytest.approx(1, abs=1e-14)
+        win, tie = ranker.chances(counts)
+        np.testing.assert_allclose(win + win.T + tie, 1, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(ExpectedWins().score(counts).mean(), 0.5, atol=1e-14)
+    np.testing.assert_allclose(NetWins().score(counts).sum(), 0, atol=1e-14)
