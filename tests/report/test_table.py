@@ -378,11 +378,6 @@ def test_a_short_signature_makes_its_metric_again(text: str) -> None:
     assert parse(short.partition("#")[0]) == metric
 
 
-def test_what_is_no_metric_keeps_its_first_words() -> None:
-    assert short_signature("agreement of judges | x").startswith("agreement_of_judges#")
-    assert short_signature("mine.py:overlap(n=2) | x").startswith("mine.py:overlap(n=2)#")
-
-
 @pytest.mark.parametrize("width", [40, 47, 60, 80])
 @pytest.mark.parametrize(
     "name", ["日本語のとても長い名前のシステムです", "a_name_" * 9, "many short words " * 4]

@@ -172,6 +172,8 @@ def test_checks_and_blocked_judges_are_left_out(make: Make) -> None:
             assert isinstance(each["passed"], bool)
             ranks = each["revisions"][-1]["answer"]
             assert not each["passed"] or ranks[damaged["key"]] > min(ranks.values())
+    columns = page_part(made, "judges")["tables"][0]["columns"]  # without those that are empty
+    assert "checks passed" in [column["name"] for column in columns]
     set_state_of_judge(made.database, "j0", "blocked")
     assert {j.judge for j in judgments_in(made.database)} == {"j1"}
     assert {j.judge for j in judgments_in(made.database, blocked=True)} == {"j0", "j1"}
