@@ -10,6 +10,7 @@ import shlex
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -500,6 +501,7 @@ def test_a_table_keeps_all_digits_and_can_be_taken_away() -> None:
     assert "a remark" in made
     assert '<tr class="rule">' in made
     assert made.count("<tr") == 3
+    assert ">a()\nb()</code>" in table_html(replace(SCORED, signature="a()\nb()"), "key")
     plain = plain_table_html(SCORED)
     assert plain == render(SCORED, "html")
     assert "<button" not in plain
