@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,11 +27,11 @@ from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 
 if TYPE_CHECKING:
-    from errata.data import Corpus, Hypotheses, Scores
+    from errata.data import Hypotheses, Scores
     from errata.meta.system_level import Over
     from errata.metrics import Metric
-    from errata.references.sets import NamedSet, SetAgreements, SetCurve, SetRequest, SetScores
-    from errata.references.study import CurvePoint, ReferenceStudy
+    from errata.plots import Panels
+    from errata.references.sets import NamedSet, SetCurve, SetRequest
     from errata.tables.table import Table
 
 
@@ -114,8 +114,17 @@ class ReferencesOptions(CommandOptions):
                 remedy = "name the sets to compare"
                 raise InputError(f"--figure {kind}= goes with --set", remedy=remedy)
 
-    def figure_files(self, kind: str) -> list[str]:
-        return [path for each, path in self.figures if each == kind]
+    def draw(
+        self, kind: str, panels: Callable[[], Panels[Any] | None], needs: str = "", remedy: str = ""
+    ) -> None:
+        """Draw the figures of a kind; ``needs`` says what is missing where there are no panels."""
+        from errata.plots.mpl import save_figure
+
+        for path in (path for each, path in self.figures if each == kind):
+            drawn = panels()
+            if drawn is None:
+                raise InputError(f"--figure {kind}= needs {needs}", remedy=remedy)
+            save_figure(drawn, path)
 
 
 @click.command("references", epilog=EPILOG)
@@ -140,7 +149,7 @@ def command(given: ReferencesOptions) -> None:
 
 
 def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list[Table]:
-    from errata.references import study
+    from errata.references import sets, study
     from errata.references import tables as report
     from errata.scoring.results import corpus_facts
     from errata.tables.table import signed
@@ -163,37 +172,24 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
     checks = [study.self_check(corpus, metric, names=names) for metric in metrics]
     tables.append(report.self_check_table(checks))
     seed = given.bootstrap.seed
-    curves: dict[str, tuple[CurvePoint, ...]] = {}
+    curves: dict[str, list[SetCurve]] = {}
     for metric in metrics if systems else ():
         with ProgressBar(f"{metric.name}, references") as progress:
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
-        curves[metric.label] = curve
+        curves[metric.label] = [sets.SetCurve(corpus.name, curve)]
         facts = study.curve_facts(corpus, metric, systems)
         signature = signed(repr(metric), *facts, f"seed:{seed}")
         system_names = [system.system for system in systems]
         tables.append(report.curve_table(curve, system_names, metric, signature=signature))
-    _draw_study(compared, corpus, metrics, curves, given)
+    given.draw("edits", lambda: report.edit_bars(compared.sets))
+    headlines = [metric.headline for metric in metrics]
+    given.draw(
+        "curve",
+        lambda: report.curve_plot(curves, headlines) if curves else None,
+        "outputs to score",
+        "name one per system",
+    )
     return tables
-
-
-def _draw_study(
-    compared: ReferenceStudy,
-    corpus: Corpus,
-    metrics: list[Metric],
-    curves: dict[str, tuple[CurvePoint, ...]],
-    given: ReferencesOptions,
-) -> None:
-    from errata.plots.mpl import save_figure
-    from errata.references import tables as plots
-    from errata.references.sets import SetCurve
-
-    for path in given.figure_files("edits"):
-        save_figure(plots.edit_bars(compared.sets), path)
-    for path in given.figure_files("curve"):
-        if not curves:
-            raise InputError("--figure curve= needs outputs to score", remedy="name one per system")
-        drawn = {name: [SetCurve(corpus.name, points)] for name, points in curves.items()}
-        save_figure(plots.curve_plot(drawn, [metric.headline for metric in metrics]), path)
 
 
 def _annotator_names(inputs: Inputs) -> list[str] | None:
@@ -213,6 +209,8 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     from errata.meta.evaluate import meta_evaluate
     from errata.references import sets as study
     from errata.references import tables as report
+    from errata.scoring.results import corpus_facts
+    from errata.tables.table import signed
 
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
     corpus = inputs.without_skips.corpus()
@@ -225,7 +223,16 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     sets = [each.without_sentences(*found.scored[0].skipped) for each in sets]
     before = len(sets[0].corpus)
     sets, systems = study.on_common_sentences(sets, found.scored[1])
-    tables = [_edit_table(sets, before, given)]
+    notes: tuple[str, ...] = ()
+    if (common := len(sets[0].corpus)) < before:
+        notes = (f"compared on the {common} of {before} sentences that every set corrects",)
+        note(notes[0])
+    with ProgressBar("TER") as progress:
+        operations = study.set_operations(sets, lowercase=not given.cased, progress=progress)
+    given.draw("edits", lambda: report.edit_bars(operations))
+    facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
+    signature = signed(f"ster(lowercase={not given.cased})") + f"; {facts}"
+    tables = [report.set_operation_table(operations, notes=notes, signature=signature)]
     score = partial(study.score_sets, sets=sets, systems=systems, **bootstrap.drawing)
     set_scores = with_bars(metrics if systems else (), score)
     names = report.metric_names(set_scores)
@@ -259,30 +266,33 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
         tables.append(report.set_score_table(scores, name, confidence=bootstrap.confidence))
         tables.append(report.set_rank_table(scores, name, ranked))
     curves, curve_tables = _curves(sets, metrics, names, systems, given)
-    _draw_sets(agreements, ranked, set_scores, names, curves, given)
+
+    def rankings() -> Panels[Any] | None:
+        if not set_scores:
+            return None
+        shown = set_scores[0].scores[0].systems if ranked is None else ranked.systems
+        by_metric: dict[str, dict[str, Scores]] = {}
+        for name, by_set in zip(names, set_scores, strict=True):
+            by_metric[name] = {} if ranked is None else {report.PEOPLE: ranked}
+            for each, scores in zip(by_set.sets, by_set.scores, strict=True):
+                by_metric[name][each.name] = scores.select(shown)
+        return report.slope_graph(by_metric)
+
+    given.draw(
+        "correlations",
+        lambda: None if agreements is None else report.correlation_bars(agreements, names),
+        "human data",
+        "give outputs, and --judgments or --human",
+    )
+    headlines = [metric.headline for metric in metrics]
+    given.draw(
+        "curve",
+        lambda: report.curve_plot(curves, headlines) if curves else None,
+        "a curve",
+        "name outputs, and a set with --curve",
+    )
+    given.draw("rankings", rankings, "outputs to rank", "name one file per system")
     return tables + curve_tables
-
-
-def _edit_table(sets: Sequence[NamedSet], before: int, given: ReferencesOptions) -> Table:
-    """Return the table of what the sets change; note the sentences that a set lacks."""
-    from errata.plots.mpl import save_figure
-    from errata.references.sets import set_operations
-    from errata.references.tables import edit_bars, set_operation_table
-    from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
-
-    notes: tuple[str, ...] = ()
-    if len(sets[0].corpus) < before:
-        common = len(sets[0].corpus)
-        notes = (f"compared on the {common} of {before} sentences that every set corrects",)
-        note(notes[0])
-    with ProgressBar("TER") as progress:
-        operations = set_operations(sets, lowercase=not given.cased, progress=progress)
-    for path in given.figure_files("edits"):
-        save_figure(edit_bars(operations), path)
-    facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
-    signature = signed(f"ster(lowercase={not given.cased})") + f"; {facts}"
-    return set_operation_table(operations, notes=notes, signature=signature)
 
 
 def _curves(
@@ -291,14 +301,14 @@ def _curves(
     names: Sequence[str],
     systems: Sequence[Hypotheses],
     given: ReferencesOptions,
-) -> tuple[dict[str, tuple[str, list[SetCurve]]], list[Table]]:
+) -> tuple[dict[str, list[SetCurve]], list[Table]]:
     """Return scores against the number of references by metric, and a table of each."""
     from errata.references.sets import set_curve
     from errata.references.study import curve_facts
     from errata.references.tables import set_curve_table
     from errata.tables.table import signed
 
-    curves: dict[str, tuple[str, list[SetCurve]]] = {}
+    curves: dict[str, list[SetCurve]] = {}
     tables: list[Table] = []
     chosen = [each for each in sets if each.name in given.curves]
     seed = given.bootstrap.seed
@@ -313,41 +323,5 @@ def _curves(
         )
         signature = signed(repr(metric), f"seed:{seed}") + f"; {facts}"
         tables.append(set_curve_table(lines, name, signature=signature))
-        curves[name] = (metric.headline, lines)
+        curves[name] = lines
     return curves, tables
-
-
-def _draw_sets(
-    agreements: SetAgreements | None,
-    people: Scores | None,
-    scored: Sequence[SetScores],
-    names: Sequence[str],
-    curves: dict[str, tuple[str, list[SetCurve]]],
-    given: ReferencesOptions,
-) -> None:
-    from errata.plots.mpl import save_figure
-    from errata.references import tables as plots
-    from errata.references.tables import PEOPLE as PEOPLE_COLUMN
-
-    for path in given.figure_files("correlations"):
-        if agreements is None:
-            remedy = "give outputs, and --judgments or --human"
-            raise InputError("--figure correlations= needs human data", remedy=remedy)
-        save_figure(plots.correlation_bars(agreements, names), path)
-    for path in given.figure_files("curve"):
-        if not curves:
-            remedy = "name outputs, and a set with --curve"
-            raise InputError("--figure curve= needs a curve", remedy=remedy)
-        drawn = {name: lines for name, (_, lines) in curves.items()}
-        save_figure(plots.curve_plot(drawn, [headline for headline, _ in curves.values()]), path)
-    for path in given.figure_files("rankings"):
-        if not scored:
-            remedy = "name one file per system"
-            raise InputError("--figure rankings= needs outputs to rank", remedy=remedy)
-        systems = scored[0].scores[0].systems if people is None else people.systems
-        rankings: dict[str, dict[str, Scores]] = {}
-        for name, by_set in zip(names, scored, strict=True):
-            rankings[name] = {} if people is None else {PEOPLE_COLUMN: people}
-            for each, scores in zip(by_set.sets, by_set.scores, strict=True):
-                rankings[name][each.name] = scores.select(systems)
-        save_figure(plots.slope_graph(rankings), path)
