@@ -231,10 +231,17 @@ class PeopleOptions:
         },
     )
 
-    def origin(self, inputs: Inputs) -> tuple[str, ...]:
-        """Return what a signature says about how judgments were read."""
+    def settings(self, inputs: Inputs) -> dict[str, Any]:
+        """Return the settings of `errata.meta.evaluate.meta_evaluate`."""
         without = (f"without:{name}" for name in self.without)
-        return (*self.files.facts, *inputs.skip_facts, *without)
+        return {
+            "ranker": self.ranker,
+            "members": self.members,
+            "unit": self.unit,
+            "hide": self.hide,
+            "common": self.common,
+            "origin": (*self.files.facts, *inputs.skip_facts, *without),
+        }
 
 
 # ---- Files of scores, of metrics or of people.

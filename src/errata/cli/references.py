@@ -244,10 +244,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
                 (),
                 found.judgments,
                 human=found.human,
-                ranker=ranker,
-                members=people.members,
-                unit=people.unit,
-                origin=people.origin(inputs),
+                **people.settings(inputs),
                 **bootstrap.drawing,
                 progress=progress,
             ).people

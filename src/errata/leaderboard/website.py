@@ -316,7 +316,7 @@ def _system_page(
             command=f"errata leaderboard {board.folder.name}",
             resamples=board.resamples,
             confidence=board.confidence,
-            seed=board.seed,
+            rng=board.seed,
         )
     )
     body = render_template(

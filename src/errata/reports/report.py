@@ -174,7 +174,7 @@ def report(
             title=title,
             resamples=resamples,
             confidence=confidence,
-            seed=rng,
+            rng=rng,
             threads=threads,
         )
     )

@@ -5,18 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
 from errata.comparison.gate import Bound, Condition
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Progress
-from errata.data import Corpus, Hypotheses, Judgment, Members, Scores
+from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.difficulty.study import with_annotators
 from errata.edits import share_extracted
 from errata.human.agreement import Agreement, judge_agreement
-from errata.human.comparisons import Unit
 from errata.human.ranking import Ranking, cluster, trim_count
 from errata.io.corpus import CheckReport
 from errata.io.records import FileDigest
@@ -52,8 +51,7 @@ class ReportInputs:
     (or ``gate`` says what became of them elsewhere). ``slices`` say of every sentence what it
     belongs to, by column. ``checked`` and ``warnings`` are what was
     found in the files, ``files`` their fingerprints, ``command`` what makes the report again.
-    ``origin`` is what a signature says of how judgments were read; ``hide`` and ``common`` choose
-    the systems of metrics against people.
+    ``people`` are settings of `errata.meta.evaluate.meta_evaluate`: the ranker, the systems hidden.
     """
 
     corpus: Corpus | None = None
@@ -75,17 +73,17 @@ class ReportInputs:
     command: str = ""
     title: str = ""
     extractor: str | None = None
-    ranker: str = "expected_wins"
-    members: Members = "all"
-    unit: Unit = "sentences"
-    origin: Sequence[str] = ()
-    hide: Sequence[str] = ()
-    common: bool = False
+    people: Mapping[str, Any] = field(default_factory=dict)
     resamples: int = 1000
     confidence: float = 0.95
-    seed: int = 0
+    rng: int = 0
     threads: int | None = None
     progress: Progress | None = None
+
+    @property
+    def intervals(self) -> dict[str, Any]:
+        """What is drawn, and the level of intervals, as functions of the library take them."""
+        return {"resamples": self.resamples, "confidence": self.confidence, "rng": self.rng}
 
     @property
     def level(self) -> str:
@@ -147,7 +145,7 @@ class ReportResults:
                     corpus,
                     given.systems,
                     resamples=given.resamples,
-                    rng=given.seed,
+                    rng=given.rng,
                     threads=given.threads,
                     progress=given.progress,
                 )
@@ -176,15 +174,8 @@ class ReportResults:
             self.scores,
             given.judgments or None,
             human=given.human,
-            ranker=given.ranker,
-            members=given.members,
-            unit=given.unit,
-            hide=given.hide,
-            common=given.common,
-            origin=given.origin,
-            resamples=given.resamples,
-            confidence=given.confidence,
-            rng=given.seed,
+            **given.people,
+            **given.intervals,
             threads=given.threads,
         )
 

@@ -159,15 +159,7 @@ def difficulty_section(results: ReportResults) -> Section | None:
         return None
     given = results.material
     hard, corpus, remark = found
-    tables = difficulty_tables(
-        hard,
-        corpus,
-        given.systems,
-        remark=remark,
-        resamples=given.resamples,
-        confidence=given.confidence,
-        rng=given.seed,
-    )
+    tables = difficulty_tables(hard, corpus, given.systems, remark=remark, **given.intervals)
     pieces = SectionBuilder("difficulty")
     pieces.template("difficulty_link.html.j2")
     kinds = next(table for table in tables if table.name == "kinds")

@@ -131,7 +131,7 @@ def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
         )
     else:
         pieces.say("No judge stands apart from all others.")
-    context = results.material.origin
+    context = results.material.people.get("origin", ())
     summary, matrix, judges = human_tables.agreement_tables(found, context=context)
     pieces.table(summary)
     pieces.table(judges, folded=not found.outsiders)
@@ -170,11 +170,11 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         try:
             planned = plan(
                 comparisons,
-                parse_ranker(given.ranker),
+                results.meta.ranker,
                 *pair,
                 confidence=given.confidence,
-                unit=given.unit,
-                rng=given.seed,
+                unit=results.meta.unit,
+                rng=given.rng,
                 seconds=seconds_per_ranking(given.judgments or ()),
             )
         except InputError as error:
