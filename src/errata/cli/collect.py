@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from errata.cli.collect_options import (
 )
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
-from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written, reported
 from errata.cli.params import (
     NameType,
     argument,
@@ -40,7 +40,7 @@ from errata.cli.params import (
 from errata.collect.budget import link_table, outlook_table, status_table
 from errata.collect.design import FileForm
 from errata.core.errors import InputError, escape_controls
-from errata.core.stats import Progress, plural
+from errata.core.stats import plural
 from errata.tables.table import Table
 
 if TYPE_CHECKING:
@@ -51,15 +51,6 @@ if TYPE_CHECKING:
 
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
 LinkOwner = Literal["organiser", "panel", "everybody"]
-
-
-def _outputs_argument() -> Any:
-    return argument(metavar="[[NAME=]OUTPUT...]", several=True)
-
-
-def _inputs_group() -> Any:
-    reading = ("missing", "compatible", "annotators", "skipped", "tokens", "normalise")
-    return group(Inputs, "gold", *reading)
 
 
 def _names_argument() -> Any:
@@ -86,10 +77,21 @@ class PlaceOptions(CommandOptions):
 
 
 @dataclass(frozen=True)
-class NewOptions(PlaceOptions):
-    outputs: tuple[str, ...] = _outputs_argument()
-    inputs: Inputs = _inputs_group()
+class CampaignOptions(PlaceOptions):
+    """What a campaign is made of."""
+
+    outputs: tuple[str, ...] = argument(metavar="[[NAME=]OUTPUT...]", several=True)
+    inputs: Inputs = group(
+        Inputs, *("gold", "missing", "compatible", "annotators", "skipped", "tokens", "normalise")
+    )
     design: DesignOptions = group(DesignOptions)
+
+    def planned(self) -> PlannedCampaign:
+        return planned_campaign(self.place, self.outputs, self.inputs, self.design)
+
+
+@dataclass(frozen=True)
+class NewOptions(CampaignOptions):
     url: str | None = url_option()
 
 
@@ -105,7 +107,7 @@ def new_campaign(given: NewOptions) -> None:
     the same items.
     """
     place, file = given.place, given.design.file()
-    planned = planned_campaign(place, given.outputs, given.inputs, given.design)
+    planned = given.planned()
     start = links_start(file.serve if file else {}, url=given.url)
     database, tables = _create(place, planned)
     try:
@@ -153,10 +155,7 @@ def serve_campaign(given: ServeOptions) -> None:
 
 
 @dataclass(frozen=True)
-class RunOptions(PlaceOptions):
-    outputs: tuple[str, ...] = _outputs_argument()
-    inputs: Inputs = _inputs_group()
-    design: DesignOptions = group(DesignOptions)
+class RunOptions(CampaignOptions):
     address: AddressOptions = group(AddressOptions)
 
 
@@ -177,17 +176,17 @@ def run_campaign(given: RunOptions) -> None:
     from errata.collect.web.server import check_listening
     from errata.collect.web.store import AssignmentStore
 
-    place, outputs, inputs, design = given.place, given.outputs, given.inputs, given.design
+    place, inputs, design = given.place, given.inputs, given.design
     file = design.file()
     address = given.address.address(file.serve if file else None)
     check_listening(address)
     tables: list[Table] = []
     if not holds_campaign(place):
-        database, tables = _create(place, planned_campaign(place, outputs, inputs, design))
+        database, tables = _create(place, given.planned())
         database.close()
-    elif outputs or inputs.has_files or inputs.sample or not design.empty:
+    elif given.outputs or inputs.has_files or inputs.sample or not design.empty:
         with opened_campaign(place) as database:
-            check_same_campaign(database, planned_campaign(place, outputs, inputs, design))
+            check_same_campaign(database, given.planned())
     with opened_campaign(place) as database:
         if AssignmentStore(database).campaign().state == "draft":
             change_state(database, "open")
@@ -638,7 +637,7 @@ def export_answers(given: ExportOptions) -> None:
             lines = exports.export_lines(database, form, blocked=blocked, safe_cells=safe)
             if given.wanted == "edits-m2":
                 _note_omitted_edits(database, blocked)
-            counted = _with_progress(lines, exports.answers_stored(database), progress)
+            counted = reported(lines, exports.answers_stored(database), progress)
             many = write_lines(counted, output)
             if output != "-":
                 written.append((output, many))
@@ -659,10 +658,3 @@ def _note_omitted_edits(database: Database, blocked: bool) -> None:
         f"votes or more, and are left out: first {start}-{end} {new!r} of sentence "
         f"{omitted[0].sentence + 1}, beside {first}-{last} {other!r}; --form edits has all"
     )
-
-
-def _with_progress(lines: Iterable[str], total: int, progress: Progress) -> Iterator[str]:
-    """Yield the lines, and report how many there were."""
-    for many, line in enumerate(lines, 1):
-        yield line
-        progress(min(many, total), total)

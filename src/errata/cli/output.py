@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
+    from errata.core.stats import Progress
     from errata.io.checks import Finding
     from errata.metrics import Metric
 
@@ -184,6 +185,13 @@ class ProgressBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def reported(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+    """Yield the items, and report how many there were."""
+    for many, item in enumerate(items, 1):
+        yield item
+        progress(min(many, total), total)
 
 
 def with_bars(metrics: Iterable[M], make: Callable[..., T]) -> list[T]:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
 from errata.cli.input_options import tokens_option
-from errata.cli.output import Display, ProgressBar, emit_written
+from errata.cli.output import Display, ProgressBar, emit_written, reported
 from errata.cli.params import argument, group, option, takes
 from errata.tables.table import signed
-
-if TYPE_CHECKING:
-    from errata.core.stats import Progress
-    from errata.io.tokenisers import Tokeniser
-
 
 EPILOG = """\b
 Examples:
@@ -70,7 +63,7 @@ def command(given: TokeniseOptions) -> None:
     for path in given.texts:
         sentences = read_text(path)
         with ProgressBar(shown_name(path)) as progress:
-            tokenised.append(tuple(_tokenise(cut, sentences, progress)))
+            tokenised.append(tuple(reported(map(cut, sentences), len(sentences), progress)))
         raise_or_warn(check_segmentation(tokenised[-1], shown_name(path), by=cut.name))
     rows = []
     for target, lines in zip(targets, tokenised, strict=True):
@@ -79,9 +72,3 @@ def command(given: TokeniseOptions) -> None:
     if given.output not in (None, "-"):
         signature = signed(f"tokens:{cut.signature}")
         emit_written("sentences tokens", rows, given.display, signature)
-
-
-def _tokenise(cut: Tokeniser, sentences: Sequence[str], progress: Progress) -> Iterator[str]:
-    for done, sentence in enumerate(sentences, 1):
-        yield cut(sentence)
-        progress(done, len(sentences))

@@ -222,7 +222,9 @@ def read_shard(shard: Shard, inputs: CorpusFiles, *, batch: int = BATCH) -> Iter
         from errata.io.shards.parquet import parquet_batches as batches
     else:
         batches = _batches
-    yield from batches(shard.pieces_of(inputs), reading, batch, shard.first)
+    # In the order of the inputs, whatever order a manifest has.
+    pieces = {role: shard.pieces[role][0] for role in inputs.roles}
+    yield from batches(pieces, reading, batch, shard.first)
     reading.finish(everything=False)
 
 
@@ -282,7 +284,7 @@ def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) 
     storage = reading.inputs.storage
     file = stack.enter_context(
         open_bytes(piece.uri, bounded=False, storage=storage)
-        if piece.is_whole
+        if piece.start == 0 and piece.stop == piece.size
         else open_range(piece.uri, piece.start, piece.stop, storage=storage)
     )
     return Sentences(file, role, piece.uri, piece.first_line, piece.mark)

@@ -37,11 +37,6 @@ class Piece:
     groups: tuple[int, ...] = ()
     before: int = 0
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether this is all of the file."""
-        return self.start == 0 and self.stop == self.size
-
 
 @dataclass(frozen=True)
 class Shard:
@@ -54,10 +49,6 @@ class Shard:
     first: int
     sentences: int
     pieces: Mapping[str, tuple[Piece, ...]]
-
-    def pieces_of(self, inputs: CorpusFiles) -> dict[str, Piece]:
-        """The piece of each role in the order of the inputs, whatever order a manifest has."""
-        return {role: self.pieces[role][0] for role in inputs.roles}
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, for a manifest."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -174,15 +175,13 @@ def _text_blocks(sentences: list[rows.SentenceView], index: rows.SentenceIndex) 
     def row(each: rows.TextView) -> list[Any]:
         return [each.whose, [edit(one) for one in each.edits], each.annotator, each.text]
 
-    for block in rows.split_blocks(sentences, BLOCK):
-        yield rows.compressed(
-            rows.compact_json(
-                [
-                    [one.number, one.source, [*map(row, one.references)], [*map(row, one.outputs)]]
-                    for one in block
-                ]
-            )
-        )
+    for start in range(0, len(sentences), BLOCK):
+        block = [
+            [one.number, one.source, [*map(row, one.references)], [*map(row, one.outputs)]]
+            for one in sentences[start : start + BLOCK]
+        ]
+        compact = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
+        yield rows.compressed(compact.encode("utf-8"))
 
 
 def sentences_section(results: ReportResults) -> Section | None:

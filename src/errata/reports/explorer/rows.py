@@ -7,7 +7,6 @@ little room. Outputs that are the same, and judged the same, share a row.
 from __future__ import annotations
 
 import base64
-import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,11 +50,6 @@ def compressed(data: bytes) -> str:
     return base64.b64encode(zlib.compress(data, LEVEL)).decode("ascii")
 
 
-def compact_json(data: object) -> bytes:
-    """JSON without spaces, in UTF-8."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-
-
 def packed_columns(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, PackedColumn], bytes]:
     """Arrays one after another, whole numbers in the smallest type that holds them all.
 
@@ -79,10 +73,6 @@ def packed_columns(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, Packe
         pieces.append(data + b"\0" * (-len(data) % ALIGNED))
         at += len(pieces[-1])
     return manifest, b"".join(pieces)
-
-
-def split_blocks(several: list[Any], size: int) -> Iterable[list[Any]]:
-    return (several[start : start + size] for start in range(0, len(several), size))
 
 
 # "changed" says what a system changed where nobody judged it, "asked" what an annotator asks for.
@@ -168,8 +158,13 @@ def sentence_views(
                 apply_edits(tokens, edits)  # they cannot overlap
             else:
                 text = _text_override(tokens, edits, reference.text)
-            shown = tuple(_reference_edits(edits, i, reference.annotator, weights))
-            references.append(TextView((reference.annotator,), shown, text=text))
+            whose = reference.annotator
+            places = [(i, whose, e.start, e.end, e.replacement) for e in edits]
+            shown = tuple(
+                _shown_edit(edit, edit.kind, "asked", weights.get(place))
+                for edit, place in zip(edits, places, strict=True)
+            )
+            references.append(TextView((whose,), shown, text=text))
         outputs = [
             _judged_row(s, (source, tokens), h.sentences[i], states[s][i], changes, (i, weights))
             if states is not None
@@ -273,14 +268,6 @@ def _judged_row(
 def _text_override(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
     """The text, where the edits do not make it."""
     return None if edited_tokens(tokens, edits) == text.split() else escape_controls(text)
-
-
-def _reference_edits(
-    edits: Iterable[Edit], sentence: int, annotator: int, weights: dict[EditPlace, float]
-) -> Iterable[ShownEdit]:
-    for edit in edits:
-        place = (sentence, annotator, edit.start, edit.end, edit.replacement)
-        yield _shown_edit(edit, edit.kind, "asked", weights.get(place))
 
 
 def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
