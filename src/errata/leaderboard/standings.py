@@ -93,6 +93,10 @@ class BoardResult:
         return tuple(each for each in self.checked if not each.fits)
 
     @property
+    def scored(self) -> tuple[Submission, ...]:
+        return tuple(s for each in self.checked if each.fits and (s := each.submission) is not None)
+
+    @property
     def new(self) -> tuple[str, ...]:
         """The systems that were scored in this run, and not taken from an earlier one."""
         return tuple(dict.fromkeys(name for each in self.sets for name in each.new))

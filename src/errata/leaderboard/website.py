@@ -17,14 +17,14 @@ from errata.io.corpus import CheckReport
 from errata.io.files import PathLike, file_error
 from errata.io.stored_runs import StoredRun
 from errata.leaderboard import standings
-from errata.leaderboard.files import Board, Card, file_stem
-from errata.leaderboard.standings import BoardResult, CheckedSubmission, RankedSet
+from errata.leaderboard.files import Board, Card, Submission, file_stem
+from errata.leaderboard.standings import BoardResult, RankedSet
 from errata.plots import Line, Lines
 from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
 from errata.reports.report import make_report
 from errata.reports.results import ReportInputs
-from errata.reports.sections.leaderboard import forest_of
+from errata.reports.sections.leaderboard import forest_of, run_estimate
 from errata.scoring.tables import metric_heading, unique_labels
 from errata.tables.cells import as_text, score_format, score_formats, unit
 from errata.tables.html_table import package_text, render_template, table_html
@@ -206,11 +206,10 @@ def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
     moments = list(dict.fromkeys(run.when[:10] for run in runs))
     lines: dict[str, list[Estimate | None]] = {}
     for run in runs:
-        figure = next((f for f in run.figures if f.label == label and f.value is not None), None)
-        if figure is not None and figure.value is not None:
-            low, high = (math.nan if v is None else by * v for v in (figure.low, figure.high))
+        known = run_estimate(run, label)
+        if known is not None:
             line = lines.setdefault(run.system, [None] * len(moments))
-            line[moments.index(run.when[:10])] = Estimate(by * figure.value, low, high)
+            line[moments.index(run.when[:10])] = Estimate(*(by * part for part in known))
     for line in lines.values():  # an output that was not submitted again keeps its score
         for k in range(1, len(line)):
             before = line[k - 1]
@@ -236,9 +235,7 @@ def system_section(standing: BoardResult) -> Section:
             "page": next(of[card.system] for of in names.values() if card.system in of),
             "html": card_html(card),
         }
-        for each in standing.checked
-        if each.fits and each.submission is not None
-        for card in [each.submission.card]
+        for card in (each.card for each in standing.scored)
     ]
     return Section(
         "systems", "Systems", render_template(HOME, "templates/systems.html.j2", cards=cards)
@@ -280,28 +277,27 @@ def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) 
     sections += [history] if history is not None else []
     sections += [system_section(standing), check_section(standing), take_part_section(board)]
     pages = {FRONT: page(board.title, sections, about=board.about)}
-    for each in standing.checked:
-        if each.fits and each.submission is not None:
-            system = each.submission.card.system
-            there = [ranked for ranked in standing.sets if system in ranked.submissions]
-            names = {ranked.name: links[ranked.name][system] for ranked in there}
-            for ranked in there:
-                pages[names[ranked.name]] = _system_page(
-                    standing, each, ranked, names, runs.get(ranked.name, ())
-                )
+    for each in standing.scored:
+        system = each.card.system
+        there = [ranked for ranked in standing.sets if system in ranked.submissions]
+        names = {ranked.name: links[ranked.name][system] for ranked in there}
+        for ranked in there:
+            pages[names[ranked.name]] = _system_page(
+                standing, each, ranked, names, runs.get(ranked.name, ())
+            )
     return pages
 
 
 def _system_page(
     standing: BoardResult,
-    checked: CheckedSubmission,
+    submission: Submission,
     ranked: RankedSet,
     names: Mapping[str, str],
     runs: Sequence[StoredRun],
 ) -> str:
     """The report of a system on a test set, beside the best of the others, under its card."""
-    assert checked.submission is not None
-    card, board = checked.submission.card, standing.board
+    card, board = submission.card, standing.board
+    checked = next(each for each in standing.checked if each.submission is submission)
     others = [name for name in ranked.rankings[0].systems if name != card.system]
     by_name = {each.system: each for each in ranked.systems}
     shown: list[Hypotheses] = [by_name[name] for name in (card.system, *others[:1])]

@@ -100,7 +100,10 @@ def trend_section(results: ReportResults) -> Section | None:
     if len(moments) > 1:
         charts = []
         for label in labels:
-            lines = [trend_line(runs, name, moments, label) for name in systems]
+            lines = []
+            for name in systems:
+                mine = {run.when: run_estimate(run, label) for run in runs if run.system == name}
+                lines.append(Line(name, [mine.get(when) for when in moments]))
             title, days = f"{label} over time", [when[:10] for when in moments]
             charts.append(svg_chart(f"trend-{label}", title, Lines(lines, days, title)))
         pieces.charts(charts)
@@ -112,7 +115,8 @@ def trend_section(results: ReportResults) -> Section | None:
     return pieces.section("Over time", lead)
 
 
-def _estimate(run: StoredRun, label: str) -> Estimate | None:
+def run_estimate(run: StoredRun, label: str) -> Estimate | None:
+    """The figure of a run, NaN where its interval has no bound."""
     figure = next((figure for figure in run.figures if figure.label == label), None)
     if figure is None or figure.value is None:
         return None
@@ -120,17 +124,12 @@ def _estimate(run: StoredRun, label: str) -> Estimate | None:
     return Estimate(figure.value, low, high)
 
 
-def trend_line(runs: Sequence[StoredRun], system: str, moments: Sequence[str], label: str) -> Line:
-    mine = {run.when: _estimate(run, label) for run in runs if run.system == system}
-    return Line(system, [mine.get(when) for when in moments])
-
-
 def _table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
     return Table.of(
         [
             Column("when", [run.when for run in runs]),
             Column("system", [run.system for run in runs]),
-            *(Column(label, [_estimate(run, label) for run in runs]) for label in labels),
+            *(Column(label, [run_estimate(run, label) for run in runs]) for label in labels),
             Column("sentences", [run.sentences for run in runs]),
             Column("changed sentences", [len(run.changed) for run in runs]),
             Column("remark", [run.remark or None for run in runs], optional=True),
