@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from errata.io.corpus import CorpusFiles, Pattern
     from errata.io.storage import Folder
     from errata.scale.executors import EngineSettings
-    from errata.scale.manifest import Manifest, MetricPlan
+    from errata.scale.manifest import Manifest
 
 
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
@@ -232,10 +232,16 @@ INDICES = {
 
 
 @dataclass(frozen=True)
-class PlanOptions(CommandOptions):
-    """Options of ``errata scale plan``: a plan holds resamples, and no level of intervals."""
+class FolderOptions(CommandOptions):
+    """Options of commands on a run."""
 
     run: RunFolder = group(RunFolder)
+
+
+@dataclass(frozen=True)
+class PlanOptions(FolderOptions):
+    """Options of ``errata scale plan``: a plan holds resamples, and no level of intervals."""
+
     inputs: RunInputs = group(RunInputs)
     bootstrap: Bootstrap = group(
         Bootstrap, "confidence", needs=dict.fromkeys(("resamples", "seed", "kind"), NAMED)
@@ -243,8 +249,7 @@ class PlanOptions(CommandOptions):
 
 
 @dataclass(frozen=True)
-class RunOptions(CommandOptions):
-    run: RunFolder = group(RunFolder)
+class RunOptions(FolderOptions):
     inputs: RunInputs = group(RunInputs)
     bootstrap: Bootstrap = group(
         Bootstrap, needs=dict.fromkeys(("resamples", "seed", "kind"), NAMED)
@@ -253,8 +258,7 @@ class RunOptions(CommandOptions):
 
 
 @dataclass(frozen=True)
-class TaskOptions(CommandOptions):
-    run: RunFolder = group(RunFolder)
+class TaskOptions(FolderOptions):
     index: int | None = count_option(
         "--index",
         "The number of the task, from 0; default: the index of the array job "
@@ -264,13 +268,6 @@ class TaskOptions(CommandOptions):
     share: int | None = count_option(
         "--of", "The number of jobs: this one does every Nth task, from --index on."
     )
-
-
-@dataclass(frozen=True)
-class FolderOptions(CommandOptions):
-    """Options of commands on a run."""
-
-    run: RunFolder = group(RunFolder)
 
 
 @dataclass(frozen=True)
@@ -304,29 +301,22 @@ def plan_shards_of(given: PlanOptions) -> None:
 
 def _plan(folder: Folder, given: PlanOptions | RunOptions) -> Manifest:
     """Return the plan of a run: made of the inputs, or the one in the folder."""
+    from errata.scale.manifest import MetricPlan
     from errata.scale.run import plan_run, planned_run
 
     if not given.inputs.has_files:
         return planned_run(folder)
+    metrics, bootstrap = parse_metrics(given.inputs.metrics, DEFAULT_METRICS), given.bootstrap
+    signatures = tuple(METRICS.unparse(metric, repr(metric)) for metric in metrics)
     with ProgressBar("planning") as progress:
         return plan_run(
             folder,
-            _metric_plan(given),
+            MetricPlan(signatures, bootstrap.resamples, bootstrap.seed, bootstrap.kind),
             given.inputs.sets(given.run.storage),
             shard_bytes=given.inputs.shard_bytes,
             shard_sentences=given.inputs.shard_sentences,
             progress=progress,
         )
-
-
-def _metric_plan(given: PlanOptions | RunOptions) -> MetricPlan:
-    """Return the metrics, by their whole signatures, and how intervals are made."""
-    from errata.scale.manifest import MetricPlan
-
-    metrics = parse_metrics(given.inputs.metrics, DEFAULT_METRICS)
-    signatures = tuple(METRICS.unparse(metric, repr(metric)) for metric in metrics)
-    bootstrap = given.bootstrap
-    return MetricPlan(signatures, bootstrap.resamples, bootstrap.seed, bootstrap.kind)
 
 
 @command.command("run", epilog=f"Example:  {EXAMPLE}")
