@@ -253,7 +253,7 @@ def folder(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     shutil.copytree(files, place)
     monkeypatch.chdir(place)
     yield place
-    registry._module.cache_clear()  # which takes mine.py of another folder for this one
+    registry._load_module.cache_clear()  # which takes mine.py of another folder for this one
 
 
 def blocks(page: Path, *languages: str) -> list[str]:
