@@ -384,7 +384,15 @@ def check_lines(
         _check_unrelated(sources, lines, filled, likeness, displaced, path)
         or _check_shifts(sources, lines, likeness, displaced, path, before)
     )
-    findings += _check_empty(sources, filled, path, reference)
+    empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
+    if reference:
+        problem = "the line is empty: a reference that deletes every word"
+        remedy = "mark a missing reference in another way, see docs/formats.md"
+        findings += [Finding("note", path, i, problem, remedy, "empty-reference") for i in empty]
+    else:
+        problem = "the line is empty, its source is not; it counts as deleting every word"
+        remedy = "look whether the system failed here"
+        findings += [Finding("warning", path, i, problem, remedy, "empty-line") for i in empty]
     if reference and len(sources) >= FEWEST and has_same_words(sources, lines):
         problem = "every line equals its source: a reference that corrects nothing"
         remedy = "is this the right file?"
@@ -564,16 +572,3 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
         if len(hits) > 1 or hits[0] == few - 1:
             return hits[0], int(shift)
     return None
-
-
-def _check_empty(
-    sources: Sequence[str], filled: Bools, path: str, reference: bool
-) -> list[Finding]:
-    empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
-    if reference:
-        problem = "the line is empty: a reference that deletes every word"
-        remedy = "mark a missing reference in another way, see docs/formats.md"
-        return [Finding("note", path, i, problem, remedy, "empty-reference") for i in empty]
-    problem = "the line is empty, its source is not; it counts as deleting every word"
-    remedy = "look whether the system failed here"
-    return [Finding("warning", path, i, problem, remedy, "empty-line") for i in empty]
