@@ -239,3 +239,26 @@ def test_lines_stream_as_they_are_written_whole(tmp_path: Path, together: bool) 
 def test_lines_stream_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert write_lines(["a", "b"], "-") == 2
     assert capfdbinary.readouterr().out == b"a\nb\n"
+
+
+def test_opening_a_file_lists_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of 20,000 files each open took 30 ms."""
+    (tmp_path / "a").write_bytes(b"text")
+    monkeypatch.setattr(os, "listdir", None)
+    monkeypatch.setattr(os, "scandir", None)
+    assert read_bytes(tmp_path / "a") == b"text"
+
+
+@pytest.mark.long
+def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "bomb.gz", "wb") as file:
+        for _ in range(300):
+            file.write(bytes(1 << 20))
+    program = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (900 << 20,) * 2);"
+        "from errata.cli.main import main; main(['rank', sys.argv[1]])"
+    )
+    limits = os.environ | {"ERRATA_MAX_BYTES": "100M", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", program, str(tmp_path / "bomb.gz")]
+    done = subprocess.run(command, capture_output=True, text=True, env=limits)
+    assert (done.returncode, "memory" in done.stderr) == (2, False), done.stderr
