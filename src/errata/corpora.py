@@ -186,7 +186,9 @@ class AcrossCorpora:
         return stats.Estimate(float(scores.values[s]), *scores.interval(confidence)[s].tolist())
 
 
-def rank_changes(across: AcrossCorpora, base: AcrossCorpora) -> dict[str, tuple[int | None, ...]]:
+def rank_changes_from_metric(
+    across: AcrossCorpora, base: AcrossCorpora
+) -> dict[str, tuple[int | None, ...]]:
     """How many places a system gains (above 0) or loses by a metric beside ``base``, by corpus."""
 
     def change(corpus: int, system: str) -> int | None:
@@ -377,7 +379,7 @@ def across_table(
     across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float = 0.95
 ) -> Table:
     """Systems as rows: score and rank on every corpus, and the change against a base metric."""
-    changes = {} if base is None else rank_changes(across, base)
+    changes = {} if base is None else rank_changes_from_metric(across, base)
     headline = across.scores[0].headline
     spec = score_format(across.scores[0], headline)
     columns = [Column("system", across.systems)]

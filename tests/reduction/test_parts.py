@@ -28,7 +28,7 @@ from errata.metrics.base import Metric, join_counts
 from errata.metrics.difficulty import chunk_references, write_weights
 from errata.scoring.accumulator import (
     CountParts,
-    check_parts,
+    check_divisible,
     count_part,
     sentence_scores,
     settle_parts,
@@ -211,13 +211,13 @@ def test_every_metric_is_scored_in_parts_or_refused() -> None:
     names = {name_in(text) for text in (*IN_PARTS, *MODELLED)}
     assert names | {*REFUSED} == {*METRICS.builtin}
     for text in (*IN_PARTS, *MODELLED):
-        check_parts(parse(text))
+        check_divisible(parse(text))
     for text in (
         *REFUSED,
         *(f"interpolate(first={each}, second=m2)" for each in ("judge", "cleme")),
     ):
         with pytest.raises(InputError, match="fewer sentences"):
-            check_parts(parse(text))
+            check_divisible(parse(text))
 
 
 @pytest.mark.lm

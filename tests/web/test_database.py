@@ -118,7 +118,10 @@ def test_interrupted_creation_leaves_nothing(place: str, monkeypatch: pytest.Mon
     database = create_campaign(place, planned, built)
     assert databases.holds_campaign(place)
     with database.reading() as connection:
-        assert [judge.name for judge in judges.invited(connection)] == ["judge1", "judge2"]
+        assert [judge.name for judge in judges.remembered_judges(connection)] == [
+            "judge1",
+            "judge2",
+        ]
     database.close()
 
 

@@ -17,10 +17,10 @@ from errata.cli.collect_options import (
     DesignOptions,
     DesignSettings,
     amount_option,
-    needs_web,
     opened_campaign,
     place_argument,
     planned_campaign,
+    require_web_packages,
     text_option,
     url_option,
 )
@@ -150,7 +150,7 @@ def serve_campaign(given: ServeOptions) -> None:
     Only this machine can reach it without --host; a public address needs a certificate, or a
     proxy that has one. One process serves a SQLite file.
     """
-    needs_web()
+    require_web_packages()
     _serve(given.place, given.address.address(), [], given.display, given.workers)
 
 
@@ -169,7 +169,7 @@ def run_campaign(given: RunOptions) -> None:
     Where there is one, the inputs and settings must be the same, or be left out: after a crash
     the same line continues it. A campaign that was paused or closed stays so.
     """
-    needs_web()
+    require_web_packages()
     from errata.collect.web.campaign import check_same_campaign
     from errata.collect.web.database import holds_campaign
     from errata.collect.web.judges import change_state
@@ -204,7 +204,7 @@ def try_campaign(given: TryOptions) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
 
-    needs_web()
+    require_web_packages()
     from errata.collect.web.judges import change_state
 
     design = DesignOptions(settings=DesignSettings(judges=2))
@@ -250,7 +250,7 @@ def _serve(
 
 def links_start(entries: Mapping[str, Any] | None = None, *, url: str | None) -> str:
     """Return the start of links while nothing is served; a campaign file may have entries."""
-    needs_web()
+    require_web_packages()
     from errata.collect.web.server import Address
 
     own = {"url": url} if url else {}

@@ -276,7 +276,7 @@ def url_option(**more: Any) -> Any:
     )
 
 
-def needs_web() -> None:
+def require_web_packages() -> None:
     """Refuse to go on without the packages of ``errata-gec[web]``."""
     for package in NEEDED:
         try:
@@ -288,7 +288,7 @@ def needs_web() -> None:
 @contextmanager
 def opened_campaign(place: str) -> Iterator[Database]:
     """Open the database of a campaign, and close it at the end."""
-    needs_web()
+    require_web_packages()
     from errata.collect.web.database import open_database
 
     database = open_database(place)
@@ -332,7 +332,7 @@ def planned_campaign(
     place: str, outputs: tuple[str, ...], inputs: Inputs, given: DesignOptions
 ) -> PlannedCampaign:
     """Read what a campaign is made of, checked as ``errata score`` checks it."""
-    needs_web()
+    require_web_packages()
     from errata.collect import planning
     from errata.collect.items import CampaignTexts
     from errata.collect.web.campaign import PlannedCampaign

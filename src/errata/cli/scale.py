@@ -448,7 +448,7 @@ def write_sentence_scores(given: FolderOptions) -> None:
 @takes(CleanOptions)
 def clean_folder(given: CleanOptions) -> None:
     """Remove the counts of a run, but not its plan and its result."""
-    from errata.scale.run import clean_run, removed_table
+    from errata.scale.run import clean_run, removed_files_table
 
     removed = clean_run(given.run.open(), everything=given.everything)
-    emit(removed_table(removed), given.display)
+    emit(removed_files_table(removed), given.display)

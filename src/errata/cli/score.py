@@ -122,11 +122,11 @@ def _streams(metrics: list[Metric], given: ScoreOptions) -> bool:
                 remedy = "leave out --stream"
                 raise InputError(f"--stream holds no whole corpus, and {why}", remedy=remedy)
             return False
-    from errata.scoring.accumulator import check_parts
+    from errata.scoring.accumulator import check_divisible
 
     try:
         for metric in metrics:
-            check_parts(metric)
+            check_divisible(metric)
     except InputError:
         if given.stream:
             raise

@@ -190,12 +190,14 @@ def _main_task(
     for source in sources:
         found = reader.candidates(judge.id, source, LOOKED_AT if source == "begun" else 1)
         if found:
-            best = found[0] if source == "fresh" else _least_shared(reader, judge, found)
+            best = found[0] if source == "fresh" else _pick_item_by_overlap(reader, judge, found)
             return _assign_candidate(best, "main", rng, standing)
     return NoTask("nothing")
 
 
-def _least_shared(reader: Reader, judge: JudgeView, found: Sequence[Candidate]) -> Candidate:
+def _pick_item_by_overlap(
+    reader: Reader, judge: JudgeView, found: Sequence[Candidate]
+) -> Candidate:
     """The item whose judges have least in common with this one; the oldest of several."""
     shared = reader.shared(judge.id)
     return min(found, key=lambda each: sum(shared.get(other, 0) for other in each.judges))

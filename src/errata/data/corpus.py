@@ -86,7 +86,7 @@ class Corpus:
                 ordered[i] = tuple(sorted(ordered[i], key=attrgetter("annotator")))
             object.__setattr__(self, "references", tuple(ordered))
             table = self._derived[COLUMNS] = ReferenceTable.of(ordered)
-        _check_references(self.sources, table)
+        _check_annotators_and_offsets(self.sources, table)
 
     def __repr__(self) -> str:
         return describe_briefly(
@@ -299,7 +299,7 @@ def check_skipped(sentences: Iterable[int], size: int) -> None:
         raise InputError(f"all {size} sentences are left out", remedy="leave some of them in")
 
 
-def _check_references(sources: Sequence[str], table: ReferenceTable) -> None:
+def _check_annotators_and_offsets(sources: Sequence[str], table: ReferenceTable) -> None:
     """Refuse two references of one annotator, and edits outside the sentence."""
     twice = table.sentences_where(table.annotators[1:] == table.annotators[:-1])
     ends = table.last_ends()

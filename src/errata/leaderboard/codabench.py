@@ -161,9 +161,9 @@ def _title(board: Board, set_name: str, metric: str) -> str:
 def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """A board with its files beside it, and the sources for those who take part."""
     lines = [
-        f"title = {_toml(board.title)}",
-        f"metrics = [{', '.join(map(_toml, board.metrics))}]",
-        f"tokens = {_toml(board.tokens)}",
+        f"title = {_toml_string(board.title)}",
+        f"metrics = [{', '.join(map(_toml_string, board.metrics))}]",
+        f"tokens = {_toml_string(board.tokens)}",
     ]
     reference: dict[str, bytes] = {}
     sources: dict[str, bytes] = {}
@@ -173,24 +173,24 @@ def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
             remedy = "write the test set without them (errata convert --skip-sentences)"
             raise InputError(problem, path=board.path, remedy=remedy)
         named = {"gold": files.gold} if files.gold else {"source": files.source}
-        lines.append(f"[sets.{_toml(files.title)}]")
+        lines.append(f"[sets.{_toml_string(files.title)}]")
         for role, path in named.items():
             if path is not None:
                 ending = "m2" if role == "gold" else "txt"
                 reference[f"set{k}/{role}.{ending}"] = read_bytes(str(path))
-                lines.append(f"{role} = {_toml(f'set{k}/{role}.{ending}')}")
+                lines.append(f"{role} = {_toml_string(f'set{k}/{role}.{ending}')}")
         if not files.gold:
             texts = [f"set{k}/ref{n}.txt" for n in range(len(files.references))]
             for text, path in zip(texts, files.references, strict=True):
                 reference[text] = read_bytes(str(path))
-            lines.append(f"references = [{', '.join(map(_toml, texts))}]")
+            lines.append(f"references = [{', '.join(map(_toml_string, texts))}]")
         corpus = read_evaluation_set(files).corpus
         sources[f"{files.title}.txt"] = "".join(f"{s}\n" for s in corpus.sources).encode("utf-8")
     reference["board.toml"] = ("\n".join(lines) + "\n").encode("utf-8")
     return reference, sources
 
 
-def _toml(text: str) -> str:
+def _toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -69,7 +69,7 @@ class BERTScore(EncoderMetric):
         """The model, with its cache."""
         return open_bertscore(
             self.model,
-            self._options(self.revision),
+            self._run_options(self.revision),
             layer=self.layer,
             rescale=self.rescale,
             tokenizer=self.tokenizer,

@@ -41,7 +41,7 @@ class EncoderMetric(Metric):
     def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
         """Return which model reads which texts, without loading anything."""
 
-    def _options(self, revision: str = "") -> Options:
+    def _run_options(self, revision: str = "") -> Options:
         return Options(revision, self.dtype, self.device, self.batch_size)
 
     def count_all(

@@ -114,13 +114,13 @@ class IMPARA(ReferenceFreeMetric):
         """The model R, with its cache."""
         return open_regressor(
             self.model,
-            self._options(self.revision),
+            self._run_options(self.revision),
             tokenizer=self.tokenizer,
             max_length=self.max_length,
         )
 
     def _encoder(self) -> CachedModel:
-        return open_encoder(self.similarity, self._options(), max_length=self.max_length)
+        return open_encoder(self.similarity, self._run_options(), max_length=self.max_length)
 
     def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:
         """Outputs for R; for the similarity, both sides of sentences that were changed."""

@@ -132,7 +132,7 @@ class SOME(ReferenceFreeMetric):
         if not tokenizer and not has_tokenizer(folder) and has_tokenizer(fluency):
             tokenizer = str(fluency)
         return open_regressor(
-            str(folder), self._options(), tokenizer=tokenizer, max_length=self.max_length
+            str(folder), self._run_options(), tokenizer=tokenizer, max_length=self.max_length
         )
 
     def requests(self, corpus: Corpus, systems: Sequence[Hypotheses]) -> list[EncoderRequest]:

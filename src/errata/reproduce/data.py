@@ -53,7 +53,7 @@ def select(name: str, choices: Mapping[str, T]) -> T:
     return choices[name]
 
 
-def at_position(position: str, names: Sequence[str]) -> str:
+def name_at_position(position: str, names: Sequence[str]) -> str:
     """The name at a position written from 1."""
     if not position.isdecimal() or not 1 <= int(position) <= len(names):
         raise UnknownName(f"position {position!r} is not among 1 to {len(names)}")
@@ -286,7 +286,7 @@ class ExperimentData:
         kept = self.kept_sentences(typo)
         gold = self.gold()
         if name == "All-edits":
-            return self._twenty(kept)
+            return self._twenty_references(kept)
         if name == "BN15-edits":
             gold = self.ten_annotators()
         if name in CONVERTED:
@@ -303,7 +303,7 @@ class ExperimentData:
             name=name,
         )
 
-    def _twenty(self, kept: list[int]) -> Corpus:
+    def _twenty_references(self, kept: list[int]) -> Corpus:
         """All twenty references: edits where they are public, the rest as texts to be aligned.
 
         As in M2 files, who changed nothing has no line, and so no say, where others have.

@@ -339,7 +339,7 @@ def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
         )
         for way in entry.way
     )
-    printed = _matrix(entry.matrix, entry.by)
+    printed = _parse_matrix(entry.matrix, entry.by)
     cells = {key: None if text == UNPRINTED else text for key, text in printed.items()}
     if len({way.origin for way in ways}) < max(1, len(ways)):
         raise InputError("a table needs ways of different origins")
@@ -374,7 +374,7 @@ def _known_cells(
             raise InputError(f"known cells of {origin!r} {verb} a version", remedy=remedy)
         finding = _finding_of(entry, table.name, f"Why {table.name} differs", reasons)
         mine = pinned.setdefault((origin, version), {}) if version else known[origin]
-        for key, text in _matrix(entry.matrix, table.by).items():
+        for key, text in _parse_matrix(entry.matrix, table.by).items():
             if key not in cells:
                 raise InputError(f"the known cell {'/'.join(key)} is not in the table")
             mine[key] = KnownDifference(text, " ".join(entry.reason.split()), finding)
@@ -392,7 +392,7 @@ def _finding_of(entry: Method | _KnownEntry, table: str, title: str, reasons: li
     return name
 
 
-def _matrix(text: str, by: tuple[str, ...]) -> dict[Key, str]:
+def _parse_matrix(text: str, by: tuple[str, ...]) -> dict[Key, str]:
     """Return the cells of a matrix by their keys; its first line names the columns."""
     lines = [line.split() for line in text.splitlines() if line.strip()]
     if not lines:

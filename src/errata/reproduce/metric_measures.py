@@ -21,7 +21,15 @@ from errata.meta.pairwise import CONVENTIONS, confusion
 from errata.meta.significance import williams_test
 from errata.metrics import parse
 from errata.metrics.base import f_beta
-from errata.reproduce.data import EDITED_SETS, NotRun, at_position, best_first, kept, place, select
+from errata.reproduce.data import (
+    EDITED_SETS,
+    NotRun,
+    best_first,
+    kept,
+    name_at_position,
+    place,
+    select,
+)
 from errata.reproduce.data import ExperimentData as Data
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
@@ -138,7 +146,7 @@ def example_score(
         (case["source"],),
         (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
     )
-    output = Hypotheses("A", (at_position(hypothesis, case["hypotheses"]),))
+    output = Hypotheses("A", (name_at_position(hypothesis, case["hypotheses"]),))
     recipe = data.recipe(metric)
     found = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)
     assert found.sentences is not None
@@ -158,7 +166,7 @@ def system_score(data: Data, metric: str, system: str, part: str = "score") -> f
 def system_at(data: Data, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
     names = best_first(data.scores_by(metric))
-    return at_position(position, [name for name in names if name != without])
+    return name_at_position(position, [name for name in names if name != without])
 
 
 @measure
@@ -271,7 +279,7 @@ def reference_correlation(
 def reference_ranking(data: Data, metric: str, references: str, position: str) -> str:
     """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
     found = metric_scores(data, metric, "computed", references=references)
-    return at_position(position, best_first(found))
+    return name_at_position(position, best_first(found))
 
 
 @measure

@@ -17,7 +17,7 @@ from errata.human import compare, parse_ranker, rank
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import NotRun, at_position, best_first, kept, place, select
+from errata.reproduce.data import NotRun, best_first, kept, name_at_position, place, select
 from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
@@ -43,7 +43,7 @@ def napoles_rank(data: Data, metric: str, position: str) -> str:
     """Table 2: the system at a place by people (without the reference) or by a metric."""
     if metric != "Human":
         return system_at(data, metric, position)
-    return at_position(position, best_first(napoles_people(data)))
+    return name_at_position(position, best_first(napoles_people(data)))
 
 
 @measure
@@ -158,7 +158,7 @@ def _scribendi(data: Data, model: str) -> Scores:
 @measure
 def scribendi_rank(data: Data, position: str, metric: str, model: str = "") -> str:
     """Table 5: the system at a place by Scribendi; ``metric`` names the column."""
-    return at_position(position, best_first(_scribendi(data, model)))
+    return name_at_position(position, best_first(_scribendi(data, model)))
 
 
 @measure

@@ -24,7 +24,7 @@ from errata.io.judgments.checks import LabelFit, fit_labels, same_text
 from errata.meta.matching import match_systems
 from errata.reproduce import metric_measures
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import at_position, best_first, kept, place, select
+from errata.reproduce.data import best_first, kept, name_at_position, place, select
 from errata.reproduce.run import measure
 
 # ---- Measures of noise: how far figures of random runs scatter.
@@ -169,7 +169,7 @@ def ranking(
 @measure
 def ranked_at(data: Data, position: str, judgments: str, ranker: str) -> str:
     """The system at a position (from 1) of the human ranking by score."""
-    return at_position(position, best_first(data.ranked(judgments, ranker)))
+    return name_at_position(position, best_first(data.ranked(judgments, ranker)))
 
 
 @measure

@@ -494,11 +494,13 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         name="summary",
         rules=frozenset(rules),
         signature=signed(*(result.experiment.name for result in results)),
-        caption="\n".join([*(_distinct(results, group) for group in groups), evidence]),
+        caption="\n".join(
+            [*(_printed_and_exact_line(results, group) for group in groups), evidence]
+        ),
     )
 
 
-def _distinct(results: Sequence[Reproduction], group: str) -> str:
+def _printed_and_exact_line(results: Sequence[Reproduction], group: str) -> str:
     counts = [result.distinct() for result in results if result.experiment.group == group]
     printed, exact = (sum(column) for column in zip(*counts, strict=True))
     name = group or "figures"

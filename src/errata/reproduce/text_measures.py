@@ -20,7 +20,7 @@ from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 from errata.metrics.ter import edit_counts
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import NotRun, at_position, kept, place, select
+from errata.reproduce.data import NotRun, kept, name_at_position, place, select
 from errata.reproduce.run import measure
 from errata.scoring.evaluate import evaluate
 
@@ -194,7 +194,7 @@ def aligned_column(data: Data, position: str, rows: str, sentences: Mapping[str,
     """
     three = [sentences[name].split() for name in ("source", "hypothesis", "reference")]
     found = ["|".join(token or "_" for token in column) for column in align_three(*three)]
-    return at_position(position, found)
+    return name_at_position(position, found)
 
 
 @measure

@@ -42,7 +42,7 @@ from errata.scale.shard_job import (
     run_job,
     run_status,
 )
-from errata.scoring.accumulator import check_parts
+from errata.scoring.accumulator import check_divisible
 from errata.scoring.tables import displayed_scores, unique_labels
 from errata.tables.cells import Cell
 from errata.tables.table import Form, Table
@@ -77,7 +77,7 @@ def plan_run(
     What could not be scored is refused here: metrics that are unknown, files that do not fit.
     """
     for text in wanted.metrics:
-        check_parts(parse(text))
+        check_divisible(parse(text))
     planned = []
     for name, inputs in sets:
         shards = plan_shards(
@@ -321,7 +321,7 @@ def progress_table(status: RunStatus) -> Table:
     )
 
 
-def removed_table(removed: Mapping[str, int]) -> Table:
+def removed_files_table(removed: Mapping[str, int]) -> Table:
     """What was removed of a run: how many files, and how large they were, by what they are."""
     kinds = dict.fromkeys(name.partition("/")[0] for name in removed)
     rows = []

@@ -12,7 +12,7 @@ from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
     SystemAccumulator,
-    check_parts,
+    check_divisible,
     count_part,
     settle_parts,
 )
@@ -25,7 +25,7 @@ __all__ = [
     "Facts",
     "FlatParts",
     "SystemAccumulator",
-    "check_parts",
+    "check_divisible",
     "count_part",
     "evaluate_batches",
     "score_parts",

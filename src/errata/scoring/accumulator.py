@@ -179,7 +179,7 @@ def count_part(
 ) -> tuple[list[list[Floats]], Facts]:
     """The counts ``[metric][system]`` of a part of a corpus, checked, and its facts.
 
-    A part may have no sentences. `check_parts` refuses metrics that cannot be counted in parts.
+    A part may have no sentences. `check_divisible` refuses metrics that cannot be counted in parts.
 
     >>> from errata.metrics import parse
     >>> corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
@@ -197,7 +197,7 @@ def count_part(
     return counts, Facts.of(metrics, corpus, systems)
 
 
-def check_parts(metric: Metric) -> None:
+def check_divisible(metric: Metric) -> None:
     """Refuse a metric whose counts of a sentence depend on others, before any part is counted."""
     if not metric.divisible:
         raise InputError(

@@ -22,7 +22,7 @@ from errata.scoring.accumulator import (
     Accumulator,
     CountParts,
     SystemAccumulator,
-    check_parts,
+    check_divisible,
     chosen_counts,
     chosen_counts_by_part,
     count_part,
@@ -244,7 +244,7 @@ def score_parts(
     with plugin_errors(metric):
         described = facts.describe(metric)
         if facts.parts > 1:
-            check_parts(metric)
+            check_divisible(metric)
         parts = settle_parts(metric, [*parts])
         found = (
             _hold_parts(metric, facts, parts)
@@ -392,7 +392,7 @@ def evaluate_batches(
     [<Scores 'm2': A 0.5556>]
     """
     for metric in metrics:
-        check_parts(metric)
+        check_divisible(metric)
     facts: Facts | None = None
     from errata.io.shards.counts import CountSpool
 

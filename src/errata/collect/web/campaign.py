@@ -24,8 +24,8 @@ from errata.collect.web.judges import (
     InvitedJudge,
     add_judges,
     fill_campaign,
-    invited,
     link_salts,
+    remembered_judges,
     set_quota,
     unknown_judge,
 )
@@ -67,7 +67,7 @@ def change_quota(database: Database, quota: int, names: Sequence[str] = ()) -> i
         raise InputError(f"quota={quota!r} should be a whole number from 1")
     not_too_large("quota", quota)
     with database.at_once() as together, together.reading() as connection:
-        people = names or [judge.name for judge in invited(connection)]
+        people = names or [judge.name for judge in remembered_judges(connection)]
         for name in people:
             set_quota(together, name, quota)
     return len(people)
@@ -467,7 +467,7 @@ def links_of(
 ) -> list[CampaignLink]:
     """Return the links of the judges named; without names, of the organiser and of everybody."""
     with database.reading() as connection:
-        people = invited(connection)
+        people = remembered_judges(connection)
         salts = link_salts(connection)
         panel = panel_in(connection.execute(select(campaigns.c.texts)).scalar_one())
     for name in names:
@@ -494,6 +494,6 @@ def links_of(
 def count_old_links(database: Database) -> int:
     """Return how many current links were made before schema 3, and are not bound to a campaign."""
     with database.reading() as connection:
-        salts = [judge.salt for judge in invited(connection)]
+        salts = [judge.salt for judge in remembered_judges(connection)]
         salts.append(link_salts(connection)["admin"])
     return sum(map(is_old_salt, salts))

@@ -180,7 +180,7 @@ def change_state(database: Database, state: CampaignState) -> None:
 def numbered_names(database: Database, names: Sequence[str], count: int) -> tuple[str, ...]:
     """Return the first free names of the form judge1, beside ``names``."""
     with database.reading() as connection:
-        taken = {judge.name for judge in invited(connection)} | {*names}
+        taken = {judge.name for judge in remembered_judges(connection)} | {*names}
     free = (name for k in itertools.count(1) if (name := f"judge{k}") not in taken)
     return tuple(itertools.islice(free, count))
 
@@ -205,10 +205,10 @@ def add_judges(
         for name in names:
             connection.execute(insert(judges).values(campaign=1, name=name, quota=quota))
         record(connection, "organiser", "judges", added=len(names))
-        return [judge for judge in invited(connection) if judge.name in names]
+        return [judge for judge in remembered_judges(connection) if judge.name in names]
 
 
-def invited(connection: Connection) -> list[InvitedJudge]:
+def remembered_judges(connection: Connection) -> list[InvitedJudge]:
     """All judges but those who were forgotten, in the order they came."""
     rows = connection.execute(
         select(judges).where(judges.c.state != "forgotten").order_by(judges.c.id)
@@ -259,7 +259,7 @@ def replace_links(database: Database, whose: LinkOwner) -> None:
         for role in roles:
             connection.execute(update(links).where(links.c.role == role).values(salt=new_salt()))
             record(connection, "organiser", "rotated", role=role)
-        names = [judge.name for judge in invited(connection)]
+        names = [judge.name for judge in remembered_judges(connection)]
     write_ended(database.path, [Link(role, 0, salts[role]) for role in roles])
     if whose == "everybody":
         rotate_judges(database, names)

@@ -79,7 +79,7 @@ def _gold_count(scores: TypeScores, kind: str) -> int:
     return int(scores.counts[k, TP] + scores.counts[k, FN])
 
 
-def _figures(scores: TypeScores, kind: str) -> tuple[float, float]:
+def _recall_and_precision(scores: TypeScores, kind: str) -> tuple[float, float]:
     """Recall and precision of a kind; NaN where nothing is asked for, or nothing was done."""
     if kind not in scores.kinds:
         return math.nan, math.nan
@@ -96,9 +96,13 @@ def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
     for k, title in enumerate(("recall", "precision")):
         rows = []
         for kind in kinds:
-            known = [v for v in (_figures(each, kind)[k] for each in scored) if not math.isnan(v)]
+            known = [
+                v
+                for v in (_recall_and_precision(each, kind)[k] for each in scored)
+                if not math.isnan(v)
+            ]
             ends = (min(known), max(known)) if len(known) > 1 else (math.nan, math.nan)
-            estimate = Estimate(_figures(first, kind)[k], *ends)
+            estimate = Estimate(_recall_and_precision(first, kind)[k], *ends)
             rows.append(ForestRow(kind or "-", estimate, note=str(_gold_count(first, kind))))
         limits = Interval(0, 1)
         forests.append(Forest(rows, title=title, notes="times", limits=limits, spec=".2f"))
