@@ -250,6 +250,9 @@ def test_stop_rules_are_looked_at_with_a_share_of_alpha() -> None:
     assert not budget.check_interim(
         Design(until=("A>B",), looks=40), edge, parse_ranker("net_wins")
     )[0].met
+    always = [Judgment("j", i, (("A",), ("B",)), (1, 1)) for i in range(40)]
+    tied = budget.check_interim(Design(until=("A>B",)), compare(always), parse_ranker("net_wins"))
+    assert not tied[0].met
 
 
 def test_rules_name_systems_that_are_there() -> None:

@@ -285,6 +285,19 @@ def test_good_edits_that_overlap_are_reported(make_sqlite: Make, tmp_path: Path)
     assert [each.votes for each in omitted_edits(made.database, blocked=True)] == [2]
 
 
+def test_good_edits_with_more_votes_come_first(make_sqlite: Make) -> None:
+    """One of three judges doubts the edit that the alphabet puts first."""
+    outputs = {"A": ("He goes home .",), "B": ("He went home .",)}
+    design = Design(kind="edits", judges=3, overlap=1.0, judges_per_item=3, controls=0, repeats=0)
+    made = make_sqlite(design, CampaignTexts(("He go home .",), outputs))
+    for judge in (1, 2, 3):
+        for task, body in made.tasks(judge):
+            doubted = "goes" if judge == 3 else "nothing"
+            reply = {e["key"]: "bad" if doubted in str(e) else "good" for e in body["edits"]}
+            made.submit(judge, task, reply)
+    assert omitted_edits(made.database) == [(0, (1, 2, "goes"), 1, (1, 2, "went"))]
+
+
 def wrote(made: Made, **options: Any) -> dict[tuple[str, int], set[str]]:
     """Who wrote each line of the files; each line is checked to be what the file has."""
     files = {name: list(lines()) for name, lines in text_files(made.database, mark="#", **options)}

@@ -354,6 +354,11 @@ def _corrected_by_all(
 def _subsets(
     annotators: tuple[int, ...], k: int, rng: np.random.Generator
 ) -> list[tuple[int, ...]]:
+    """Return all subsets of ``k`` annotators, or `SUBSETS` random ones if there are more.
+
+    >>> {len({*each}) for each in _subsets(tuple(range(30)), 9, np.random.default_rng(0))}
+    {9}
+    """
     if comb(len(annotators), k) <= SUBSETS:
         return list(combinations(annotators, k))
     drawn: dict[tuple[int, ...], None] = {}

@@ -84,7 +84,7 @@ def different_draws(totals: Floats) -> Floats:
 
 
 def drawn_facts(
-    resamples: int, rng: Seed, kind: DrawnKind | None, *, documents: bool = False
+    resamples: int, rng: Seed, kind: DrawnKind | None, *, documents: bool
 ) -> tuple[str, ...]:
     """What a signature says of resamples; ``documents``: blocks are of these.
 
