@@ -433,7 +433,10 @@ def test_tables_of_several_metrics_are_refused(tmp_path: Path) -> None:
 def test_the_command_writes_what_meta_reads(tmp_path: Path) -> None:
     files = tiled_sample(tmp_path / "in")
     run = ["--run", str(tmp_path / "run")]
+    errata("scale", "plan", *run, *files.arguments, "-m", "m2")
+    assert "not reduced yet" in errata("scale", "status", *run).stdout
     errata("scale", "run", *run, *files.arguments, "-m", "m2")
+    assert "result.json is there" in errata("scale", "status", *run).stdout
     (table,) = json.loads(errata("scale", "sentences", *run, "--json").stdout)["tables"]
     sentences = len(files.read()[0])
     assert [row["sentences"] for row in table["rows"]] == [sentences] * len(files.systems)
