@@ -3,8 +3,8 @@
 The scripts themselves are no part of this project and are on no package index. What stands here
 was written from a description of what they compute, in the way a script does it: Python's lists,
 Counters and loops, with nothing done twice that they do once. Their numbers are those of the
-released scripts (`tests/metrics/test_difficulty.py` compares them), their speed need not be: the seconds
-that the scripts themselves took elsewhere stand in the benchmarks too.
+released scripts (`tests/metrics/test_difficulty.py` compares them), their speed need not be: the
+seconds that the scripts themselves took elsewhere stand in the benchmarks too.
 """
 
 from __future__ import annotations
