@@ -150,13 +150,14 @@ def read_judged_folder(
     )
     if not (said or rated):
         raise InputError(
-            "nobody's word in the folder",
+            "no judgments and no ratings in the folder",
             path=files.place,
             remedy="put judgments.xml (or .csv, .jsonl, ...) there, or ratings.csv with a row for "
             "each sentence and a column for each system",
         )
     if len(rated) > 1 or (said and rated):
-        problem = f"two words from people: {', '.join(Path(file).name for file in (*said, *rated))}"
+        names = ", ".join(Path(file).name for file in (*said, *rated))
+        problem = f"human judgments or ratings are in several files: {names}"
         remedy = "keep the judgments, or one table of ratings"
         raise InputError(problem, path=files.place, remedy=remedy)
     whole = read_evaluation_set(files)

@@ -223,7 +223,7 @@ def test_a_folder_of_ones_own_is_a_set(tmp_path: Path) -> None:
     refused = errata(*QUICK, from_one, "--base", 1, code=2).stderr
     assert "a judgment is on sentence 99, and the corpus has 72" in refused
     (from_one / "judgments.jsonl").unlink()
-    assert "nobody's word" in errata(*QUICK, from_one, code=2).stderr
+    assert "no judgments and no ratings" in errata(*QUICK, from_one, code=2).stderr
     rng = np.random.default_rng(0)
     systems = [system.system for system in SAMPLE.systems]
     rated = [systems, *rng.integers(0, 100, (72, 5)).tolist()]

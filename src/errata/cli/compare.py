@@ -12,7 +12,7 @@ import click
 
 from errata.cli import options
 from errata.cli.input_options import Inputs, check_old, parse_metrics, score_metrics
-from errata.cli.main import note
+from errata.cli.main import note, print_stderr
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, count_option, flag, group, option, takes
 from errata.core.errors import InputError
@@ -168,7 +168,7 @@ def command(given: CompareOptions) -> None:
     if gate.markdown is not None:
         write_bytes(gate_summary(verdicts, compared).encode("utf-8"), gate.markdown)
     for line in github_annotations(verdicts) if gate.annotate else ():
-        click.echo(line, err=True)
+        print_stderr(line)
     display = given.display
     tables = _tables(verdicts, compared, corpus, given)
     emit(tables, display)

@@ -424,7 +424,7 @@ def compare_and_hold(
 
     Where a condition speaks of some sentences, these are compared once more alone.
     """
-    settings["guard"] = False
+    settings["guard"] = False  # outputs were checked when they were read
     whole = compare(metrics, corpus, base, others, slices=slices, **settings)
 
     def compared(where: str) -> tuple[Comparison, ...]:
