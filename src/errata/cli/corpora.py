@@ -110,16 +110,15 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
     inputs = given.inputs
     if inputs.sample:
         from errata.datasets import sample_corpora
+        from errata.io.corpus import keep_annotators
         from errata.io.tokenisers import tokeniser
 
         refuse_beside_sample(given.places)
-        cut = tokeniser(inputs.tokenised_by)
-        halves = [
-            EvaluationSet(each.name, inputs.keep_annotators(each.corpus), each.systems).tokenised(
-                cut
-            )
-            for each in sample_corpora()
-        ]
+        halves = []
+        for half in sample_corpora():
+            corpus = keep_annotators(half.corpus, inputs.annotator_numbers)
+            kept = EvaluationSet(half.name, corpus, half.systems)
+            halves.append(kept.tokenised(tokeniser(inputs.tokenised_by)))
         if inputs.skipped is None:
             return halves
         return [e.without_sentences(*inputs.skipped.positions(len(e.corpus))) for e in halves]

@@ -57,7 +57,7 @@ def same_metric(one: Metric, other: Metric) -> bool:
     )
 
 
-def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
+def extracting(metrics: Sequence[Any], extractor: str) -> list[Metric]:
     """Return the metrics, those that count edits with the edits that an extractor finds."""
     from errata.edits import split_extractor
 
@@ -68,11 +68,7 @@ def extracting(metrics: Sequence[Metric], extractor: str) -> list[Metric]:
             remedy="it goes with -m errant, edits, difficulty, cleme, cleme2, pt_errant or "
             "judge(mode=edit)",
         )
-    changed: list[Metric] = []
-    for metric in metrics:
-        finder: Any = metric
-        changed.append(finder.extracting(extractor) if finds_edits(metric) else metric)
-    return changed
+    return [each.extracting(extractor) if finds_edits(each) else each for each in metrics]
 
 
 def finds_edits(metric: Metric) -> bool:
@@ -258,24 +254,18 @@ class Inputs:
         """Read the corpus, with the annotators and without the sentences asked for."""
         if self.sample:
             from errata.datasets import sample_corpus
+            from errata.io.corpus import keep_annotators
             from errata.io.tokenisers import tokenise_corpus, tokeniser
 
             refuse_beside_sample(self.has_files)
             cut = tokenise_corpus(sample_corpus(), tokeniser(self.tokenised_by))
-            corpus = self.keep_annotators(cut)
+            corpus = keep_annotators(cut, self.annotator_numbers)
         else:
             self.require_source()
             corpus = replace(self.files(), skipped=None).read_corpus(threads=threads)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
-
-    def keep_annotators(self, corpus: Corpus) -> Corpus:
-        if not self.annotator_numbers:
-            return corpus
-        from errata.io.corpus import keep_annotators
-
-        return keep_annotators(corpus, self.annotator_numbers)
 
     def files(self, outputs: Iterable[tuple[str, str]] = ()) -> CorpusFiles:
         """Return where the corpus and outputs, by name, are and how they are read."""

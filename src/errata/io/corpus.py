@@ -76,9 +76,7 @@ class CorpusFiles:
             problem = "both an M2 gold file and reference texts are given"
             raise InputError(problem, remedy="leave out --gold or --refs")
         if self.gold is None and self.source is None and self.parquet is None:
-            remedy = (
-                "name an M2 gold file (--gold), or a source and its references (--source, --refs)"
-            )
+            remedy = "name an M2 gold file (--gold), or a source and references (--source, --refs)"
             raise InputError("no corpus given", remedy=remedy)
         named = [(name, " ".join(patterns_of(pattern))) for name, pattern in self.outputs if name]
         for error in duplicate_name_errors([name for name, _ in named], [at for _, at in named]):
@@ -118,8 +116,7 @@ class CorpusFiles:
             corpus = tokenise_corpus(self.read_gold(sink, cut, threads).corpus, cut)
         else:
             corpus = self.read_parallel(sink, cut)[0]
-        if self.annotators:
-            corpus = keep_annotators(corpus, self.annotators)
+        corpus = keep_annotators(corpus, self.annotators)
         if self.skipped is None:
             return corpus
         return corpus.without_sentences(*self.skipped.positions(len(corpus)))
@@ -311,16 +308,24 @@ def parallel_corpus(
     container = [] if before else check_container(sources, paths[0])
     found = [container + odd + check_segmentation(sources, paths[0], by=by, shown=shown)]
     for path, texts in zip(paths[1:], sets, strict=True):
-        there = [
-            source if text == missing else text for source, text in zip(sources, texts, strict=True)
-        ]
-        look = source_shapes(corpus)
+        there, look = _fill_missing(texts, sources, missing), source_shapes(corpus)
         found.append(check_lines(sources, there, path, reference=True, before=before, look=look))
     return corpus, found
 
 
+def _fill_missing(
+    lines: Sequence[str], sources: Sequence[str], missing: str | None
+) -> Sequence[str]:
+    """Return lines with the source where one is the mark of a missing reference."""
+    if len(lines) != len(sources):
+        return lines
+    return [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
+
+
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
-    """The references of these annotators only; warns of sentences they did not annotate."""
+    """Return the references of these annotators only, or all; warn about sentences without any."""
+    if not annotators:
+        return corpus
     check_annotators(annotators, corpus.annotators, corpus.name)
     return select_annotators(corpus, annotators)
 
@@ -364,9 +369,8 @@ def corrected_text(
         remedy = f"there are: {', '.join(map(str, corpus.annotators))}"
         raise InputError(f"no annotator {annotator}", path=file.path, remedy=remedy)
     lines = []
-    for number, source, references in zip(
-        file.lines, corpus.sources, corpus.references, strict=True
-    ):
+    rows = zip(file.lines, corpus.sources, corpus.references, strict=True)
+    for number, source, references in rows:
         reference = next((r for r in references if r.annotator == annotator), None)
         if reference is None and not copy_missing and missing is None:
             problem = f"annotator {annotator} has no reference for this sentence"
@@ -508,9 +512,8 @@ class _Check:
         for path, lines in references:
             changed = None
             if len(lines) == len(sources):
-                lines, mark = self.without_skipped(lines), self.files.missing
-                pairs = zip(left, lines, strict=True)
-                changed = _changed(left, [s if text == mark else text for s, text in pairs])
+                lines = self.without_skipped(lines)
+                changed = _changed(left, _fill_missing(lines, left, self.files.missing))
             self.add_statistics(path, "reference", lines, changed=changed)
 
     def read_judgments(self, path: PathLike) -> None:
@@ -638,13 +641,8 @@ def _references_in_m2(path: str, corpus: Corpus, compatible: bool) -> list[list[
 
 
 def _references_in_text(path: str, corpus: Corpus, missing: str | None) -> list[Reference | None]:
-    lines, shown = read_text(path), shown_name(path)
-    there = lines
-    if len(lines) == len(corpus):
-        pairs = zip(corpus.sources, lines, strict=True)
-        there = tuple(source if text == missing else text for source, text in pairs)
-    look = source_shapes(corpus)
-    checks.raise_or_warn(
-        check_lines(corpus.sources, there, shown, reference=True, look=look), stacklevel=4
-    )
+    lines, sources, look = read_text(path), corpus.sources, source_shapes(corpus)
+    there = _fill_missing(lines, sources, missing)
+    found = check_lines(sources, there, shown_name(path), reference=True, look=look)
+    checks.raise_or_warn(found, stacklevel=4)
     return [None if text == missing else Reference(0, text=text) for text in lines]

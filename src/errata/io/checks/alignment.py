@@ -83,8 +83,7 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
     if has_same_words(corpus.sources, hypotheses.sentences):
         problem = "every line equals its source"
         remedy = (
-            "right for a baseline that corrects nothing; else the source was given "
-            "in place of an output"
+            "right for a baseline that corrects nothing; else the source was given as an output"
         )
         return [Finding("note", path, None, problem, remedy, "unchanged")]
     for annotator in corpus.annotators:
@@ -143,13 +142,9 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
         brought, taken = _unknown_words(corpus, output, changed)
         if brought < max(UNKNOWN, TIMES * taken):
             return []
-        said = (
-            f", and the output brings in {brought} words that no reference has, taking out {taken}"
-        )
-    problem = (
-        f"{worse} of {len(changed)} changed lines are further "
-        f"from every reference than their sources{said}"
-    )
+        said = f", and it brings in {brought} words that no reference has, taking out {taken}"
+    problem = f"{worse} of {len(changed)} changed lines are further from every reference than "
+    problem += f"their sources{said}"
     remedy = "are source and output swapped?"
     return [Finding("warning", path, None, problem, remedy, "worse")]
 
@@ -207,9 +202,7 @@ def is_named_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str
         return []
     if len(hypotheses) != len(corpus) or has_same_words(corpus.sources, hypotheses.sentences):
         return []
-    problem = (
-        "the file is called a source and given as an output, but differs from the source given"
-    )
+    problem = "the file is called a source and given as an output, but is not the source given"
     remedy = "swap them; if it is an output, name it: ours=FILE"
     return [Finding("error" if exactly else "warning", path, None, problem, remedy, "swapped")]
 
@@ -260,9 +253,8 @@ def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
     ]
     for k, (path, hypotheses) in enumerate(systems):
         for earlier, other in systems[:k]:
-            if len(other) == len(hypotheses) and has_same_words(
-                other.sentences, hypotheses.sentences
-            ):
+            texts = other.sentences, hypotheses.sentences
+            if len(other) == len(hypotheses) and has_same_words(*texts):
                 problem = f"the same text as {earlier}"
                 remedy = "is one of them the wrong file?"
                 findings.append(Finding("warning", path, None, problem, remedy, "same-text"))
@@ -306,9 +298,8 @@ def check_alignment(
     findings = check_lines(*texts, path, before=before, look=look, threads=threads)
     if len(corpus) == len(hypotheses):
         findings += check_source_case(corpus, hypotheses.sentences, path)
-        findings += check_identical(corpus, hypotheses, path) or check_worse(
-            corpus, hypotheses, path
-        )
+        same = check_identical(corpus, hypotheses, path)
+        findings += same or check_worse(corpus, hypotheses, path)
     return sort_by_severity(findings)
 
 
@@ -397,10 +388,9 @@ def check_lines(
         problem = "every line equals its source: a reference that corrects nothing"
         remedy = "is this the right file?"
         findings.append(Finding("warning", path, None, problem, remedy, "reference-is-source"))
-    findings += check_conventions(sources, lines, path, look=look, beside=beside)
-    findings += check_damage(
-        sources, lines, likeness, path, zip(beside.theirs, beside.ours, strict=True)
-    )
+    findings += check_conventions(look, beside, path)
+    pairs = list(zip(beside.theirs, beside.ours, strict=True))
+    findings += check_damage(sources, lines, likeness, path, pairs)
     findings += check_characters(lines, path, beside=sources, shown=shown)
     if not before:
         return findings
@@ -428,13 +418,9 @@ def _check_unrelated(
         return []
     if 2 * np.count_nonzero(displaced) > len(filled):
         return []
-    problem = (
-        f"the lines resemble their own sources ({likeness.mean():.2f}) no "
-        f"more than sources elsewhere ({chance.mean():.2f})"
-    )
-    remedy = (
-        "this is the output for another text, or its lines are in another order" + OVERRIDE_HINT
-    )
+    problem = f"the lines resemble their own sources ({likeness.mean():.2f}) no more than "
+    problem += f"sources elsewhere ({chance.mean():.2f})"
+    remedy = "this is the output for another text, or in another order of lines" + OVERRIDE_HINT
     return [Finding("error", path, None, problem, remedy, "unrelated")]
 
 
@@ -523,10 +509,8 @@ def _shift_finding(
             f"lines): the text stands {away} than it should"
         )
         remedy = f"a line was {'lost' if shift > 0 else 'added'} before them"
-    remedy += "; put the lines back"
-    remedy += (
-        OVERRIDE_HINT if severity == "error" else ", or score knowing that they count as errors"
-    )
+    accept = ", or score knowing that they count as errors"
+    remedy += f"; put the lines back{OVERRIDE_HINT if severity == 'error' else accept}"
     return Finding(severity, path, first + 1, problem, remedy, "shifted")
 
 
@@ -539,10 +523,7 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
     few, many = min(n, m), abs(n - m)
     if any("\r" in line for line in lines[:50]) and m < n:
         where = 1
-        remedy = (
-            "lines end with carriage returns alone: convert them, for instance with "
-            r"tr '\r' '\n'"
-        )
+        remedy = r"lines end with carriage returns alone: convert them, as with tr '\r' '\n'"
     elif m > n and blank >= many:
         where = n + 1
         last = "line is blank: remove it" if many == 1 else f"{many} lines are blank: remove them"
@@ -550,10 +531,8 @@ def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> F
     elif (first := _first_shift(sources, lines)) is not None:
         where, shift = first[0] + 1, first[1]
         way, what = ("later", "lost") if shift > 0 else ("earlier", "added")
-        remedy = (
-            f"from line {where} on the lines look like sources {abs(shift)} {way}: "
-            f"a line was {what} there"
-        )
+        remedy = f"from line {where} on the lines look like sources {abs(shift)} {way}: "
+        remedy += f"a line was {what} there"
     else:
         where = few + 1
         off = "missing" if m < n else "too many"

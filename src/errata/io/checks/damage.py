@@ -13,7 +13,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -47,20 +47,18 @@ def check_damage(
     lines: Sequence[str],
     likeness: Floats,
     path: str,
-    changed: Iterable[tuple[str, str]] | None = None,
+    pairs: list[tuple[str, str]],
 ) -> list[Finding]:
-    """Lines that something else than a correction changed; ``likeness`` is to their sources.
+    """Return findings on lines that something else than a correction changed.
 
-    ``changed`` are the sources and lines that differ, where they are known.
+    ``likeness`` is to their sources, ``pairs`` are the sources and lines that differ.
 
     >>> sources = [f"He go home on day {i} ." for i in range(20)]
     >>> quoted = [f'"{source}"' for source in sources]
-    >>> check_damage(sources, quoted, np.ones(20), "out.txt")[0].problem
+    >>> pairs = list(zip(sources, quoted))
+    >>> check_damage(sources, quoted, np.ones(20), "out.txt", pairs)[0].problem
     '20 of 20 lines (100 %) stand in quotation marks, their sources do not'
     """
-    if changed is None:
-        changed = (pair for pair in zip(sources, lines, strict=True) if pair[0] != pair[1])
-    pairs = list(changed)
     begun = [(s, line) for s, line in pairs if s[:1] != line[:1]]
     inner = [(s, line) for s, line in pairs if s[1:] != s[1:].lower()]
     tabbed = [(s, line) for s, line in pairs if "\t" in line and "\t" not in s]
@@ -193,9 +191,8 @@ def check_source_case(corpus: Corpus, lines: Sequence[str], path: str) -> list[F
     corrected = sum(any(map(_has_capitals, corpus.references[i])) for i in gained)
     if 2 * corrected > len(gained):
         return []
-    problem = (
-        f"the sources are in lower case, the output is not in {len(gained)} of {len(lines)} lines"
-    )
+    where = f"{len(gained)} of {len(lines)} lines"
+    problem = f"the sources are in lower case, the output is not in {where}"
     remedy = "take sources and references in their own case; scores compare it"
     return [Finding("warning", path, None, problem, remedy, "case")]
 

@@ -152,25 +152,15 @@ def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -
     return PairedLines(np.flatnonzero(differ), ours, theirs, shown, styles, left)
 
 
-def check_conventions(
-    sources: Sequence[str],
-    lines: Sequence[str],
-    path: str,
-    *,
-    look: LineShapes | None = None,
-    beside: PairedLines | None = None,
-) -> list[Finding]:
-    """Lines in another convention than their sources, where they are more than a few.
-
-    Where they are known: ``look`` is how the sources look, ``beside`` how the lines do beside them.
+def check_conventions(look: LineShapes, beside: PairedLines, path: str) -> list[Finding]:
+    """Return findings on lines in another convention than their sources, if there are many.
 
     >>> sources = ["He go , and I stay ."] * 20
-    >>> found = check_conventions(sources, [*sources[:10], *["He goes, and I stay."] * 10], "out")
-    >>> found[0].problem
+    >>> lines = [*sources[:10], *["He goes, and I stay."] * 10]
+    >>> look = shapes_of(sources)
+    >>> check_conventions(look, pair_lines(sources, lines, look), "out")[0].problem
     'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
     """
-    look = shapes_of(sources) if look is None else look
-    beside = pair_lines(sources, lines, look) if beside is None else beside
     given, own = look.styles, beside.styles
     findings = []
     for kind, (what, remedy, code) in enumerate(KINDS):
@@ -188,7 +178,7 @@ def check_conventions(
     for (_, _, what, remedy), left in zip(LEFT_OVER, beside.left, strict=True):
         if len(left) >= FEWEST:
             named = what.format(Counter(left).most_common(1)[0][0])
-            problem = f"{named} in {_share(len(left), len(lines))}, which the sources have not"
+            problem = f"{named} in {_share(len(left), len(own))}, which the sources have not"
             remedy += "; scores compare tokens"
             findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
     return findings
@@ -276,10 +266,8 @@ def check_segmentation(
         what = "no space for 12 characters or more"
         if by is not None:
             what = f"{by} leaves 12 characters or more without a space"
-        problem = (
-            f"{what} in {runs} of {len(lines)} lines: the text looks unsegmented, and a whole "
-        )
-        problem += "sentence counts as one word"
+        looks = "looks unsegmented, and a whole sentence counts as one word"
+        problem = f"{what} in {runs} of {len(lines)} lines: the text {looks}"
         remedy = "give --tokens characters, or segment all texts alike (errata tokenise)"
         return [Finding("warning", path, None, problem, remedy, "unsegmented")]
     if by is not None:
@@ -385,9 +373,8 @@ def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> 
     odd += [(edit, text) for edit, several in enumerate(table.alternatives) for text in several]
     odd.sort(key=itemgetter(0))  # alternatives behind their corrections
     edits = np.array([edit for edit, _ in odd], np.int64)
-    sentences = (
-        np.searchsorted(table.edit_offsets[table.reference_offsets], edits, side="right") - 1
-    )
+    starts = table.edit_offsets[table.reference_offsets]
+    sentences = np.searchsorted(starts, edits, side="right") - 1
     lines = [numbers[i] for i in sentences.tolist()]
     return findings + check_characters([text for _, text in odd], path, numbers=lines)
 

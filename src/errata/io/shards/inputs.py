@@ -142,9 +142,7 @@ def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
             for role, count in sizes.items()
         )
         problem = f"the inputs have different numbers of files: {said}"
-        remedy = (
-            "the first files belong together, the second files, and so on; give as many of each"
-        )
+        remedy = "the first files belong together, then the second, and so on; give as many of each"
         raise InputError(problem, remedy=remedy)
     stdin = [role for role, several in files.items() if any(f.uri == "-" for f in several)]
     if len(stdin) > 1:

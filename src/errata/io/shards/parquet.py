@@ -254,15 +254,10 @@ def plan_parquet(
     groups = groups_of(inputs)
     one: _Table | None = None
     for done, group in enumerate(groups, 1):
-        with ExitStack() as stack:
-            tables = {role: _table(role, file, inputs, stack) for role, file in group.items()}
-        lead = tables["parquet"]
+        with _open_tables(group, inputs) as tables:
+            lead = tables["parquet"]
         one = one or lead
         _refuse_other_systems(lead, one)
-        for role, table in tables.items():
-            check_equal_counts(
-                (role, table.file.uri, table.rows), ("parquet", lead.file.uri, lead.rows)
-            )
         for start, stop in _spans(lead, shard_bytes, shard_sentences):
             pieces = {role: (table.piece(start, stop),) for role, table in tables.items()}
             shards.append(Shard(len(shards), first + start, stop - start, pieces))
@@ -270,9 +265,8 @@ def plan_parquet(
         if progress is not None:
             progress(done, len(groups))
     if not first:
-        problem = "the inputs hold no sentence"
-        remedy = "give at least one sentence"
-        raise InputError(problem, path=groups[0]["parquet"].uri, remedy=remedy)
+        path, remedy = groups[0]["parquet"].uri, "give at least one sentence"
+        raise InputError("the inputs hold no sentence", path=path, remedy=remedy)
     return tuple(shards)
 
 
@@ -325,36 +319,35 @@ class _Table:
         groups = [*range(len(self.bytes))] if piece is None else [*piece.groups]
         skip = 0 if piece is None or not groups else piece.before - self.starts[groups[0]]
         chunks = self.parquet.iter_batches(batch, row_groups=groups, columns=[*wanted])
-        return _Taker(chunks, self.parquet.schema_arrow, wanted, skip)
+        pyarrow, schema = require_pyarrow(), self.parquet.schema_arrow
+        held = pyarrow.schema([schema.field(name) for name in wanted]).empty_table()
+
+        def take_rows(n: int) -> Any:
+            nonlocal held, skip
+            parts = held.to_batches()
+            while sum(map(len, parts)) < n and (chunk := next(chunks, None)) is not None:
+                gone = min(skip, len(chunk))
+                parts.append(chunk.slice(gone))
+                skip -= gone
+            table = pyarrow.Table.from_batches(parts) if parts else held
+            held = table.slice(n)
+            return table.slice(0, n)
+
+        return take_rows
 
 
-class _Taker:
-    """Rows from record batches of any size, so many at a time."""
-
-    def __init__(
-        self, chunks: Iterator[Any], schema: Any, wanted: Sequence[str], skip: int
-    ) -> None:
-        self.chunks, self.skip = chunks, skip
-        import pyarrow
-
-        self.empty = pyarrow.schema([schema.field(name) for name in wanted]).empty_table()
-        self.rest: list[Any] = []
-        self.held = 0
-
-    def __call__(self, n: int) -> Any:
-        import pyarrow
-
-        while self.held < n and (chunk := next(self.chunks, None)) is not None:
-            gone = min(self.skip, len(chunk))
-            self.skip -= gone
-            self.rest.append(chunk.slice(gone))
-            self.held += len(chunk) - gone
-        if not self.rest:
-            return self.empty
-        table = pyarrow.Table.from_batches(self.rest)
-        self.rest = table.slice(n).to_batches()
-        self.held = max(self.held - n, 0)
-        return table.slice(0, n)
+@contextmanager
+def _open_tables(
+    files: Mapping[str, RemoteFile], inputs: CorpusFiles
+) -> Iterator[dict[str, _Table]]:
+    """Open the files of all roles, which have equally many rows."""
+    with ExitStack() as stack:
+        tables = {role: _table(role, file, inputs, stack) for role, file in files.items()}
+        lead = tables["parquet"]
+        counts = [(role, table.file.uri, table.rows) for role, table in tables.items()]
+        for each in counts:
+            check_equal_counts(each, ("parquet", lead.file.uri, lead.rows))
+        yield tables
 
 
 def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -> _Table:
@@ -375,11 +368,7 @@ def parquet_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
-    name = reading.inputs.title
-
-    def unweighed(_: int) -> str:
-        return f"{name}: the column 'weight' is not used: every sentence counts once"
-
+    unused = f"{reading.inputs.title}: the column 'weight' is not used: every sentence counts once"
     for rows in _rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchBuilder(reading, len(rows.sources), rows.before, rows.first, bool(guard))
@@ -390,7 +379,7 @@ def parquet_batches(
                 [f"row {row}" if name is None else f"document {name}" for row, name in names]
             )
         # Nothing is left aside without a word.
-        reading.warnings.add("weights", len(rows.weight or ()), unweighed)
+        reading.warnings.add("weights", len(rows.weight or ()), lambda _: unused)
         systems = [
             maker.output(name, lines, rows.paths[name], corpus)
             for name, lines in rows.outputs.items()
@@ -417,9 +406,8 @@ def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
     starts, text, line = [], [], 1
     for row, (source, lines) in enumerate(zip(rows.sources, rows.a_lines, strict=True)):
         if "\n" in source or any(not each.startswith("A ") for each in lines):
-            problem = (
-                "the source holds a line end" if "\n" in source else "a line is not an 'A ' line"
-            )
+            broken = "\n" in source
+            problem = "the source holds a line end" if broken else "a line is not an 'A ' line"
             remedy = "a sentence with gold edits is one line, its m2 the 'A ' lines below it"
             place = rows.before + row + 1
             raise InputError(problem, path=rows.path, line=place, remedy=remedy)
@@ -489,16 +477,9 @@ def _rows(
     first: int,
     slices: Sequence[str] = (),
 ) -> Iterator[ParquetRows]:
-    with ExitStack() as stack:
-        tables = {
-            role: _table(role, RemoteFile(piece.uri, piece.size, piece.mark), inputs, stack)
-            for role, piece in pieces.items()
-        }
+    files = {role: RemoteFile(each.uri, each.size, each.mark) for role, each in pieces.items()}
+    with _open_tables(files, inputs) as tables:
         lead = tables["parquet"]
-        for role, table in tables.items():
-            check_equal_counts(
-                (role, table.file.uri, table.rows), ("parquet", lead.file.uri, lead.rows)
-            )
         parts = partitions(lead.file.uri)
         wanted = {
             role: table.columns.columns_to_read([name for name in slices if name not in parts])
@@ -514,12 +495,11 @@ def _rows(
         while before < stop:
             n = min(batch, stop - before)
             given = {role: take(n) for role, take in takers.items()}
-            outputs = [role for role in given if role != "parquet"]
+            texts = lead.columns.read_rows(given.pop("parquet"), before, slices, parts)
             beside = {
-                role.removeprefix("output:"): (tables[role].columns, given[role])
-                for role in outputs
+                role.removeprefix("output:"): (tables[role].columns, table)
+                for role, table in given.items()
             }
-            texts = lead.columns.read_rows(given["parquet"], before, slices, parts)
             yield _together(texts, beside, lead, before, first, before == begun)
             before += n
             first += n

@@ -40,17 +40,18 @@ LONGEST = 1 << 28
 MARK = b"\xef\xbb\xbf"  # that of the byte order, at the start of some files
 
 
-class WholeSentences(NamedTuple):
-    """Whole sentences of a file: where they start, in bytes and in lines, and their text."""
+class SentenceBlock(NamedTuple):
+    """Whole sentences of a file: their bytes, first line, number, and where they start."""
 
-    start: int
-    first_line: int
     data: bytes
+    first_line: int
+    size: int = 0
+    start: int = 0
 
 
 def chunks(
     file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
-) -> Iterator[WholeSentences]:
+) -> Iterator[SentenceBlock]:
     """A stream in chunks of whole lines, or of whole paragraphs, of a megabyte or more.
 
     Places are counted from where the stream stands; ``at_start`` says that this is the start of
@@ -67,7 +68,7 @@ def chunks(
         data = rest + more
         end = _complete_end(data, m2) if more else len(data)
         if end:
-            yield WholeSentences(start, line, data[:end])
+            yield SentenceBlock(data[:end], line, start=start)
             line += _count_line_ends(data[:end])
             start += end
         elif len(data) > LONGEST:
@@ -98,9 +99,9 @@ def count(data: bytes, *, m2: bool) -> int:
     >>> count(b"a\n\nb", m2=False)
     3
     """
-    if not m2:
-        return _count_line_ends(data) + (not data.endswith(b"\n") and bool(data))
-    return len(_source_lines(data))
+    if m2:
+        return len(_source_lines(data))
+    return _count_line_ends(data) + (not data.endswith(b"\n") and bool(data))
 
 
 def _count_line_ends(data: bytes) -> int:
@@ -126,28 +127,18 @@ def _is_source(data: bytes, at: int) -> bool:
     return data.startswith((b"S ", b"S\n", b"S\r\n"), at) or data[at : at + 3] in (b"S", b"S\r")
 
 
-def starts_before(data: bytes, at: int, *, m2: bool) -> int:
-    """How many sentences of a chunk start before its byte ``at``."""
-    if not at:
-        return 0
-    return count(data[:at], m2=m2) if m2 else data.count(b"\n", 0, at - 1) + 1
-
-
-def cut_before(data: bytes, n: int, *, m2: bool) -> tuple[int, int]:
-    """Where sentence ``n`` (from 0) of a chunk starts, or the first after it that can be cut off.
-
-    Gives its number and its byte. Of two ``S `` lines in a paragraph only the first can be.
-    """
-    return _cut_at(data, n, m2, _starts(data, m2)) if n else (0, 0)
-
-
 def _starts(data: bytes, m2: bool) -> NDArray[np.int64]:
     """Where the sentences of a chunk start, or the ``S `` lines of M2."""
     return _source_lines(data) if m2 else line_starts(data)
 
 
 def _cut_at(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
-    """The same of a chunk whose sentences start there."""
+    """Return the first sentence from ``n`` on that can be cut off, and the byte where it starts.
+
+    Of two ``S `` lines in a paragraph only the first can be.
+    """
+    if not n:
+        return 0, 0
     for k, at in enumerate(starts[n:].tolist(), n):
         start = _paragraph(data, at) if m2 else at
         if start is not None:
@@ -168,16 +159,7 @@ def _paragraph(data: bytes, at: int) -> int | None:
     return at
 
 
-@dataclass(frozen=True)
-class SentenceBlock:
-    """Some sentences of a file: their bytes, the number of their first line, how many they are."""
-
-    data: bytes
-    first_line: int
-    size: int
-
-
-def _of_content(several: Iterator[WholeSentences], mark: str, uri: str) -> Iterator[WholeSentences]:
+def _of_content(several: Iterator[SentenceBlock], mark: str, uri: str) -> Iterator[SentenceBlock]:
     """The same chunks; an error behind the last one if they are not the content of the mark."""
     digest = content_digest()
     for chunk in several:
@@ -219,7 +201,7 @@ class Sentences:
             self._rest += chunk.data
         taken, end = len(self._starts), len(self._rest)
         if taken > n:
-            taken, end = _cut_at(self._rest, n, self.m2, self._starts) if n else (0, 0)
+            taken, end = _cut_at(self._rest, n, self.m2, self._starts)
         found = SentenceBlock(self._rest[:end], self._line, taken)
         self._line += _count_line_ends(found.data)
         self._rest, self._starts = self._rest[end:], self._starts[taken:] - end
@@ -263,6 +245,39 @@ def plan_shards(
     return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
 
 
+def _plan(
+    inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
+) -> tuple[Shard, ...]:
+    groups = groups_of(inputs)
+    total = sum(file.size for group in groups for file in group.values())
+    done = first = 0
+    shards: list[Shard] = []
+    annotators: dict[str, set[int]] = {role: set() for role in inputs.roles}
+    for group in groups:
+        for role, file in group.items():
+            if file.uri == "-":
+                what = f"standard input ({role}) can be read once only"
+                remedy = "save it in a file, or score it as a stream"
+                raise InputError(f"{what}, and a plan reads it before a run", remedy=remedy)
+        scanned = _scan_group(group, inputs, wanted(first))
+        for role, found in scanned.items():
+            annotators[role] |= found.annotators
+            done += group[role].size
+        if progress is not None:
+            progress(done, total)
+        shards += _shards_of(group, scanned, len(shards), first)
+        first += next(iter(scanned.values())).sentences
+    if not first:
+        path, remedy = next(iter(groups[0].values())).uri, "give at least one sentence"
+        raise InputError("the inputs hold no sentence", path=path, remedy=remedy)
+    known = annotators["gold"] if "gold" in annotators else range(len(inputs.references))
+    check_annotators(inputs.annotators, known, inputs.title)
+    for role, systems in annotators.items():
+        if role.startswith("output:"):
+            check_single_annotator(inputs.roles[role][0], len(systems))
+    return tuple(shards)
+
+
 class _Cut(NamedTuple):
     """Before which sentence, byte and line of a file."""
 
@@ -289,7 +304,7 @@ class _Wanted:
         if self.every_bytes is not None:
             step = self.every_bytes
             for target in range(-(-max(start, 1) // step) * step, start + len(data), step):
-                self.given.append(seen + starts_before(data, target - start, m2=m2))
+                self.given.append(seen + count(data[: target - start], m2=m2))
         elif self.every is not None:
             step = self.every
             self.given.extend(range(-(-max(seen, 1) // step) * step, seen + held, step))
@@ -308,44 +323,6 @@ class _Scanned:
 def role_is_m2(role: str, uri: str) -> bool:
     """Whether the file of a role is M2: the gold is, an output by its name."""
     return role == "gold" or (role.startswith("output:") and is_m2(uri))
-
-
-def _plan(
-    inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
-) -> tuple[Shard, ...]:
-    groups = groups_of(inputs)
-    total = sum(file.size for group in groups for file in group.values())
-    done = 0
-    shards: list[Shard] = []
-    annotators: dict[str, set[int]] = {role: set() for role in inputs.roles}
-    first = 0
-    for group in groups:
-        for role, file in group.items():
-            if file.uri == "-":
-                what, remedy = (
-                    f"standard input ({role})",
-                    "save it in a file, or score it as a stream",
-                )
-                problem = f"{what} can be read once only, and a plan reads it before a run"
-                raise InputError(problem, remedy=remedy)
-        scanned = _scan_group(group, inputs, wanted(first))
-        for role, found in scanned.items():
-            annotators[role] |= found.annotators
-            done += group[role].size
-        if progress is not None:
-            progress(done, total)
-        shards += _shards_of(group, scanned, len(shards), first)
-        first += next(iter(scanned.values())).sentences
-    if not first:
-        problem = "the inputs hold no sentence"
-        remedy = "give at least one sentence"
-        raise InputError(problem, path=next(iter(groups[0].values())).uri, remedy=remedy)
-    known = annotators["gold"] if "gold" in annotators else range(len(inputs.references))
-    check_annotators(inputs.annotators, known, inputs.title)
-    for role, systems in annotators.items():
-        if role.startswith("output:"):
-            check_single_annotator(inputs.roles[role][0], len(systems))
-    return tuple(shards)
 
 
 def _scan_group(
@@ -386,13 +363,13 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
     annotators: set[int] = set()
     blank = True
     with open_bytes(file.uri, bounded=False, storage=inputs.storage) as stream:
-        for start, line, data in chunks(stream, file.uri, m2=m2):
+        for data, line, _, start in chunks(stream, file.uri, m2=m2):
             if blank and m2:
                 refuse_xml(data, file.uri)
             blank = blank and not data.strip()
             held, taken = count(data, m2=m2), 0
             for number in wanted.within(start, seen, data, held, m2):
-                n, at = cut_before(data, number - seen, m2=m2)
+                n, at = _cut_at(data, number - seen, m2, _starts(data, m2))
                 if n == held or (wanted.distinct and seen + n == (cuts[-1][0] if cuts else 0)):
                     continue
                 cuts.append(_Cut(seen + n, start + at, line + data.count(b"\n", 0, at)))
@@ -426,10 +403,8 @@ def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -
         what = "sentence" if role_is_m2(one[0], one[1]) else "line"
         expected = f"{shown_name(other[1])} ({other[0]}) has {other[2]:,}"
         problem = f"{one[2]:,} {plural(what, one[2])}, but {expected}"
-        remedy = (
-            "files that belong together have one line, or M2 paragraph, per sentence, empty ones "
-        )
-        raise InputError(problem, path=shown_name(one[1]), remedy=remedy + "included")
+        remedy = "give each one line, or M2 paragraph, per sentence, empty ones included"
+        raise InputError(problem, path=shown_name(one[1]), remedy=remedy)
 
 
 def _shards_of(
@@ -443,19 +418,9 @@ def _shards_of(
     spans = [*pairwise(range(len(lead.cuts) + 2))]
     for k, (a, b) in enumerate(spans):
         pieces = {}
-        for role, file in group.items():
-            start, stop = bounds[role][a], bounds[role][b]
-            mark = scanned[role].marks[k]
-            pieces[role] = (
-                Piece(
-                    file.uri,
-                    file.size,
-                    mark,
-                    start.byte,
-                    stop.byte,
-                    start.line,
-                    before=start.sentence,
-                ),
-            )
+        for role, (uri, size, _) in group.items():
+            start, stop, mark = bounds[role][a], bounds[role][b].byte, scanned[role].marks[k]
+            piece = Piece(uri, size, mark, start.byte, stop, start.line, before=start.sentence)
+            pieces[role] = (piece,)
         at, end = bounds[next(iter(group))][a].sentence, bounds[next(iter(group))][b].sentence
         yield Shard(index + k, first + at, end - at, pieces)
