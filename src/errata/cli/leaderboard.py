@@ -106,10 +106,8 @@ def _check(board: Board, given: LeaderboardOptions) -> bool:
     findings = [finding for each in checked for finding in each.findings]
     if given.display.form == "table":
         echo_findings(summarise(findings))
-        verdicts = (
-            f"{escape_controls(c.name)}: {'fits' if c.fits else 'refused'}" for c in checked
-        )
-        click.echo(", ".join(verdicts))
+        verdicts = ((c.name, "fits" if c.fits else "refused") for c in checked)
+        click.echo(", ".join(f"{escape_controls(name)}: {text}" for name, text in verdicts))
     else:
         emit(standings.finding_table(checked), given.display)
     bad = {"error", "warning"} if given.strict else {"error"}

@@ -191,10 +191,8 @@ def takes(
             force = {"is_flag": True, "help": "Overwrite files that exist."}
             parameters.append(Parameter(("--force",), force, name="force"))
         if data:
-            sentence = (
-                "Public data by name (see errata data list), for all files that are not named."
-            )
-            named = {"metavar": "NAME", "help": sentence}
+            help = "Public data by name (see errata data list), for all files that are not named."
+            named = {"metavar": "NAME", "help": help}
             parameters.insert(0, Parameter(("--data",), named, name="data"))
 
         writing = [each for each in parameters if each.writes]

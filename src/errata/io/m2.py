@@ -174,21 +174,19 @@ def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: EditLine
         key = (edit.start, edit.end, edit.replacements)
         span = f"{edit.start}-{edit.end}"
         if key in seen:
+            first = f"first on line {seen[key]}"
             problem = (
-                f"annotator {annotator} has the edit {span} {edit.replacement!r} twice, first "
+                f"annotator {annotator} has the edit {span} {edit.replacement!r} twice, {first}"
             )
-            problem += f"on line {seen[key]}"
             remedy = "delete one; the official scorer counts both"
             reading.warn(number, "duplicate-edit", problem, remedy)
             continue
         seen[key] = number
         once.append((edit.start, edit.end, number))
         if (edit.start, edit.end) < highest:
-            problem = f"the edit {span} of annotator {annotator} stands after "
-            problem += f"{highest[0]}-{highest[1]}"
-            remedy = (
-                "sort edits by their offsets; the official scorer misses matches of unsorted edits"
-            )
+            before = f"{highest[0]}-{highest[1]}"
+            problem = f"the edit {span} of annotator {annotator} stands after {before}"
+            remedy = "sort edits by offset; the official scorer misses matches of unsorted edits"
             reading.warn(number, "unsorted-edits", problem, remedy)
         highest = max(highest, (edit.start, edit.end))
     _check_overlap(annotator, sorted(once), reading)
@@ -627,10 +625,8 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
             same = False
         if not same:
             problem = f"M2 cannot hold {edit!r} of annotator {annotator}"
-            remedy = (
-                "corrections are single-spaced at their ends, without '|||', '||' and line ends; "
-            )
-            remedy += "'-NONE-' and the type 'noop' have a meaning"
+            remedy = "corrections have no blanks at their ends, no '||' and no line ends; '-NONE-' "
+            remedy += "and the type 'noop' have a meaning"
             raise _unwritable(i, problem, path, remedy)
         lines.append(line)
     return lines

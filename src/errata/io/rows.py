@@ -88,7 +88,6 @@ def delimiter_of(line: str) -> str:
     >>> delimiter_of("judge;sentence;score"), delimiter_of('a,"b;c;d"')
     (';', ',')
     """
-
     bare = _QUOTED.sub("", line)
     return max(DELIMITERS, key=bare.count) if any(mark in bare for mark in DELIMITERS) else ","
 
@@ -149,9 +148,8 @@ def _refuse_unstored(book: Any, sheets: dict[str, list[list[str]]], name: str) -
             for c, cell in enumerate(row):
                 known = r < len(values) and c < len(values[r]) and values[r][c]
                 if cell.data_type == "f" and not known:
-                    problem = (
-                        f"the cell {cell.coordinate} holds a formula whose value is not stored"
-                    )
+                    what = "holds a formula whose value is not stored"
+                    problem = f"the cell {cell.coordinate} {what}"
                     remedy = "open the file in a spreadsheet program and save it again"
                     raise InputError(problem, path=name, remedy=remedy)
 

@@ -165,11 +165,8 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
 def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
     """Refuse systems without any number: their columns would be taken for the names of systems."""
     empty = ", ".join(table.title(c) for c in texts if table.title(c))
-    if (
-        empty
-        and len(texts) < len(table.columns)
-        and not any("".join(table.cells(c)) for c in texts)
-    ):
+    blank = not any("".join(table.cells(c)) for c in texts)
+    if empty and blank and len(texts) < len(table.columns):
         problem = f"no rating or score of {empty}"
         raise table.error(problem, "leave out a column that is empty", line)
 
@@ -292,10 +289,8 @@ def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | Non
         raise table.error("no column of scores", remedy, line)
     if table.head is None and len(figures) > 1:
         problem = f"{len(figures)} columns of numbers without a heading"
-        remedy = (
-            "say in a heading what they are: system,sentence,score, or system,METRIC,METRIC..., or "
-        )
-        remedy += "system,1,2,3..."
+        remedy = "say in a heading what they are: system,sentence,score, or "
+        remedy += "system,METRIC,METRIC..., or system,1,2,3..."
         raise table.error(problem, remedy, line)
     if metric is not None and len(figures) > 1:
         problem = f"several columns of scores beside {table.title(metric)!r}"
@@ -350,10 +345,8 @@ def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
         if len(cells) != columns:
             kind = "system" if columns == 5 else "sentence"
             problem = f"{len(cells)} columns; a table of {kind} scores has {columns}"
-            remedy = (
-                "columns are apart by tabs: metric, language pair, test set, system, [sentence,] "
-            )
-            remedy += "score"
+            remedy = "columns are separated by tabs: metric, language pair, test set, system, "
+            remedy += "[sentence,] score"
             raise InputError(problem, path=name, line=number, remedy=remedy)
         place = stored.parse_sentence(cells[4], name, number) if columns == 6 else None
         value = stored.parse_score(cells[-1], name, number)

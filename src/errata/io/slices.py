@@ -46,9 +46,8 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
         gone = {*corpus.skipped}
         body = [row for i, row in enumerate(body) if i not in gone]
     if len(body) != len(corpus):
-        problem = (
-            f"{len(rows) - 1} rows below the header, but the corpus has {len(whole)} sentences"
-        )
+        wanted = f"the corpus has {len(whole)} sentences"
+        problem = f"{len(rows) - 1} rows below the header, but {wanted}"
         remedy = "give one row per sentence, below a line with the names of the columns"
         raise InputError(problem, path=name, remedy=remedy)
     columns = {
@@ -56,10 +55,8 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
     }
     for title, values in columns.items():
         if len({*values}) > MOST_VALUES:
-            problem = (
-                f"the column {title!r} has {len({*values})} different values, and a slice is to "
-            )
-            problem += f"be more than a few sentences (at most {MOST_VALUES} values)"
+            problem = f"the column {title!r} has {len({*values})} different values, and a slice "
+            problem += f"is to be more than a few sentences (at most {MOST_VALUES} values)"
             raise InputError(problem, path=name, remedy="leave it out, or group its values")
     return columns
 
@@ -181,9 +178,8 @@ class SkippedSentences:
         """The places, from 0, of the sentences in a text of ``size``; others are refused."""
         for first, last, line in self.ranges:
             if last > size:
-                problem = (
-                    f"there is no sentence {max(first, size + 1)} to leave out: the text has {size}"
-                )
+                wrong = max(first, size + 1)
+                problem = f"there is no sentence {wrong} to leave out: the text has {size}"
                 remedy = f"sentences count from 1 to {size}"
                 raise InputError(problem, path=self.path, line=line, remedy=remedy)
         return tuple(i for first, last in _merged(self.ranges) for i in range(first - 1, last))

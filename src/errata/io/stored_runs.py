@@ -86,9 +86,7 @@ class StoredRun:
         for name in what or tuple(now):
             if self.corpus.get(name) != now[name]:
                 problem = f"the run was made with other {name} than those given"
-                remedy = (
-                    "give the files it was made with, or store the run again (--update-baseline)"
-                )
+                remedy = "give the files it was made with, or store it again (--update-baseline)"
                 raise InputError(problem, path=self.path or None, remedy=remedy)
 
 
@@ -106,15 +104,10 @@ def _digest(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def utc_time(seconds: float | None = None) -> str:
-    """A moment as runs write it; now, or what ``SOURCE_DATE_EPOCH`` says it is.
-
-    >>> utc_time(0)
-    '1970-01-01T00:00:00Z'
-    """
-    if seconds is None:
-        given = os.environ.get("SOURCE_DATE_EPOCH", "")
-        seconds = float(given) if given.isdigit() else time.time()
+def utc_time() -> str:
+    """Return the time as runs write it: now, or what ``SOURCE_DATE_EPOCH`` says it is."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = float(given) if given.isdigit() else time.time()
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 

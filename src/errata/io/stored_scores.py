@@ -162,10 +162,8 @@ def parse_score(text: str, path: str, line: int, *, comma: bool = False) -> floa
     number = read_number(text, comma=comma)
     if number is None:
         problem = f"{text[:40]!r} is not a number"
-        remedy = (
-            "write scores as 0.3501; where there is none leave out the system, or leave the cell "
-        )
-        remedy += "empty in a table of sentences"
+        remedy = "write scores as 0.3501; where there is none leave out the system, or in a table "
+        remedy += "of sentences leave the cell empty"
         raise InputError(problem, path=path, line=line, remedy=remedy)
     return number
 
@@ -446,10 +444,8 @@ def from_run_result(data: Any, name: str) -> list[Scores]:
 
 def prefix_names(scores: Scores, prefix: str) -> Scores:
     """Return scores with a word before the names of their scorer."""
-    scorer, name, label = (
-        f"{prefix} {text}" for text in (scores.scorer, scores.name, scores.label)
-    )
-    return replace(scores, scorer=scorer, name=name, label=label)
+    names = {key: f"{prefix} {getattr(scores, key)}" for key in ("scorer", "name", "label")}
+    return replace(scores, **names)
 
 
 # ---- Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
@@ -631,18 +627,16 @@ def read_sentence_tables(path: str) -> PrintedTable:
         files = [os.path.join(path, name) for name in sorted(names, key=natural_order)]
     rows, columns, signatures = list[dict[str, Any]](), list[str](), set[str]()
     for file in files:
-        with (
-            open_raw(file) as stream,
-            check_parquet(file, "give what errata scale sentences wrote"),
-        ):
+        wrote = "give what errata scale sentences wrote"
+        with open_raw(file) as stream, check_parquet(file, wrote):
             table = pyarrow.parquet.ParquetFile(stream).read()
         columns = table.column_names
         signatures.add((table.schema.metadata or {}).get(SIGNATURE, b"").decode("utf-8"))
         rows += table.to_pylist()
     if columns[:2] != ["system", "sentence"] or len(columns) < 3 or len(signatures) > 1:
-        problem = (
-            "no table of sentence scores, or of several metrics" if files else "no Parquet file"
-        )
+        problem = "no table of sentence scores, or of several metrics"
+        if not files:
+            problem = "no Parquet file"
         remedy = "give what errata scale sentences wrote for one metric: a file, or their folder"
         raise InputError(problem, path=path, remedy=remedy)
     return PrintedTable(tuple(columns), tuple(rows), signatures.pop())

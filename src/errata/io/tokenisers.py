@@ -120,11 +120,9 @@ def _spacy(name: str, language: str) -> Tokeniser:
         pipeline = spacy.blank(language)
     except ImportError as error:  # no such language, or one whose segmenter is not installed
         said = str(error).strip().splitlines()[-1].strip()
-        raise InputError(
-            f"spaCy cannot cut {language!r}: {said}",
-            remedy="write a language code such as en or de, or install what spaCy asks for; "
-            "characters need nothing",
-        ) from None
+        remedy = "write a language code such as en or de, or install what spaCy asks for; "
+        remedy += "characters need nothing"
+        raise InputError(f"spaCy cannot cut {language!r}: {said}", remedy=remedy) from None
 
     def split_text(text: str) -> list[str]:
         return [token.text for token in pipeline.make_doc(text) if not token.is_space]
@@ -206,9 +204,7 @@ def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) 
 
 def _require_characters(cut: Tokeniser, why: str) -> None:
     if not cut.keeps_tokens and cut.name.partition(",")[0] != "characters":
-        remedy = (
-            "give texts (--source and --refs, errata convert makes them), or --tokens characters"
-        )
+        remedy = "give texts (--source and --refs; see errata convert), or --tokens characters"
         raise InputError(f"{why}, and cannot be cut by {cut.name}", remedy=remedy)
 
 

@@ -103,15 +103,10 @@ class _Parser:
         self, problem: str, line: int | None = None, remedy: str | None = None
     ) -> InputError:
         item = self._item or {}
-        known = [
-            f"{key}={item[key]!r}" for key in ("doc-id", "id", "src-id", "user") if key in item
-        ]
-        return InputError(
-            f"ranking item {' '.join(known) or self.items + 1}: {problem}",
-            path=self.name,
-            line=line or self._line,
-            remedy=remedy,
-        )
+        keys = ("doc-id", "id", "src-id", "user")
+        known = " ".join(f"{key}={item[key]!r}" for key in keys if key in item)
+        problem = f"ranking item {known or self.items + 1}: {problem}"
+        return InputError(problem, path=self.name, line=line or self._line, remedy=remedy)
 
     def _judgment(self, item: Attributes) -> Judgment:
         mark = item.get("skipped", "false")
@@ -214,10 +209,8 @@ def render_appraise(judgments: Iterable[Judgment], *, base: int = 0) -> Iterator
 
 def _translation(judgment: Judgment, group: tuple[str, ...], rank: int | None) -> str:
     if rank is None and any(other is not None for other in judgment.ranks):
-        problem = (
-            f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no place for an "
-        )
-        problem += "output that was shown but not ranked"
+        problem = f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no place "
+        problem += "for an output that was shown but not ranked"
         raise InputError(problem, remedy="write JSONL instead")
     bad = next((name for name in group if re.search(r"[\s,]", name)), None)
     if bad is not None:

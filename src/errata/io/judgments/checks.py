@@ -205,14 +205,12 @@ def require_scores_fit(
 
 def _misfit(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") -> InputError:
     best = max(OFFSETS, key=lambda offset: fit.fits[offset])
-    problem = (
-        f"the systems named fit {what} of the sentence in {fit.fits[0]} of {fit.rankings} rankings"
-    )
+    share = f"{fit.fits[0]} of {fit.rankings} rankings"
+    problem = f"the systems named fit {what} of the sentence in {share}"
     if best and fit.fits[best] > 0.8 * fit.rankings:
-        problem += (
-            f", those of the sentence {'after' if best > 0 else 'before'} it in {fit.fits[best]}"
-        )
-        problem += ": the sentence numbers are off by one"
+        place = "after" if best > 0 else "before"
+        problem += f", those of the sentence {place} it in {fit.fits[best]}: the sentence numbers "
+        problem += "are off by one"
         right = base - best
         remedy = remedy or (
             f"count the sentences from {right} (--base {right})"

@@ -432,9 +432,8 @@ class _Table:
 
     def _pairs(self) -> Iterator[tuple[Judgment, int]]:
         for row, sentence in zip(self.rows, self.numbers, strict=True):
-            better, worse = (
-                self._systems(self._cell(row, role), row.line) for role in ("better", "worse")
-            )
+            names = (self._cell(row, role) for role in ("better", "worse"))
+            better, worse = (self._systems(each, row.line) for each in names)
             judge, item, seconds = self._judge(row), self._cell(row, "item"), self._seconds(row)
             try:
                 judgment = Judgment(judge, sentence, (better, worse), (1, 2), item, seconds)
