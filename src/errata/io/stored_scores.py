@@ -444,8 +444,9 @@ def from_run_result(data: Any, name: str) -> list[Scores]:
 
 def prefix_names(scores: Scores, prefix: str) -> Scores:
     """Return scores with a word before the names of their scorer."""
-    names = {key: f"{prefix} {getattr(scores, key)}" for key in ("scorer", "name", "label")}
-    return replace(scores, **names)
+    names = scores.scorer, scores.name, scores.label
+    scorer, name, label = (f"{prefix} {text}" for text in names)
+    return replace(scores, scorer=scorer, name=name, label=label)
 
 
 # ---- Scores as our commands print them: the tables of ``errata score`` and ``errata rank``.
