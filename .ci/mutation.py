@@ -13,16 +13,22 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import multiprocessing
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "errata"
@@ -54,6 +60,11 @@ SIGNS: dict[type[ast.operator], str] = {
 }
 # Keywords that no output can show: wording, layout of memory, what only a type checker reads.
 UNSEEN = ("help", "metavar", "short_help", "epilog", "strict", "stacklevel", "remedy", "slots")
+FIRST = 12  # tests run before the others are imported
+# What most tests import, and is imported once for all mutants.
+THIRD_PARTY = ("numpy", "scipy.stats", "scipy.optimize", "click.testing", "rich.console")
+THIRD_PARTY += ("rapidfuzz", "sacrebleu", "jinja2", "sqlalchemy", "starlette.testclient")
+THIRD_PARTY += ("uvicorn", "httpx", "hypothesis", "pyarrow.parquet", "distributed")
 # Tests that read or start the package instead of running its lines: options and declarations.
 OF_DECLARATIONS = ("tests/repository/test_docs.py::test_the_reference_of_commands_is_up_to_date",)
 
@@ -260,39 +271,74 @@ class Map:
         return kept
 
     def tests(self, mutant: Mutant, most: int) -> list[str]:
-        """The tests of the line, quickest first; of the whole file for lines run at import."""
+        """The tests of the line, or of the whole file for lines run at import.
+
+        The first cases of all functions come first, the quickest of them first.
+        """
         lines = self.lines.get(mutant.file, {})
         tests = lines.get(str(mutant.line), [])
         at_import = [] if tests else list(OF_DECLARATIONS)
         tests = tests or sorted({t for found in lines.values() for t in found})
-        return sorted(tests, key=lambda test: self.seconds.get(test, 9))[:most] + at_import
+        tests, cases = sorted(tests, key=lambda test: self.seconds.get(test, 9)), Counter[str]()
+
+        def case(test: str) -> int:
+            cases[test.split("[")[0]] += 1
+            return cases[test.split("[")[0]]
+
+        return sorted(tests, key=case)[:most] + at_import
+
+
+def _run_pytest(tests: list[str]) -> None:
+    """Be a pytest of these tests, in a process group with all that they start."""
+    os.setsid()
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"
+    sys.modules["__main__"] = ModuleType("__main__")  # processes that tests spawn would run this
+    # Third-party packages are imported already: plug-ins among them cannot be rewritten.
+    quiet = [
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore::pytest.PytestAssertRewriteWarning",
+    ]
+    sys.exit(pytest.main([*quiet, *tests]))
+
+
+def run_tests(tests: list[str], limit: float) -> str:
+    """Run tests in a fork of this process, which imported what they need but Errata."""
+    process = multiprocessing.get_context("fork").Process(target=_run_pytest, args=(tests,))
+    process.start()
+    process.join(limit)
+    with suppress(ProcessLookupError):  # also what tests left behind
+        os.killpg(process.pid or 0, signal.SIGKILL)
+    process.join()
+    return {0: "survived", -signal.SIGKILL: "timeout"}.get(process.exitcode or 0, "killed")
 
 
 def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:
-    """Break, run, mend: "killed", "survived", "timeout" or "unseen" (no test runs it)."""
+    """Break, run, mend: "killed", "survived", "timeout" or "unseen" (no test runs it).
+
+    A hang is a kill if the same tests end without the mutant.
+    """
     if not tests:
         return "unseen"
     file = SOURCE / mutant.file
-    text = file.read_text(encoding="utf-8")
+    text, times = file.read_text(encoding="utf-8"), file.stat()
     file.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            return "survived" if process.wait(limit) == 0 else "killed"
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return "timeout"
+        # Most mutants fall to the first few tests, which import less.
+        result, stage = run_tests(tests[:FIRST], limit), tests[:FIRST]
+        if result == "survived" and tests[FIRST:]:
+            result, stage = run_tests(tests[FIRST:], limit), tests[FIRST:]
     finally:
         file.write_text(text, encoding="utf-8")
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its compiled form stays valid
+    if result == "timeout" and run_tests(stage, 4 * limit) == "survived":
+        return "killed"
+    return result
 
 
 def sample(found: list[Mutant], number: int, seed: int) -> Iterator[Mutant]:
@@ -332,6 +378,9 @@ def main() -> None:
         print(len(found))
         return
     known = Map.read(given.map)
+    for name in THIRD_PARTY:
+        with suppress(ImportError):
+            import_module(name)
     part, parts = map(int, given.part.split("/"))
     tally: dict[str, int] = defaultdict(int)
     with given.out.open("a", encoding="utf-8") as out:
