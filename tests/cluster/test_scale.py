@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,12 +61,19 @@ LOOP = ("--engine", "loop", "--shard-sentences")
 
 def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> None:
     run = ("--run", tmp_path / "run")
-    planned = errata("scale", "plan", *run, *files.arguments, "-m", "m2", "--shard-sentences", "50")
-    assert "3 tasks" in planned.stdout
+
+    def rows(command: str, *more: object) -> list[list[Any]]:
+        (table,) = json.loads(errata("scale", command, *run, *more, "--json").stdout)["tables"]
+        return [[*row.values()] for row in table["rows"]]
+
+    plan = (*files.arguments, "-m", "m2", "--shard-sentences", "50")
+    assert rows("plan", *plan) == [["gold", 144, 2, 3, 44, 50]]
+    assert "3 tasks" in errata("scale", "plan", *run, *plan).stdout
     errata("scale", "task", *run, "--index", "1")
-    status = json.loads(errata("scale", "status", *run, "--json").stdout)
-    row = status["tables"][0]["rows"][0]
-    assert (row["tasks"], row["counted"], row["sentences"], row["done"]) == (3, 1, 144, 50)
+    ((*row, seconds, left, memory),) = rows("status")
+    assert row == ["gold", 3, 1, 0, 144, 50]
+    assert left == pytest.approx(94 * seconds / 50)
+    assert 20 < memory < 1e6
     missing = errata("scale", "reduce", *run, code=2)
     assert "2 of 3 tasks are not counted; count them: errata scale run" in missing.stderr
     for job in ("0", "1"):
@@ -84,8 +92,8 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
         next((tmp_path / "run" / "counts").rglob("*.cnt")).write_bytes(b"damaged")
     assert "counts" in errata("scale", "clean", *run).stdout
     assert sorted(each.name for each in path.parent.iterdir()) == ["manifest.json", path.name]
-    gone = json.loads(errata("scale", "clean", *run, "--all", "--json").stdout)["tables"][0]["rows"]
-    assert {row["what"] for row in gone} == {"manifest.json", "result.json"}
+    sizes = [[each.name, 1, each.stat().st_size] for each in (path, path.parent / "manifest.json")]
+    assert rows("clean", "--all") == sizes
     assert "there is no run" in errata("scale", "status", *run, code=2).stderr
 
 

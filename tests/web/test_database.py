@@ -242,6 +242,20 @@ def test_first_step_still_makes_the_first_schema(place: str) -> None:
     assert len(list(GOLDEN.glob("schema-*.sql"))) == schema.VERSION == max(schema.MIGRATIONS)
 
 
+def test_new_campaign_has_the_released_schema(tmp_path: Path) -> None:
+    """With every constraint, index and trigger."""
+    databases.create_database(str(tmp_path / "new.db")).close()
+    with (
+        closing(sqlite3.connect(":memory:")) as released,
+        closing(sqlite3.connect(tmp_path / "new.db")) as new,
+    ):
+        released.executescript((GOLDEN / f"schema-{schema.VERSION}.sql").read_text("utf-8"))
+        wanted, found = (
+            {*each.execute("SELECT name, sql FROM sqlite_master")} for each in (released, new)
+        )
+    assert found == wanted
+
+
 def test_one_process_serves(make_sqlite: Make) -> None:
     database = make_sqlite(Design()).database
     program = (
