@@ -392,7 +392,7 @@ def chunk_table(
     label: str,
     number: Number,
     *,
-    dummies: bool = False,
+    dummies: bool,
     signature: str,
 ) -> Table:
     """One row per gold chunk: what stands there, and what each system made of it."""
@@ -466,7 +466,7 @@ def alignment_view(
     systems: Sequence[Hypotheses],
     sentences: Sequence[int],
     *,
-    dummies: bool = False,
+    dummies: bool,
     width: int | None = None,
     progress: Progress | None = None,
 ) -> AlignmentView:

@@ -134,7 +134,7 @@ def read_judged_set(
 
 
 def read_judged_folder(
-    place: str, *, base: int = 0, skipped: SkippedSentences | None = None
+    place: str, *, base: int, skipped: SkippedSentences | None = None
 ) -> JudgedSet:
     """A folder of one's own, ``NAME=FOLDER``: a corpus with outputs/, and people's word.
 

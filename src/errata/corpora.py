@@ -287,7 +287,7 @@ def source_groups(corpora: Sequence[Corpus]) -> tuple[int, ...]:
     return tuple(known.setdefault(corpus.sources, len(known)) for corpus in corpora)
 
 
-def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Panels[Lines]:
+def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float) -> Panels[Lines]:
     """A panel for each metric, corpora side by side, a line for each system, with intervals.
 
     Gotou et al. (2020), Figure 3. Systems have the same colour and mark in every panel.
@@ -376,7 +376,7 @@ def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str
 
 
 def across_table(
-    across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float = 0.95
+    across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float
 ) -> Table:
     """Systems as rows: score and rank on every corpus, and the change against a base metric."""
     changes = {} if base is None else rank_changes_from_metric(across, base)
@@ -417,7 +417,7 @@ def _absences(across: AcrossCorpora) -> list[str]:
     ]
 
 
-def stability_table(several: Sequence[AcrossCorpora], *, confidence: float = 0.95) -> Table:
+def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> Table:
     """One row per metric: Kendall's W over corpora, and how often the first place changes."""
     found = [stability(across, confidence=confidence) for across in several]
     drawn = any(scores.resampled is not None for scores in several[0].scores)
@@ -463,8 +463,8 @@ def score_across(
     metric: Metric,
     sets: Sequence[EvaluationSet],
     *,
-    resamples: int = 1000,
-    rng: stats.Seed = 0,
+    resamples: int,
+    rng: stats.Seed,
     threads: int | None = None,
     progress: stats.Progress | None = None,
 ) -> AcrossCorpora:

@@ -173,7 +173,7 @@ SHARES = ("change rate", "false alarm rate", "accepted share")
 _Part = tuple[str, str]  # a column and its value
 
 
-def log_tables(counts: LogCounts, *, confidence: float = 0.95, signature: str = "") -> list[Table]:
+def log_tables(counts: LogCounts, *, confidence: float, signature: str = "") -> list[Table]:
     """All sentences, each kind of edit, each slice, and each kind in each slice."""
     overall = Table(
         ("figure", "value", "interval"),

@@ -266,7 +266,7 @@ def verify_claim(
     systems: Sequence[Hypotheses],
     system: str,
     *,
-    confidence: float = 0.95,
+    confidence: float,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> VerifiedClaim:

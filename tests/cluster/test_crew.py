@@ -72,7 +72,7 @@ class FakeProcess:
             if not self.survives(order):
                 self.exit(-9)
             elif order.stretch is None:
-                record = ShardRecord("", order.task, 20, {}, left_out=order.left_out)
+                record = ShardRecord("", order.task, 20, {}, None, order.left_out, 0.0, 0.0, 0)
                 self.channel.send(("done", record))
             else:
                 self.channel.send(("done", None))

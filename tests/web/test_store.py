@@ -17,7 +17,7 @@ from errata.collect.answers import AnswerError
 from errata.collect.assignment import KeepCurrent, NoTask
 from errata.collect.design import Design, Scale
 from errata.collect.web.api import judge_state
-from errata.collect.web.assignment_queries import may_come_back, without_reviewers
+from errata.collect.web.assignment_queries import SqlReader, may_come_back, without_reviewers
 from errata.collect.web.judges import (
     add_judges,
     change_state,
@@ -129,6 +129,22 @@ def test_judges_share_items_evenly_in_orders_of_their_own(make_sqlite: Make) -> 
     assert max(pairs.values()) - min(pairs.values()) <= 4
     both = [set(each.values()) for each in orders.values() if len(each) == 2]
     assert sum(len(each) == 1 for each in both) < len(both) / 4
+
+
+def test_items_that_others_have_begun_name_them(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(judges=4, **ALONE | {"overlap": 1, "judges_per_item": 4}))
+    for judge in (1, 2, 1):
+        task = made.claim(judge)
+        made.submit(judge, task, ranked_alike(made.body(judge, task)))
+    who = defaultdict[int, set[int]](set)
+    for row in made.rows(assignments):
+        who[row.item].add(row.judge)
+    with made.database.reading() as connection:
+        reader = SqlReader(connection, made.store.campaign().design, (), "open", "j2")
+        found = reader.candidates(3, "begun", 9)
+        assert {each.item: {*each.judges} for each in found} == who
+        assert reader.candidates(3, "freed", 9) == []
+        assert reader.shared(1) == {2: sum(len(each) == 2 for each in who.values())}
 
 
 @pytest.mark.slow

@@ -440,6 +440,8 @@ def test_slow_headers_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("text", [HALF, WHOLE])
 def test_idle_connections_end(server: Server, monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
     monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 8)
+    busy = opened(server, 1, b"GET /api/v1/me HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n")
+    assert server.call("GET", "health")[0] == 200  # so that it has seen the other request
     several = opened(server, 30, text)
     for each in several if text == WHOLE else ():
         with contextlib.suppress(ConnectionError):
@@ -447,7 +449,8 @@ def test_idle_connections_end(server: Server, monkeypatch: pytest.MonkeyPatch, t
     for _ in range(3):
         assert server.call("GET", "me", token=server.token(1))[0] == 200
     wait_until(lambda: closed_by_server(several) >= 22)
-    for each in several:
+    assert closed_by_server(busy) == 0
+    for each in several + busy:
         each.close()
 
 

@@ -55,7 +55,7 @@ TERMINAL = 80
 NARROW = {"needs": 20, "paper": 17}  # places in a terminal; the description gets the rest
 
 
-def listing_table(registry: Registry[Any], *, brief: bool = False) -> Table:
+def listing_table(registry: Registry[Any], *, brief: bool) -> Table:
     """Return the table of all entries; an entry that cannot be loaded is listed with the reason.
 
     ``brief`` fits a terminal; `parameter_table` shows one entry in full.

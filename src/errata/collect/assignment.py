@@ -116,7 +116,7 @@ def assign(
     *,
     standing: SystemStrengths | None = None,
     known: Sequence[int] = (),
-    ahead: int = 2,
+    ahead: int,
 ) -> Decision:
     """The next task of a judge (see the steps a to e of the design).
 

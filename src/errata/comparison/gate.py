@@ -458,7 +458,7 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
 
 
 def baseline_output(
-    path: PathLike, corpus: Corpus, new: Sequence[Hypotheses], *, update: bool = False
+    path: PathLike, corpus: Corpus, new: Sequence[Hypotheses], *, update: bool
 ) -> Hypotheses:
     """Return the output of a stored run; if there is none yet and it is to be stored, the new one.
 
@@ -501,9 +501,9 @@ def check_files_gate(
     metrics: Sequence[str] = ("m2", "edits"),
     slices: PathLike | None = None,
     bound: Bound = "confident",
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    seed: int = 0,
+    resamples: int,
+    confidence: float,
+    seed: int,
 ) -> tuple[tuple[CheckedCondition, ...], tuple[Comparison, ...]]:
     """Compare two files and hold conditions: the verdicts, and the comparison behind them.
 

@@ -156,7 +156,7 @@ def paired_differences(
     p_values: Mapping[PairKey, Mapping[str, float]],
     *,
     resamples: int,
-    confidence: float = 0.95,
+    confidence: float,
     signature: str = "",
 ) -> dict[PairKey, dict[str, Difference]]:
     """Every figure of every pair, with intervals from bootstrap ``weights`` of the sentences.

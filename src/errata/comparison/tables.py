@@ -266,7 +266,7 @@ def _figures_table(found: Comparison, what: str) -> Table:
     )
 
 
-def sentence_change_tables(found: Comparison, *, largest: int = 10) -> list[Table]:
+def sentence_change_tables(found: Comparison, *, largest: int) -> list[Table]:
     """The sentences that got better and those that got worse; without references, those apart."""
     if not found.judged:
         return [_sentence_table(found, found.sentences, "apart", largest)]

@@ -219,7 +219,7 @@ def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
 
 
 def with_annotators(
-    corpus: Corpus, chosen: Sequence[int] = (), *, every: bool = False
+    corpus: Corpus, chosen: Sequence[int] = (), *, every: bool
 ) -> tuple[Corpus, str]:
     """A corpus with these annotators, and a remark on who they are.
 
@@ -254,12 +254,12 @@ def difficulty_tables(
     *,
     remark: str = "",
     types: str = "as_is",
-    tier: int = 3,
-    top: int = 5,
+    tier: int,
+    top: int,
     chosen: Sequence[str] = (),
-    resamples: int = 1000,
-    confidence: float = 0.95,
-    rng: Seed = 0,
+    resamples: int,
+    confidence: float,
+    rng: Seed,
 ) -> list[Table]:
     """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
 

@@ -356,7 +356,7 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
 
 
 def corrected_text(
-    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool = False
+    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool
 ) -> tuple[str, ...]:
     """The sentences as one annotator corrected them (first alternatives).
 

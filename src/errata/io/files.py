@@ -541,7 +541,7 @@ def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     return "", iter(seen)
 
 
-def unusual_line_breaks(lines: Iterable[str], name: str, *, first_line: int = 1) -> list[Finding]:
+def unusual_line_breaks(lines: Iterable[str], name: str, *, first_line: int) -> list[Finding]:
     """One warning per line that holds a character some programs break lines at."""
     found = []
     for number, line in enumerate(lines, first_line):

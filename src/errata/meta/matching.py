@@ -138,11 +138,7 @@ def _check_scorers(people: Scores, metrics: Sequence[Scores]) -> None:
 
 
 def match_comparisons(
-    comparisons: Comparisons,
-    metrics: Sequence[Scores],
-    *,
-    common: bool = False,
-    hide: Sequence[str] = (),
+    comparisons: Comparisons, metrics: Sequence[Scores], *, common: bool, hide: Sequence[str] = ()
 ) -> Comparisons:
     """The comparisons of the systems that are to be judged (see `match`).
 

@@ -103,7 +103,7 @@ class CalibratedMarks(NamedTuple):
 
 
 def calibrated_marks(
-    comparisons: Comparisons, scores: Scores, *, folds: int = FOLDS, rng: Seed = 0
+    comparisons: Comparisons, scores: Scores, *, folds: int = FOLDS, rng: Seed
 ) -> CalibratedMarks:
     """Pair by pair what `calibrated_accuracy` counts, to resample and to swap."""
     difference = differences(comparisons, scores)
@@ -238,7 +238,7 @@ def sentence_levels(
     conventions: Sequence[ConventionName],
     *,
     unit: Unit = "sentences",
-    resamples: int = 1000,
+    resamples: int,
     confidence: float = 0.95,
     folds: int = FOLDS,
     rng: Seed = 0,

@@ -113,7 +113,7 @@ def permutation_tests(
     *,
     kind: Correlation = "pearson",
     resamples: int = 10_000,
-    rng: Seed = 0,
+    rng: Seed,
 ) -> tuple[float, float]:
     """`permutation_test` both ways: that the first metric correlates better, and the second.
 

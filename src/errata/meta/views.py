@@ -31,9 +31,9 @@ def meta_tables(
     found: MetaEvaluation,
     *,
     level: Literal["system", "sentence", "both"] = "both",
-    tests: bool = True,
-    matrix: bool = False,
-    ensemble: bool = False,
+    tests: bool,
+    matrix: bool,
+    ensemble: bool,
     window: int | None = None,
     top: int | None = None,
 ) -> list[Table]:

@@ -413,7 +413,7 @@ def build_difficulty_map(
     return DifficultyMap(metric, gold, tuple(h.system for h in systems), edits, chunks, each, tally)
 
 
-def read_tally(path: str, gold: Corpus, chunks: Chunks, *, part: bool = False) -> Tally:
+def read_tally(path: str, gold: Corpus, chunks: Chunks, *, part: bool) -> Tally:
     """The counts of a weight file, which must have been made for these chunks."""
     file, origin = read_weight_file(path, gold)
     if gold.most_references > 1:

@@ -238,7 +238,7 @@ def _gleu(totals: Floats, n: int, brevity: Brevity) -> Floats:
 
 
 def expected_gleu(
-    totals: Floats, n: int = 4, brevity: Brevity = "fixed"
+    totals: Floats, n: int, brevity: Brevity = "fixed"
 ) -> tuple[Floats, Floats, Floats]:
     """Expectation and standard deviation of GLEU over random references; the former's error.
 

@@ -99,7 +99,7 @@ class Encoder:
         *,
         auto: str = "AutoModel",
         tokenizer: str = "",
-        max_length: int = 128,
+        max_length: int,
         layers: int | None = None,
     ) -> None:
         if max_length < FEWEST:

@@ -45,7 +45,7 @@ def linear(low: float, high: float, start: float, end: float) -> Callable[[float
     return lambda value: start + (value - low) / (high - low) * (end - start)
 
 
-def ticks(low: float, high: float, most: int = 6) -> list[float]:
+def ticks(low: float, high: float, most: int) -> list[float]:
     """Round values from low to high, at most so many.
 
     >>> ticks(0.31, 0.42), ticks(0, 100, 3), ticks(2, 2)

@@ -175,7 +175,7 @@ def _change_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
     ]
 
 
-def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float = 0.95) -> Table:
+def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -> Table:
     """Each annotator scored against the others, a row per annotator and metric."""
     named = _named_scores(results)
     intervals = [Interval(*one.interval(confidence)[0].tolist()) for one, _ in named]
@@ -265,7 +265,7 @@ def set_operation_table(
     )
 
 
-def set_score_table(found: SetScores, name: str, *, confidence: float = 0.95) -> Table:
+def set_score_table(found: SetScores, name: str, *, confidence: float) -> Table:
     """Systems as rows, reference sets as columns, in the order of the first set."""
     first = found.scores[0]
     spec = score_format(first, first.headline)

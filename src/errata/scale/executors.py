@@ -867,7 +867,7 @@ def engine_records(
     settings: EngineSettings,
     lost: Lost,
     *,
-    left_out: int = 0,
+    left_out: int,
 ) -> Iterator[Iterable[ShardRecord]]:
     """Yield the records of tasks as they are counted; ``lost`` is called for workers that died.
 

@@ -234,7 +234,7 @@ def finish_run(
     )
 
 
-def clean_run(folder: Folder, *, everything: bool = False) -> dict[str, int]:
+def clean_run(folder: Folder, *, everything: bool) -> dict[str, int]:
     """Remove the counts of a run, which its result no longer needs; or the whole run.
 
     Gives the files that were removed, with their sizes.
@@ -337,11 +337,7 @@ def written_table(written: Mapping[str, int]) -> Table:
 
 
 def run_tables(
-    sets: Sequence[RunScores],
-    *,
-    form: Form = "table",
-    confidence: float = 0.95,
-    digits: int | None = None,
+    sets: Sequence[RunScores], *, form: Form = "table", confidence: float, digits: int | None = None
 ) -> list[Table]:
     """One test set as errata score shows it; several side by side, metric by metric."""
     if len(sets) == 1:

@@ -70,13 +70,11 @@ class ShardRecord:
     task: int
     sentences: int
     files: Mapping[str, CountFile]
-    facts: Facts | None = None
-    left_out: tuple[
-        int, ...
-    ] = ()  # sentences that ended their workers, by their numbers in the set
-    seconds: float = 0.0
-    processor: float = 0.0
-    peak_bytes: int = 0
+    facts: Facts | None
+    left_out: tuple[int, ...]  # sentences that ended their workers, by their numbers in the set
+    seconds: float
+    processor: float
+    peak_bytes: int
     host: str = field(default_factory=socket.gethostname)
 
     def to_json(self) -> dict[str, Any]:

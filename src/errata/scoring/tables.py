@@ -128,7 +128,7 @@ def changed_sentences_table(several: Sequence[TargetedScores], *, signature: str
     )
 
 
-def score_tables(results: Sequence[Scores], *, confidence: float = 0.95) -> list[Table]:
+def score_tables(results: Sequence[Scores], *, confidence: float) -> list[Table]:
     """One detailed table for one metric; a summary and then the details for several."""
     tables = [score_table(scores, confidence=confidence) for scores in results]
     return tables if len(tables) == 1 else [summary_table(results, confidence=confidence), *tables]
@@ -259,9 +259,7 @@ def summary_table(
     )
 
 
-def lead_table(
-    results: Sequence[Scores], *, confidence: float = 0.95, digits: int | None = None
-) -> Table:
+def lead_table(results: Sequence[Scores], *, confidence: float, digits: int | None = None) -> Table:
     """Compare the best system of each metric with the next one (see ``verdict_sentence``)."""
     rows: list[tuple[Cell, ...]] = []
     for scores in unique_labels(results):
@@ -362,7 +360,7 @@ def scores_as_table(scores: Scores, *, by_sentence: bool = False) -> Table:
 
 
 def score_change_table(
-    results: Sequence[Scores], old: str | None = None, *, confidence: float = 0.95
+    results: Sequence[Scores], old: str | None = None, *, confidence: float
 ) -> Table:
     """A row for every metric and system: its score against the old one, by the paired bootstrap.
 
@@ -406,7 +404,7 @@ def by_type_tables(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
     *,
-    tier: int = 3,
+    tier: int,
     progress: Progress | None = None,
 ) -> list[Table]:
     """Return the scores of each system by kind of edit, by a metric that counts edits."""

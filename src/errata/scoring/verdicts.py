@@ -43,7 +43,7 @@ def lead_over(scores: Scores, a: int, b: int, confidence: float = 0.95) -> Lead:
     return Lead(*names, Estimate(by, low, high), min(1.0, 2 * float(min(p[0, 1], p[1, 0]))))
 
 
-def first_lead(scores: Scores, confidence: float = 0.95) -> Lead | None:
+def first_lead(scores: Scores, confidence: float) -> Lead | None:
     """The lead of the best system over the next; None where fewer than two have a score."""
     ranked = [s for s in scores.order if np.isfinite(scores.values[s])]
     return None if len(ranked) < 2 else lead_over(scores, ranked[0], ranked[1], confidence)

@@ -205,7 +205,7 @@ def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
     return f".{digits}f" if large else ".4f"
 
 
-def score_formats(scores: Scores, figures: Iterable[str], digits: int = 1) -> dict[str, str]:
+def score_formats(scores: Scores, figures: Iterable[str], digits: int) -> dict[str, str]:
     """The formats of several figures, without those that are whole numbers."""
     return {
         name: score_format(scores, name, digits)

@@ -24,7 +24,7 @@ def dim(text: str, colour: bool) -> str:
 
 
 def terminal_table(
-    table: Table, signatures: Sequence[str] = (), *, colour: bool = False, width: int | None = None
+    table: Table, signatures: Sequence[str] = (), *, colour: bool, width: int | None = None
 ) -> str:
     """A table as lines of text; too wide a one loses columns, and says which."""
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)

@@ -223,7 +223,7 @@ class SqlReader:
 
     def candidates(self, judge: int, source: CandidateSource, limit: int) -> Sequence[Candidate]:
         rows = self._candidate_rows(judge, source, limit)
-        if source != "begun" or not rows:
+        if source != "begun":
             return [self._with_outputs(row) for row in rows]
         judges: dict[int, list[int]] = {}
         for row in self.connection.execute(_JUDGES, {"items": [row.id for row in rows]}):

@@ -258,7 +258,7 @@ def _compatible(votes: Counter[EditKey]) -> tuple[list[EditKey], list[tuple[Edit
     """The good edits that stand together, and those that do not, each with one in its way."""
     chosen: list[EditKey] = []
     dropped: list[tuple[EditKey, EditKey]] = []
-    for key, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])):
+    for key, count in votes.most_common():  # equal ones stay in the order of the text
         if count <= 0:
             break
         start, end, _ = key
@@ -638,7 +638,7 @@ def _writer_names(row: Any, wrote: Iterable[str], people: set[str]) -> list[str]
 
 
 def write_texts(
-    database: Database, start: str, *, mark: str = "", blocked: bool = False
+    database: Database, start: str, *, mark: str = "", blocked: bool
 ) -> list[tuple[str, int]]:
     """Write the texts of a campaign and the file of their writers; return files and lines."""
     written = [

@@ -195,7 +195,7 @@ def require_fit(
 
 
 def require_scores_fit(
-    judgments: Sequence[Judgment], scores: Scores, name: str, *, base: int = 0
+    judgments: Sequence[Judgment], scores: Scores, name: str, *, base: int
 ) -> None:
     """Refuse sentence scores that differ where systems are judged to have written the same."""
     fit = fit_scores(judgments, scores)

@@ -231,7 +231,7 @@ def parse_table(
     name: str,
     *,
     delimiter: str = ",",
-    base: int = 0,
+    base: int,
     columns: Mapping[str, str] | None = None,
     repeats: DuplicateFilter | None = None,
 ) -> Iterator[Judgment]:

@@ -176,7 +176,7 @@ class Sentences:
     """
 
     def __init__(
-        self, file: IO[bytes], role: str, uri: str, first_line: int = 1, mark: str = ""
+        self, file: IO[bytes], role: str, uri: str, first_line: int, mark: str = ""
     ) -> None:
         self.role, self.uri, self.path = role, uri, shown_name(uri)
         self.m2 = role_is_m2(role, uri)

@@ -292,12 +292,7 @@ def _chance_of_positions(showings: Sequence[Showing]) -> float:
 
 
 def rankings_of(
-    judged: JudgeRun,
-    corpus: Corpus,
-    systems: Sequence[Hypotheses],
-    judge: str,
-    *,
-    absolute: bool = False,
+    judged: JudgeRun, corpus: Corpus, systems: Sequence[Hypotheses], judge: str, *, absolute: bool
 ) -> list[Judgment]:
     """One ranking for every request: the higher the score, the better; equal scores are ties.
 
