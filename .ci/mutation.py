@@ -16,6 +16,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -272,21 +273,29 @@ class Map:
         return kept
 
     def tests(self, mutant: Mutant, most: int) -> list[str]:
-        """The tests of the line, or of the whole file for lines run at import.
+        """The tests of the line; for one that runs at import, of the lines with its first word.
 
         The first cases of all functions come first, the quickest of them first.
         """
         lines = self.lines.get(mutant.file, {})
-        tests = lines.get(str(mutant.line), [])
-        at_import = [] if tests else list(OF_DECLARATIONS)
-        tests = tests or sorted({t for found in lines.values() for t in found})
-        tests, cases = sorted(tests, key=lambda test: self.seconds.get(test, 9)), Counter[str]()
+        found, more = lines.get(str(mutant.line), []), list[str]()
+        if not found:
+            text = (SOURCE / mutant.file).read_text(encoding="utf-8").splitlines()
+            word = re.search(r"\w+|$", text[mutant.line - 1])
+            same = [n for n, each in enumerate(text, 1) if word and word[0] in each]
+            found = sorted({test for n in same for test in lines.get(str(n), [])})
+            more = sorted({test for tests in lines.values() for test in tests} - {*found})
+        in_order = [*self._cases_first(found), *self._cases_first(more)][:most]
+        return in_order + (list(OF_DECLARATIONS) if more else [])
+
+    def _cases_first(self, tests: list[str]) -> list[str]:
+        cases = Counter[str]()
 
         def case(test: str) -> int:
             cases[test.split("[")[0]] += 1
             return cases[test.split("[")[0]]
 
-        return sorted(tests, key=case)[:most] + at_import
+        return sorted(sorted(tests, key=lambda test: self.seconds.get(test, 9)), key=case)
 
 
 def _run_pytest(tests: list[str]) -> None:

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from errata.metrics import parse
 from errata.metrics.difficulty import build_difficulty_map, write_weights
 from errata.scale import reduce
 from errata.scale import run as scale_run
-from errata.scale.executors import EngineSettings
+from errata.scale.executors import EngineSettings, WorkerLostError
 from errata.scale.manifest import Manifest, MetricPlan, read_manifest
 from errata.scale.reduce import write_sentences
 from errata.scale.run import count_tasks, finish_run, plan_run, planned_run
@@ -320,11 +321,13 @@ def test_left_out_before_is_left_out(run: PlannedRun, monkeypatch: pytest.Monkey
     """A run that goes on may leave out no more than its ``--allow-failed`` in all."""
     run_job(run.folder, run.manifest, 1, left_out=[3, 5])
     given: list[object] = []
+    said: list[str] = []
 
     def count(
-        _: object, manifest: Manifest, tasks: list[int], **more: object
+        _: object, manifest: Manifest, tasks: list[int], **more: Any
     ) -> Iterator[ShardRecord]:
         given.extend((more["allow_failed"], more["left_out"]))
+        more["lost"](WorkerLostError(1, "ended"))
         return (run_job(run.folder, manifest, task) for task in tasks)
 
     monkeypatch.setattr("errata.scale.executors.run_processes", count)
@@ -334,8 +337,9 @@ def test_left_out_before_is_left_out(run: PlannedRun, monkeypatch: pytest.Monkey
         run.manifest,
         EngineSettings("local", allow_failed=2),
         progress=lambda done, total: steps.append((done, total)),
+        said=said.append,
     )
-    assert given == [2, 2]
+    assert (given, outcome.workers_lost, said) == ([2, 2], 1, ["task 1: the worker ended"])
     assert steps == [(2, 4), (3, 4), (4, 4)]
     assert outcome.left_out == (("gold", 24), ("gold", 26))
 
