@@ -35,7 +35,6 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "errata"
 PACKAGES = ("io", "metrics", "human", "meta", "scoring", "tables", "reports", "cli", "collect")
 PACKAGES += ("scale", "comparison", "difficulty", "references", "leaderboard")
-MARKS = "not lm"
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=",
@@ -234,7 +233,7 @@ def make_map(target: Path) -> None:
     environment = os.environ | {"PYTHONPATH": f"{plugin}{os.pathsep}{os.environ['PYTHONPATH']}"}
     environment["ERRATA_MUTATION_MAP"] = str(target)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "mutation_map"]
-    command += ["-p", "no:cacheprovider", "-m", MARKS, "tests"]
+    command += ["-p", "no:cacheprovider", "-m", "not lm", "tests"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     seconds: dict[str, float] = {}
@@ -248,29 +247,12 @@ def make_map(target: Path) -> None:
     target.write_text(json.dumps({"lines": lines, "seconds": seconds}), encoding="utf-8")
 
 
-def _collected() -> set[str]:
-    """The names of all tests, as pytest gives them here and now."""
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
-    done = subprocess.run([*command, "tests"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
-    return set(done.stdout.decode().splitlines())
-
-
 @dataclass
 class Map:
     """Which tests run which line, and how long each takes."""
 
     lines: dict[str, dict[str, list[str]]]
     seconds: dict[str, float]
-
-    @classmethod
-    def read(cls, path: Path) -> Map:
-        """What was kept, of the tests there are: asked for another, pytest ends as if it failed."""
-        kept, made = cls(**json.loads(path.read_text(encoding="utf-8"))), path.stat().st_mtime
-        if any(file.stat().st_mtime > made for file in (ROOT / "tests").rglob("*.py")):
-            known = _collected()
-            for tests in (each for lines in kept.lines.values() for each in lines.values()):
-                tests[:] = [test for test in tests if test in known]
-        return kept
 
     def tests(self, mutant: Mutant, most: int) -> list[str]:
         """The tests of the line; for one that runs at import, of the lines with its first word.
@@ -322,16 +304,16 @@ def run_tests(tests: list[str], limit: float) -> str:
     process = multiprocessing.get_context("fork").Process(target=_run_pytest, args=(tests,))
     process.start()
     process.join(limit)
-    with suppress(ProcessLookupError):  # also what tests left behind
+    with suppress(ProcessLookupError):  # and all that tests left behind
         os.killpg(process.pid or 0, signal.SIGKILL)
     process.join()
-    return {0: "survived", -signal.SIGKILL: "timeout"}.get(process.exitcode or 0, "killed")
+    return {0: "survived", 1: "killed", 2: "killed"}.get(process.exitcode or 0, "unclear")
 
 
 def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:
-    """Break, run, mend: "killed", "survived", "timeout" or "unseen" (no test runs it).
+    """Break, run, mend: "killed", "survived", "unclear" or "unseen" (no test runs it).
 
-    A hang is a kill if the same tests end without the mutant.
+    Tests that hang, or cannot be run, count as a kill if they pass without the mutant.
     """
     if not tests:
         return "unseen"
@@ -340,13 +322,13 @@ def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:
     file.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
     try:
         # Most mutants fall to the first few tests, which import less.
-        result, stage = run_tests(tests[:FIRST], limit), tests[:FIRST]
+        result = run_tests(some := tests[:FIRST], limit)
         if result == "survived" and tests[FIRST:]:
-            result, stage = run_tests(tests[FIRST:], limit), tests[FIRST:]
+            result = run_tests(some := tests[FIRST:], limit)
     finally:
         file.write_text(text, encoding="utf-8")
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # its compiled form stays valid
-    if result == "timeout" and run_tests(stage, 4 * limit) == "survived":
+    if result == "unclear" and run_tests(some, 4 * limit) == "survived":
         return "killed"
     return result
 
@@ -387,7 +369,7 @@ def main() -> None:
     if given.action == "count":
         print(len(found))
         return
-    known = Map.read(given.map)
+    known = Map(**json.loads(given.map.read_text(encoding="utf-8")))
     for name in THIRD_PARTY:
         with suppress(ImportError):
             import_module(name)
