@@ -64,12 +64,14 @@ def test_plan_task_status_reduce_clean(files: SampleFiles, tmp_path: Path) -> No
 
     def rows(command: str, *more: object) -> list[list[Any]]:
         (table,) = json.loads(errata("scale", command, *run, *more, "--json").stdout)["tables"]
+        assert table["title"] == {"clean": "Removed", "status": "Run", "plan": "Plan"}[command]
         return [[*row.values()] for row in table["rows"]]
 
     plan = (*files.arguments, "-m", "m2", "--shard-sentences", "50")
     assert rows("plan", *plan) == [["gold", 144, 2, 3, 44, 50]]
     assert "3 tasks" in errata("scale", "plan", *run, *plan).stdout
     errata("scale", "task", *run, "--index", "1")
+    assert "tasks to be counted: 0,2; not reduced" in errata("scale", "status", *run).stdout
     ((*row, seconds, left, memory),) = rows("status")
     assert row == ["gold", 3, 1, 0, 144, 50]
     assert left == pytest.approx(94 * seconds / 50)

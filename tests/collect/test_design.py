@@ -9,6 +9,7 @@ import pytest
 
 from errata.collect.design import Design, Scale, design_of
 from errata.collect.files import read_campaign_file
+from errata.collect.planning import read_references
 from errata.core.errors import InputError
 
 BAD: list[tuple[dict[str, object], str]] = [
@@ -151,3 +152,22 @@ def test_errors_name_line_and_value(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=words) as refused:
             read_campaign_file(path)
         assert (refused.value.path, refused.value.line) == (str(path), line)
+
+
+def test_references_are_systems_or_shown(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text(f"{name} .\n")
+    one, both = [str(tmp_path / "a")], [str(tmp_path / name) for name in "ab"]
+    system, shown = Design(reference_is_system=True), Design(show_reference=True)
+    a, b = ("a .",), ("b .",)
+    assert read_references(Design(), (), set()) == ({}, ())
+    assert read_references(system, one, {"A"}) == ({"reference": a}, ())
+    assert read_references(system, both, {"A"}) == ({"reference0": a, "reference1": b}, ())
+    assert read_references(shown, both, {"reference0"}) == ({}, a)
+    for design, paths, words in (
+        (system, both, "a system is called 'reference1'; give it another name"),
+        (Design(), one, "references are no systems"),
+        (shown, (), "show_reference is set, and there is no reference"),
+    ):
+        with pytest.raises(InputError, match=words):
+            read_references(design, paths, {"reference1"})
