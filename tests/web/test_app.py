@@ -532,13 +532,16 @@ def test_prose_of_a_list_and_a_dangerous_link() -> None:
     assert block["items"] == [[["text", "one"]], [["text", "[x](javascript:alert(1))"]]]
 
 
+NO_PAGES = ("example.org", "https://", "ftp://e.org", "https://e.org/?q=1", "https://me@e.org")
+
+
 def test_unsafe_addresses_are_refused() -> None:
     for settings, problem in (
         ({"host": "0.0.0.0"}, "without encryption"),
         ({"host": "192.0.2.1"}, "without encryption"),
         ({"certificate": "c.pem"}, "go together"),
         ({"host": "0.0.0.0", "behind_proxy": "proxy"}, "no address or network"),
-        ({"url": "example.org"}, "no address of a page"),
+        *(({"url": each}, "no address of a page") for each in NO_PAGES),
         ({"port": 70000}, "no port"),
     ):
         with pytest.raises(InputError, match=problem):
@@ -550,3 +553,12 @@ def test_addresses_that_are_taken() -> None:
     proxied = Address(host="0.0.0.0", behind_proxy="10.0.0.0/8", url="https://e.org/study")
     assert (proxied.links, proxied.secure) == ("https://e.org/study/", True)
     assert Address(host="::1", port=80).links == "http://[::1]:80/"
+    encrypted = Address(host="0.0.0.0", certificate="c.pem", key="k.pem")
+    assert (encrypted.links, encrypted.secure) == ("https://127.0.0.1:8765/", True)
+    for address, wanted in ((encrypted, ("c.pem", "k.pem", False)), (proxied, (None, None, True))):
+        made = _config(None, address)
+        assert (made.ssl_certfile, made.ssl_keyfile, made.proxy_headers) == wanted
+        assert (made.host, made.port) == ("0.0.0.0", 8765)
+        assert not made.access_log
+        assert not made.server_header
+    assert _config(None, proxied).forwarded_allow_ips == "10.0.0.0/8"

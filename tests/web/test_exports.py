@@ -196,6 +196,32 @@ def test_details_hold_everything(make: Make) -> None:
     assert (two["skip"], two["flagged"], two["active_ms"]) == ("other", True, 5000)
 
 
+def test_page_has_what_was_done_and_said(make_sqlite: Make) -> None:
+    made = make_sqlite(Design(kind="pair", judges=1, rate=2000))
+    task = made.claim()
+    made.clock.now += 50_000
+    made.submit(1, task, "A", comment="hm", active_ms=40_100)
+    made.submit(1, task, revision=2, skip="other", comment="no idea", active_ms=45_300)
+    made.submit(1, made.claim(), "A")
+    (row,) = page_part(made, "judges")["tables"][0]["rows"]
+    *counts, _, _, _, last = row["cells"]
+    assert (counts, last) == (["j0", "active", "1", "1", "42.7"], "1970-01-01 00:17:30")
+    _, said, parked = page_part(made, "items")["tables"]
+    assert [row["cells"][2:] for row in said["rows"]] == [
+        ["j0", "other", "no idea"],
+        ["j0", "", "hm"],
+    ]
+    assert parked["rows"] == []
+    assert page_part(made, "status")["figures"] == [
+        ["Done", "1 of 52", "2 %"],
+        ["Last hour", "3", "answers, changes among them"],
+        ["A task takes", "43 s", "median of active time"],
+        ["Still to do", "0.6 h", "of judges"],
+        ["Skipped", "1", ""],
+        ["Cost so far", "23.72", "at 2000 an hour"],
+    ]
+
+
 @pytest.mark.parametrize("beside", [False, True])
 def test_scores_are_read_as_ratings(make: Make, beside: bool, tmp_path: Path) -> None:
     scales = tuple(Scale(name, 1, 4) for name in ("grammaticality", "fluency", "meaning"))
