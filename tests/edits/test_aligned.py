@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from errata.core.errors import InputError
 from errata.data import Edit, Vocabulary, apply_edits
-from errata.edits.aligner import _word_features, aligned_edits, extract_aligned
+from errata.edits.aligner import _features, aligned_edits, extract_aligned
+from errata.kernels import aligned_edits as edit_kernel
 from errata.kernels import alignment
 from pure import load_pure
 
@@ -139,20 +140,28 @@ def test_exact_matches_beat_changes_of_case() -> None:
     assert aligned_edits(["the", "The", "end"], ["the", "end"]) == (Edit(1, 2, "", "U:OTHER"),)
 
 
-def kernel_arguments(sources: list[list[str]], targets: list[list[str]]) -> list[object]:
+def kernel_arguments(
+    sources: list[list[str]], targets: list[list[str]]
+) -> tuple[list[object], list[object]]:
+    """What the alignment of pairs takes, and what merging its steps takes besides them."""
     vocabulary = Vocabulary()
     a, b = vocabulary.intern_tokens(sources), vocabulary.intern_tokens(targets)
-    return [a.ids, a.offsets, b.ids, b.offsets, *_word_features(vocabulary.words())]
+    words, batch = _features(vocabulary.words()), [a.ids, a.offsets, b.ids, b.offsets]
+    return [*batch, *words[:4], len(words.flags)], [*batch, *words[1:]]
 
 
 @pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences), max_size=4))
 def test_the_kernel_gives_the_same_uncompiled(pairs: list[tuple[list[str], list[str]]]) -> None:
-    arguments = kernel_arguments([s for s, _ in pairs], [t for _, t in pairs])
-    np.testing.assert_array_equal(
-        alignment.align(*arguments), load_pure("alignment").align(*arguments)
-    )
+    arguments, others = kernel_arguments([s for s, _ in pairs], [t for _, t in pairs])
+    steps = alignment.align(*arguments)
+    np.testing.assert_array_equal(steps, load_pure("alignment").align(*arguments))
+    pure = load_pure("aligned_edits")
+    for whole in (False, True):
+        np.testing.assert_array_equal(
+            edit_kernel.merge_steps(steps, *others, whole), pure.merge_steps(steps, *others, whole)
+        )
 
 
 @settings(deadline=None)
@@ -161,7 +170,7 @@ def test_the_kernel_gives_what_the_whole_table_gives(
     source: list[str], data: st.DataObject
 ) -> None:
     target = data.draw(st.permutations(source) | st.lists(st.sampled_from([*source, "x"])))
-    arguments = kernel_arguments([source], [target])
+    arguments, _ = kernel_arguments([source], [target])
     pure = load_pure("alignment")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pure, "ROOM", 99)

@@ -78,12 +78,18 @@ def entries() -> dict[str, tuple[str, tuple[Any, ...]]]:
         np.array([0, 1, 2, 3, 4, 5, 6], I32),
         3,
     )
+    steps = np.array([[0, 1, 0, 0, 0, 1, 0], [0, 3, 0, 2, 1, 2, 0], [1, 4, 0, 3, 0, 3, 0]], I32)
+    merged = (steps, SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT, *vocabulary[1:4])
     pair = (lattice(), 2, 2, np.array([0, 1], I32), 0, np.array([0, 2], I32), 0, 0, 1)
     one = (np.array([0, 1], I64), np.array([1], I32), np.array([2], I32), np.array([0, 1], I64))
     runs = (np.array([1, 2], np.uint64), 5, 0.5, 0.25, 0.1, 0.0, np.zeros((2, 3)), np.zeros((2, 3)))
     flow = (np.full(2, 9.0), 3, 0.5, np.full(2, 0.25), np.full(2, 0.1), 0.0, np.zeros((2, 3)))
     return {
         "align": ("alignment.align", (SOURCE, SOURCE_AT, OUTPUT, OUTPUT_AT, *vocabulary)),
+        **{
+            name: ("aligned_edits.merge_steps", (*merged, np.array([0, 2, 5], I32), whole))
+            for name, whole in (("merge_steps", False), ("whole", True))
+        },
         "chunk": ("chunks.chunk", (units, SOURCE, SOURCE_AT, *cut, texts, empty)),
         "released": ("chunks.compare", (*compared, False)),
         "elastic": ("chunks.compare", (*compared, True)),

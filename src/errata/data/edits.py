@@ -200,15 +200,18 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         >>> ReferenceTable.of_output([(), (Edit(0, 1, "He"),)]).edit_offsets.tolist()
         [0, 0, 1]
         """
-        size = len(edits)
-        return cls(
-            np.arange(size + 1),
-            np.zeros(size, np.int64),
-            np.zeros(size, np.bool_),
-            np.zeros(size, np.bool_),
-            offsets(np.fromiter(map(len, edits), np.int64, size)),
-            **_edit_columns(list(chain.from_iterable(edits))),
-        )
+        if isinstance(edits, OutputEdits):
+            return edits.table
+        sizes = np.fromiter(map(len, edits), np.int64, len(edits))
+        return cls.of_columns(offsets(sizes), **_edit_columns(list(chain.from_iterable(edits))))
+
+    @classmethod
+    def of_columns(cls, edit_offsets: NDArray[np.int64], **columns: Any) -> ReferenceTable:
+        """Return a table with one reference for each sentence, from the columns of its edits."""
+        size = len(edit_offsets) - 1
+        bare, implied = np.zeros((2, size), np.bool_)
+        annotators = np.zeros(size, np.int64)
+        return cls(np.arange(size + 1), annotators, bare, implied, edit_offsets, **columns)
 
     def __len__(self) -> int:
         return len(self.reference_offsets) - 1
@@ -442,6 +445,47 @@ class ReferenceTable(Sequence[tuple[Reference, ...]]):
         if len(edited):
             found[edited] = np.maximum.reduceat(self.end, begin[edited])
         return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OutputEdits(Sequence[tuple[Edit, ...]]):
+    """The edits of a system's output as columns; as a sequence, the edits of each sentence.
+
+    >>> edits = OutputEdits(ReferenceTable.of_output([(), (Edit(0, 1, "He"),)]))
+    >>> edits.table.replacements, edits[0], edits == ((), (Edit(0, 1, "He"),))
+    (['He'], (), True)
+    """
+
+    table: ReferenceTable
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Edit, ...], ...]:
+        """The edits of each sentence as objects."""
+        every = self.table.every_edit
+        return tuple(tuple(every[a:b]) for a, b in pairwise(self.table.edit_offsets.tolist()))
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @overload
+    def __getitem__(self, which: int) -> tuple[Edit, ...]: ...
+    @overload
+    def __getitem__(self, which: slice) -> OutputEdits: ...
+
+    def __getitem__(self, which: int | slice) -> tuple[Edit, ...] | OutputEdits:
+        return OutputEdits(self.table[which]) if isinstance(which, slice) else self.rows[which]
+
+    def __iter__(self) -> Iterator[tuple[Edit, ...]]:
+        return iter(self.rows)
+
+    def __eq__(self, other: object) -> bool:
+        return self.rows == (other.rows if isinstance(other, OutputEdits) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        return repr(self.rows)
 
 
 def members(at: NDArray[np.int64], parts: NDArray[Any]) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ class Hypotheses:
 
     system: str
     sentences: tuple[str, ...]
-    edits: tuple[tuple[Edit, ...], ...] | None = None
+    edits: Sequence[tuple[Edit, ...]] | None = None
 
     def __post_init__(self) -> None:
         if self.edits is not None and len(self.edits) != len(self.sentences):

@@ -7,10 +7,11 @@ path. All give the same `errata.data.Edit`, typed ``M:``, ``U:`` or ``R:`` and a
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import require
 from errata.core.stats import Progress
 from errata.data import Corpus, Edit, Hypotheses, Reference, ReferenceTable, apply_edits
+from errata.data.edits import OutputEdits
 from errata.edits.aligner import LONGEST, aligned_kinds, check_length, extract_aligned
 
 EXTRACTORS = ("aligned", "errant")
@@ -47,7 +49,7 @@ def extract_all(
 
     ``processes`` (default: all cores) and ``progress`` concern ``errant`` only.
     """
-    base, pipeline = split_extractor(extractor)
+    split_extractor(extractor)
     if len(sources) != len(targets):
         raise InputError(
             f"{len(sources)} sources but {len(targets)} targets",
@@ -55,14 +57,47 @@ def extract_all(
         )
     pairs = list(zip(sources, targets, strict=True))
     distinct = list(dict.fromkeys(pairs))
-    if base == "aligned":
-        found = extract_aligned([s for s, _ in distinct], [t for _, t in distinct])
-    else:
-        from errata.edits import errant
-
-        found = errant.annotate(distinct, pipeline, progress, processes)
+    found = OutputEdits(_extract_pairs(distinct, extractor, progress, processes))
     known = dict(zip(distinct, found, strict=True))
     return [known[pair] for pair in pairs]
+
+
+def _extract_pairs(
+    pairs: Sequence[tuple[str, str]],
+    extractor: str,
+    progress: Progress | None = None,
+    processes: int | None = None,
+) -> ReferenceTable:
+    """Return the edits of sources and targets, a row for each pair."""
+    base, pipeline = split_extractor(extractor)
+    if base == "aligned":
+        return extract_aligned([source for source, _ in pairs], [target for _, target in pairs])
+    from errata.edits import errant
+
+    return ReferenceTable.of_output(errant.annotate(pairs, pipeline, progress, processes))
+
+
+class _Extracted:
+    """The edits found for pairs of sentences so far: each pair has a row of the table."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str], int] = {}
+        self.table = ReferenceTable.of_output(())
+        self.lock = threading.Lock()
+
+    def find(
+        self, pairs: Iterable[tuple[str, str]], extractor: str, progress: Progress | None
+    ) -> None:
+        """Find the edits of the pairs that have no row yet."""
+        with self.lock:
+            missing = [pair for pair in dict.fromkeys(pairs) if pair not in self.rows]
+            if missing:
+                self.table = self.table.join(_extract_pairs(missing, extractor, progress))
+                self.rows.update(zip(missing, range(len(self.rows), len(self.table)), strict=True))
+
+    def edits(self, pairs: Iterable[tuple[str, str]]) -> OutputEdits:
+        """Return the edits of pairs that have a row."""
+        return OutputEdits(self.table.take(np.array([self.rows[pair] for pair in pairs], np.int64)))
 
 
 def classify_all(
@@ -92,9 +127,7 @@ def _classify(
         for edit in several
     ]
     distinct = list(dict.fromkeys(changes))
-    kinds = aligned_kinds(
-        [old.split() for old, _ in distinct], [new.split() for _, new in distinct]
-    )
+    kinds = aligned_kinds([old for old, _ in distinct], [new for _, new in distinct])
     known = dict(zip(distinct, kinds, strict=True))
     return [known[change] for change in changes]
 
@@ -219,12 +252,13 @@ def _merge_edits(found: tuple[Edit, ...], detected: tuple[Edit, ...]) -> tuple[E
 
 def _check_length(source: str, target: str, what: str) -> None:
     if len(source) * len(target) > LONGEST and source != target:  # there are fewer tokens
-        check_length(source.split(), target.split(), what)
+        check_length(len(source.split()), len(target.split()), what)
 
 
 def share_extracted(corpus: Corpus, other: Corpus, extractor: str) -> None:
     """Let a corpus know the edits that were found in outputs on another with the same sources."""
-    other.derived(("extracted", extractor), lambda: corpus.derived(("extracted", extractor), dict))
+    key = ("extracted", extractor)
+    other.derived(key, lambda: corpus.derived(key, _Extracted))
 
 
 def kind_at(kind: str, tier: int) -> str:
@@ -312,7 +346,6 @@ def edits_of(
             remedy="find all of them alike with outputs='reextracted' (or --extract NAME on the "
             "command line), or ask for both with outputs='mixed'",
         )
-    known: dict[tuple[str, str], tuple[Edit, ...]] = corpus.derived(("extracted", extractor), dict)
     for hypotheses in bare:
         if len(hypotheses) != len(corpus):
             raise InputError(
@@ -323,22 +356,11 @@ def edits_of(
             texts = zip(corpus.sources, hypotheses.sentences, strict=True)
             for i, (source, target) in enumerate(texts):
                 _check_length(source, target, f"sentence {i + 1} of {hypotheses.system}")
-    pairs = dict.fromkeys(
-        pair for h in bare for pair in zip(corpus.sources, h.sentences, strict=True)
-    )
-    missing = [pair for pair in pairs if pair not in known]
-    found = extract_all(
-        [s for s, _ in missing], [t for _, t in missing], extractor=extractor, progress=progress
-    )
-    known.update(zip(missing, found, strict=True))
-    return [
-        h
-        if h.edits is not None
-        else replace(
-            h, edits=tuple(known[pair] for pair in zip(corpus.sources, h.sentences, strict=True))
-        )
-        for h in systems
-    ]
+    known = corpus.derived(("extracted", extractor), _Extracted)
+    pairs = [list(zip(corpus.sources, h.sentences, strict=True)) for h in bare]
+    known.find(chain.from_iterable(pairs), extractor, progress)
+    edits = iter([known.edits(each) for each in pairs])
+    return [h if h.edits is not None else replace(h, edits=next(edits)) for h in systems]
 
 
 def check_inside(corpus: Corpus, table: ReferenceTable) -> None:

@@ -314,7 +314,7 @@ class DifficultyMap:
     metric: Difficulty
     corpus: Corpus
     systems: tuple[str, ...]
-    edits: tuple[tuple[tuple[Edit, ...], ...], ...]
+    edits: tuple[Sequence[tuple[Edit, ...]], ...]
     chunks: Chunks
     flags: NDArray[np.int8]
     tally: Tally
@@ -394,7 +394,7 @@ def build_difficulty_map(
     found = edits_of(corpus, systems, metric.outputs, extractor=metric.extractor, progress=progress)
     edits = tuple(h.edits or () for h in found)
 
-    def compare(several: tuple[tuple[Edit, ...], ...]) -> Flags:
+    def compare(several: Sequence[tuple[Edit, ...]]) -> Flags:
         return compare_chunks(
             gold,
             chunks,
