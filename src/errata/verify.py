@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from errata import __version__
 from errata.core.errors import InputError
-from errata.core.signatures import signature_id
+from errata.core.signatures import facts_by_name, short_signature, signature_id, signature_ids
 from errata.core.stats import MOST_RESAMPLES, Estimate, Progress
 from errata.data import Corpus, Hypotheses, Scores
 from errata.io.files import read_lines, shown_name
@@ -42,14 +42,14 @@ _VALUE = re.compile(
 # Before a signature in a terminal and in the comment above a table in LaTeX.
 _LINE_START = re.compile(r"^(?:%+\s*)?(?:signature:\s*)?")
 _CLAIM = re.compile(rf"(?P<signature>.*\S)\s*=\s*{_VALUE.pattern}", re.DOTALL)
-_SHORT = re.compile(r"(?P<metric>.*)#(?P<digest>[0-9a-f]{8})", re.DOTALL)
-# What decides how an interval was drawn, or who computed, and not the score itself.
+_SHORT = re.compile(r"(?P<metric>.*)#(?P<id>[0-9a-f]{8})(?:@(?P<data>[0-9a-f]{8}))?", re.DOTALL)
+# What decides how an interval was drawn and not the score itself.
 _DRAWN = ("resamples", "seed", "bootstrap")
 _LAST_BITS = Decimal("1e-12")
 _USUAL_RESAMPLES = (0, 100, 200, 500, 1000, 2000, 5000, 10_000)
 REMEDY = (
     "paste it as printed, signature = value: 'm2(beta=0.5...) | sentences:72 | ... = 0.3733', "
-    "or 'm2#1a2b3c4d = 37.3 %'"
+    "or 'm2#1a2b3c4d@5e6f7a8b = 37.3 %'"
 )
 
 
@@ -76,15 +76,17 @@ class ClaimedValue(NamedTuple):
 class ScoreClaim:
     """A metric, the facts of its signature, and the claimed value.
 
-    ``digest`` is that of a short signature, which says nothing else of the data; ``half``, or
-    ``low`` and ``high``, are an interval if one was pasted. ``system`` may name whose score it is.
+    ``metric_id`` and ``data_id`` are those of a short signature; versions before data had ids
+    wrote one id of all facts. ``half``, or ``low`` and ``high``, are an interval if one was pasted.
+    ``system`` may name whose score it is.
     """
 
     metric: Metric
     facts: tuple[str, ...]
     value: ClaimedValue
     percent: bool = False
-    digest: str = ""
+    metric_id: str = ""
+    data_id: str = ""
     half: ClaimedValue | None = None
     low: ClaimedValue | None = None
     high: ClaimedValue | None = None
@@ -93,7 +95,7 @@ class ScoreClaim:
 
     def fact(self, name: str) -> str | None:
         """What the signature says under this name, if anything."""
-        return _by_name(self.facts).get(name)
+        return facts_by_name(self.facts).get(name)
 
     @property
     def tokens(self) -> str | None:
@@ -166,7 +168,8 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
         tuple(facts),
         ClaimedValue(found["value"]),
         percent=(found["percent"] or found["sign"]) is not None,
-        digest=short["digest"] if short else "",
+        metric_id=short["id"] if short else "",
+        data_id=(short["data"] or "") if short else "",
         half=ClaimedValue(found["half"]) if found["half"] else None,
         low=ClaimedValue(found["low"]) if found["low"] else None,
         high=ClaimedValue(found["high"]) if found["high"] else None,
@@ -318,34 +321,44 @@ def _drawing(claim: ScoreClaim) -> tuple[int, int]:
     return resamples or 0, seed or 0
 
 
-def _by_name(facts: Iterable[str]) -> dict[str, str]:
-    """What facts say, by their names: ``sentences:72``; one without a name is its own."""
-    named = {}
-    for fact in facts:
-        name, _, said = fact.partition(":")
-        named[name] = said
-    return named
-
-
 def diff_signatures(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which facts differ and so make it another score; which differ and do not."""
-    if claim.digest:
-        if signature_id(scores.signature) == claim.digest:
-            return (), ()
+    """Return which facts differ and make it another score, and remarks on the others."""
+    short = short_signature(scores.signature)
+    unidentified = f"{claim.text} does not identify its data: paste {short} instead"
+    if claim.data_id:
+        ids = signature_ids(scores.signature)
+        differences = []
+        if claim.metric_id != ids.metric:
+            differences.append(
+                f"other settings: #{claim.metric_id} in the signature, #{ids.metric} in the files; "
+                "the full signature says which"
+            )
+        if claim.data_id != ids.data:
+            differences.append(
+                f"other data: {claim.data_id} in the signature, {ids.data} in the files"
+            )
+        return tuple(differences), ()
+    if claim.metric_id:
+        if signature_id(_without_data_id(scores)) == claim.metric_id:
+            return (), (unidentified,)
         return (
-            f"the short signature #{claim.digest} is not that of these files: sentences, "
+            f"the short signature #{claim.metric_id} is not that of these files: sentences, "
             "references, parameters, seed or the version of Errata differ; the full signature "
             "tells which",
         ), ()
     if not claim.facts:
         return (), ("the signature names no facts: the value alone was compared",)
-    said, found = _by_name(claim.facts), _by_name(scores.context)
+    # Versions before data had ids named the tokeniser only where texts were not as they are.
+    said, found = {"tokens": "as_is"} | facts_by_name(claim.facts), facts_by_name(scores.context)
+    remarks = []
+    if "digest" not in said:
+        del found["digest"]
+        remarks.append(unidentified)
     differences = [
         f"{name}: {_quoted(said, name)} in the signature, {_quoted(found, name)} in the files"
         for name in dict.fromkeys((*said, *found))
         if name not in (*_DRAWN, "errata") and said.get(name) != found.get(name)
     ]
-    remarks = []
     if said.get("errata", __version__) != __version__:
         remarks.append(f"computed by errata {said['errata']}, recomputed by {__version__}")
     return tuple(differences), tuple(remarks)
@@ -355,21 +368,31 @@ def _quoted(facts: dict[str, str], name: str) -> str:
     return "not" if name not in facts else facts[name] or "yes"
 
 
+def _without_data_id(scores: Scores) -> str:
+    """Return a signature as it was written before signatures identified their data."""
+    new = ("digest:", "tokens:as_is")
+    tokens = [fact for fact in scores.context if fact.startswith("tokens:") and fact not in new]
+    others = [f for f in scores.context if not f.startswith(("tokens:", "digest:"))]
+    at = next(i for i, fact in enumerate(others) if fact.startswith("references:")) + 1
+    at += any(fact.startswith("skip_sentences:") for fact in others)
+    return " | ".join((scores.scorer, *others[:at], *tokens, *others[at:]))
+
+
 def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
     """The facts of a score with the resamples and the seed that were claimed beside it.
 
-    They decide no score. Of a short signature they are the usual ones under which it is right.
+    They decide no score. Of an old short signature they are the usual ones under which it is right.
     """
     *facts, version = (f for f in scores.context if f.partition(":")[0] not in _DRAWN)
-    if not claim.digest:
-        said = _by_name(claim.facts)
+    if not claim.metric_id:
+        said = facts_by_name(claim.facts)
         drawn = (f"{name}:{said[name]}" for name in _DRAWN if name in said)
         return (*facts, *drawn, version)
-    for resamples in _USUAL_RESAMPLES:
+    for resamples in () if claim.data_id else _USUAL_RESAMPLES:
         for kind in KINDS[1:]:
             usual = (f"resamples:{resamples}", "seed:0", f"bootstrap:{kind}") if resamples else ()
             context = (*facts, *usual, version)
-            if signature_id(" | ".join((scores.scorer, *context))) == claim.digest:
+            if signature_id(_without_data_id(replace(scores, context=context))) == claim.metric_id:
                 return context
     return scores.context
 

@@ -22,6 +22,7 @@ from errata.core.errors import InputError, MissingExtraError
 from errata.core.parameters import name_in
 from errata.core.stats import Floats, Ints
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
+from errata.data.digest import corpus_digest
 from errata.edits import with_edits
 from errata.metrics import METRICS, gleu, parse
 from errata.metrics.base import Metric, join_counts
@@ -35,7 +36,7 @@ from errata.scoring.accumulator import (
 )
 from errata.scoring.evaluate import evaluate, evaluate_batches, score_parts
 from errata.scoring.resampling import LIMITS, BootstrapLimits
-from errata.scoring.results import Facts
+from errata.scoring.results import Facts, covered_by
 from errata.testing import example_corpus, example_systems
 from tiny_encoder import LEARNED
 from variants import ENCODED, VARIANTS
@@ -95,6 +96,13 @@ def part_of(metric: Metric, start: int, stop: int) -> tuple[list[Floats], Facts]
     return counts[0], facts
 
 
+def facts_of_all(metric: Metric, facts: Sequence[Facts]) -> Facts:
+    """The facts of all parts, with the digest that only the whole has."""
+    covered = covered_by(metric)
+    digests = {covered: corpus_digest(corpus_for(metric)[0], covered)}
+    return replace(reduce(add, facts), digests=digests)
+
+
 def corpus_for(metric: Metric, tiles: int = TILES) -> tuple[Corpus, list[Hypotheses]]:
     """Return the corpus; a file of weights covers one annotator."""
     corpus, systems = tiled(tiles)
@@ -131,7 +139,7 @@ def of_parts(text: str, cuts: Sequence[int], limits: BootstrapLimits) -> Scores:
             [join_counts([nothing, *(each[s] for each in counts[a:b])]) for a, b in ends]
             for s in range(3)
         ]
-    together = reduce(add, facts)
+    together = facts_of_all(metric, facts)
     with enumerating(limits):
         scores = score_parts(metric, together.systems, together, parts, resamples=20, limits=limits)
     alone = [sentences_of(metric, each) for each in settle_parts(metric, parts)]
@@ -248,7 +256,7 @@ def test_kind_of_bootstrap_that_is_asked_for(text: str, kind: str) -> None:
     wanted = evaluate(text, *tiled(TILES), guard=False, **drawn)
     assert f"bootstrap:{kind}" in wanted.context
     metric, counts, facts = counted(text)
-    together = reduce(add, facts)
+    together = facts_of_all(metric, facts)
     parts = [[each[s] for each in counts] for s in range(3)]
     assert_same(score_parts(metric, together.systems, together, parts, **drawn), wanted)
 
@@ -369,7 +377,7 @@ def test_skipped_sentences_keep_their_places() -> None:
     second = Facts.of([], corpus.without_sentences(0, 3), [systems[0].without_sentences(0, 3)])
     together = first + second
     assert together.skipped == (1, 4, 7)
-    assert together.corpus_facts[0] == "sentences:5"
+    assert together.sentences == 5
 
 
 def test_parts_must_fit() -> None:

@@ -424,7 +424,8 @@ def reduce_counts(given: ReduceOptions) -> None:
 
     folder = given.run.open()
     manifest = planned_run(folder)
-    _finish(folder, manifest, EngineSettings(), given.display, given.confidence, counting=False)
+    settings = EngineSettings(storage=given.run.storage)
+    _finish(folder, manifest, settings, given.display, given.confidence, counting=False)
 
 
 @command.command("sentences", epilog="Example:  errata scale sentences --run big")
@@ -440,7 +441,8 @@ def write_sentence_scores(given: FolderOptions) -> None:
 
     folder = given.run.open()
     with ProgressBar("tables") as progress:
-        written = write_sentences(folder, planned_run(folder), progress=progress)
+        run, storage = planned_run(folder), given.run.storage
+        written = write_sentences(folder, run, storage=storage, progress=progress)
     emit(written_table(written), given.display)
 
 

@@ -29,8 +29,9 @@ class Corpus:
     references of a sentence are sorted by annotator. All batches made through one corpus share its
     vocabulary. ``kept`` names the annotators where the references of others were left out;
     ``skipped`` are the sentences left out of the ``whole``, by their place there; ``tokens`` names
-    the tokeniser of its texts; ``first`` is the number of sentences before it, where it is a part
-    of a larger corpus; ``documents`` name the document of each sentence, where known;
+    the tokeniser of its texts, and ``raw`` is the corpus before these were tokenised; ``first`` is
+    the number of sentences before it, where it is a part of a larger corpus; ``documents`` name the
+    document of each sentence, where known;
     ``tokenised_edits`` says that the file has its corrections tokenised as I-measure wants them.
     Values computed from a corpus are kept with it (`derived`).
 
@@ -49,6 +50,7 @@ class Corpus:
     skipped: tuple[int, ...] = field(default=(), kw_only=True)
     tokens: str = field(default="as_is", kw_only=True)
     whole: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
+    raw: Corpus | None = field(default=None, kw_only=True, repr=False, compare=False)
     first: int = field(default=0, kw_only=True, repr=False, compare=False)
     documents: tuple[str, ...] = field(default=(), kw_only=True, repr=False, compare=False)
     tokenised_edits: bool = field(default=False, kw_only=True, repr=False)
@@ -140,6 +142,7 @@ class Corpus:
             documents=self.documents[which],
             skipped=(),
             whole=None,
+            raw=self.raw and self.raw[which],
             first=0,
             checked=True,
         )
@@ -241,7 +244,10 @@ class Corpus:
             return kept or (Reference(annotators[0], (), implied=True),)
 
         return replace(
-            self, references=tuple(map(keep, self.references)), kept=tuple(sorted(set(annotators)))
+            self,
+            references=tuple(map(keep, self.references)),
+            kept=tuple(sorted(set(annotators))),
+            raw=self.raw and self.raw.keep_annotators(*annotators),
         )
 
     def without_sentences(self, *sentences: int) -> Corpus:
@@ -265,6 +271,7 @@ class Corpus:
             documents=tuple(self.documents[i] for i in stay) if self.documents else (),
             skipped=tuple(i for i in range(len(before)) if i not in left),
             whole=before,
+            raw=self.raw and self.raw.without_sentences(*sentences),
         )
 
     def number(self, sentence: int) -> int:

@@ -291,17 +291,13 @@ def parallel_corpus(
     numbers = range(before + 1, before + len(sources) + 1)
     by = None if cut.name == AS_IS else cut.name
     odd: list[Finding] = []
+    corpus = _corpus_of_texts(sources, sets, missing, name)
     if by is not None:
         odd = check_characters(sources, paths[0], numbers=numbers)
         sources = tuple(map(cut, sources))
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
-    columns = [
-        [None if text == missing else Reference(k, text=text) for text in texts]
-        for k, texts in enumerate(sets)
-    ]
-    rows = zip(*columns, strict=True) if columns else [()] * len(sources)
-    references = tuple([tuple([r for r in row if r is not None]) for row in rows])
-    corpus = Corpus(tuple(sources), references, name, tokens=cut.signature)
+        tokenised = _corpus_of_texts(sources, sets, missing, name)
+        corpus = replace(tokenised, tokens=cut.signature, raw=corpus)
     shown = source_letters(corpus)
     if by is None:
         odd = check_characters(sources, paths[0], numbers=numbers, shown=shown)
@@ -320,6 +316,18 @@ def _fill_missing(
     if len(lines) != len(sources):
         return lines
     return [s if line == missing else line for s, line in zip(sources, lines, strict=True)]
+
+
+def _corpus_of_texts(
+    sources: Sequence[str], sets: Sequence[Sequence[str]], missing: str | None, name: str
+) -> Corpus:
+    """Return the corpus of parallel texts; a line that is ``missing`` is no reference."""
+    columns = [
+        [None if text == missing else Reference(k, text=text) for text in texts]
+        for k, texts in enumerate(sets)
+    ]
+    rows = zip(*columns, strict=True) if columns else [()] * len(sources)
+    return Corpus(tuple(sources), tuple([tuple([r for r in row if r]) for row in rows]), name)
 
 
 def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:

@@ -181,7 +181,7 @@ def tokenise_corpus(
         ),
     )
     sources = tuple(map(cut, corpus.sources))
-    return replace(corpus, sources=sources, references=references, tokens=cut.signature)
+    return replace(corpus, sources=sources, references=references, tokens=cut.signature, raw=corpus)
 
 
 def _number_of_edits(references: Sequence[Sequence[Reference]]) -> int:

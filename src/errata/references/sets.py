@@ -16,6 +16,7 @@ import numpy as np
 
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
+from errata.core.signatures import DATA_FACTS
 from errata.core.stats import Progress, Seed, seed_name
 from errata.data import Corpus, Hypotheses, Reference, Scores
 from errata.io.corpus import CorpusFiles, read_reference_set
@@ -165,7 +166,7 @@ class SetScores:
             fact
             for fact in self.scores[0].context
             if all(fact in scores.context for scores in self.scores)
-            and not fact.startswith(("sentences:", "references:", "skip_sentences:"))
+            and fact.partition(":")[0] not in ("tokens", *DATA_FACTS)
         ]
         return " | ".join((repr(self.metric), *other)) + "; " + "; ".join(facts)
 

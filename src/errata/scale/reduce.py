@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from errata.core.errors import InputError
 from errata.core.registry import plugin_errors
 from errata.core.stats import Floats, Progress
 from errata.data import Scores
+from errata.data.digest import Covered, DataDigest
 from errata.io.storage import Folder
 from errata.io.stored_scores import (
     SENTENCE_TABLE,
@@ -22,8 +24,9 @@ from errata.io.stored_scores import (
     write_sentence_table,
 )
 from errata.metrics import Metric, parse
-from errata.scale.manifest import Manifest, PlannedSet, Task
+from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal
 from errata.scale.shard_job import (
+    RECORDS,
     RESULT,
     CountFile,
     DamagedFileError,
@@ -35,12 +38,13 @@ from errata.scale.shard_job import (
     folder_of,
     read_count_file,
     read_record,
+    read_scored_corpus,
     record_name,
     run_status,
 )
 from errata.scoring.accumulator import Accumulator, CountParts, sentence_scores, settle_parts
 from errata.scoring.evaluate import FlatParts, score_parts
-from errata.scoring.results import Facts, whole_context
+from errata.scoring.results import Facts, covered_by, whole_context
 
 KNOWN = 20_000  # files whose entries in records are kept in memory: a few megabytes
 
@@ -91,8 +95,11 @@ class SetCounts:
         record = self.record(task)
         return _Known(record.files, record.left_out, record.facts is None)
 
-    def facts(self) -> Facts:
-        """What signatures need to know of all shards; of damaged records the first is raised."""
+    def facts(self, storage: Mapping[str, Any] | None = None) -> Facts:
+        """What signatures need to know of all shards; of damaged records the first is raised.
+
+        The sources and references are read once more, for their digest.
+        """
         found: Facts | None = None
         for task in self.tasks:
             own = self.record(task).facts  # None where the shard is empty
@@ -100,6 +107,24 @@ class SetCounts:
                 found = own if found is None else found + own
         if found is None:
             raise InputError(f"{self.set.name} is empty", remedy="give at least one sentence")
+        return replace(found, digests=self._digests(storage or {}))
+
+    def _digests(self, storage: Mapping[str, Any]) -> dict[Covered, str]:
+        """Return the digests of the data; they are kept beside the records."""
+        key = [self.manifest.digest, self.left_out()]
+        name = f"{RECORDS}/data-{self.manifest.sets.index(self.set):04d}.json"
+        with suppress(FileNotFoundError, InputError, KeyError, ValueError):
+            kept = unseal(self.folder.read_file(name))
+            if kept["of"] == key:
+                return dict(kept["digests"])
+        metrics = map(parse, self.manifest.wanted.metrics)
+        digests = {covered: DataDigest(covered) for covered in map(covered_by, metrics)}
+        for task in self.tasks:
+            for corpus in read_scored_corpus(task, self.known(task).left_out, storage):
+                for digest in digests.values():
+                    digest.add(corpus)
+        found = {covered: digest.hexdigest() for covered, digest in digests.items()}
+        self.folder.write(seal({"of": key, "digests": found}), name)
         return found
 
     def blocks(self) -> FlatParts | None:
@@ -180,7 +205,11 @@ class SystemCounts:
 
 
 def reduce_run(
-    folder: Folder, manifest: Manifest, *, progress: Progress | None = None
+    folder: Folder,
+    manifest: Manifest,
+    *,
+    storage: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> tuple[RunScores, ...]:
     """The scores of every metric on every test set, written to ``result.json``.
 
@@ -199,7 +228,7 @@ def reduce_run(
     sets = []
     for each in manifest.sets:
         counts = SetCounts(folder, manifest, each)
-        facts, signed = counts.facts(), counts.signed
+        facts, signed = counts.facts(storage), counts.signed
         scores = []
         for m, text in enumerate(manifest.wanted.metrics):
             metric = parse(text)
@@ -255,7 +284,11 @@ SENTENCES = "sentences"
 
 
 def write_sentences(
-    folder: Folder, manifest: Manifest, *, progress: Progress | None = None
+    folder: Folder,
+    manifest: Manifest,
+    *,
+    storage: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, int]:
     """Write ``sentences/SET/METRIC/SYSTEM.parquet`` in the folder of a run that was counted.
 
@@ -270,7 +303,7 @@ def write_sentences(
         for each in manifest.sets:
             counts = SetCounts(folder, manifest, each)
             # Each of these reads all records.
-            facts, signed, gone = counts.facts(), counts.signed, {*counts.left_out()}
+            facts, signed, gone = counts.facts(storage), counts.signed, {*counts.left_out()}
             for m in range(len(manifest.wanted.metrics)):
                 for name, sentences in _write_tables(counts, m, facts, signed, gone):
                     written[name] = sentences

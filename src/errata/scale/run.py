@@ -216,7 +216,7 @@ def finish_run(
                 if progress is not None:
                     progress(done, len(manifest.tasks))
         try:
-            sets = reduce_run(folder, manifest, progress=reducing)
+            sets = reduce_run(folder, manifest, storage=settings.storage, progress=reducing)
         except DamagedFileError as error:
             if said is not None:
                 said(f"{error.path}: {error.problem}; its shard is counted again")

@@ -10,6 +10,7 @@ import hashlib
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -165,6 +166,25 @@ def count_range(
             if part.documents and manifest.wanted.bootstrap == "blocks":
                 beside["blocks"] = document_blocks(part.documents)[:, None]
             yield CountedPart(counts, facts, beside)
+
+
+def read_scored_corpus(
+    task: Task, left_out: Sequence[int], storage: Mapping[str, Any]
+) -> Iterator[Corpus]:
+    """Yield the sources and references of a shard without the sentences that were left out.
+
+    ``left_out`` are their places in the test set. What reading warns of was said while counting.
+    """
+    inputs = replace(task.set.inputs, outputs=(), guard=False, storage=storage)
+    pieces = {role: each for role, each in task.shard.pieces.items() if role in inputs.roles}
+    gone = {place - task.shard.first for place in left_out}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        at = 0
+        for corpus, _ in read_shard(replace(task.shard, pieces=pieces), inputs):
+            for low, high in _stretches_between(at, at + len(corpus), gone):
+                yield _slice_batch(corpus, (), low - at, high - at)[0]
+            at += len(corpus)
 
 
 def _batch_size(manifest: Manifest, task: Task) -> int:

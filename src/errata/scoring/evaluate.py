@@ -16,6 +16,7 @@ from errata.core.parallel import circles_left, parallel_map
 from errata.core.registry import plugin_errors
 from errata.core.stats import BLOCK, Floats, Ints, Progress, Seed, bootstrap_weights
 from errata.data import Corpus, Hypotheses, Scores
+from errata.data.digest import DataDigest
 from errata.metrics import METRICS, parse
 from errata.metrics.base import Metric, join_counts
 from errata.scoring.accumulator import (
@@ -40,7 +41,14 @@ from errata.scoring.resampling import (
     document_blocks,
     resample,
 )
-from errata.scoring.results import Facts, build_scores, corpus_facts, different_draws, drawn_facts
+from errata.scoring.results import (
+    Facts,
+    build_scores,
+    corpus_facts,
+    covered_by,
+    different_draws,
+    drawn_facts,
+)
 
 if TYPE_CHECKING:
     from errata.io.shards.counts import CountSpool, SpooledParts
@@ -149,7 +157,7 @@ def _scores_of(
         [totals for totals, _ in together],
         resampled,
         drawn_facts(resamples, rng, kind, documents=bool(corpus.documents)),
-        described._replace(context=(*described.context, *corpus_facts(corpus))),
+        described._replace(context=(*described.context, *corpus_facts(corpus, covered_by(metric)))),
         corpus.skipped,
         alone,
     )
@@ -223,16 +231,15 @@ def score_parts(
     their documents are known (`errata.scoring.resampling.document_blocks`). Corpora of at most
     ``limits.held`` sentences are put together, system by system.
 
-    >>> from errata import Corpus, Hypotheses, evaluate
+    >>> from errata import Corpus, Hypotheses
     >>> from errata.metrics import parse
     >>> from errata.scoring.accumulator import count_part
     >>> corpus = Corpus.from_texts(["He go home .", "Fine ."], [["He goes home .", "Fine ."]])
     >>> outputs, m2 = Hypotheses("A", ("He goes home .", "Very fine .")), parse("m2")
     >>> counted = [count_part([m2], corpus[i : i + 1], [outputs[i : i + 1]]) for i in range(2)]
     >>> parts = [[counts[0][0] for counts, _ in counted]]
-    >>> scores = score_parts(m2, ["A"], counted[0][1] + counted[1][1], parts)
-    >>> scores, scores.signature == evaluate(m2, corpus, outputs).signature
-    (<Scores 'm2': A 0.5556>, True)
+    >>> score_parts(m2, ["A"], counted[0][1] + counted[1][1], parts)
+    <Scores 'm2': A 0.5556>
     """
     if not facts.sentences:
         raise InputError("the corpus is empty", remedy="give at least one sentence")
@@ -394,6 +401,7 @@ def evaluate_batches(
     for metric in metrics:
         check_divisible(metric)
     facts: Facts | None = None
+    digests = {covered: DataDigest(covered) for covered in map(covered_by, metrics)}
     from errata.io.shards.counts import CountSpool
 
     with CountSpool() as spool:
@@ -401,6 +409,8 @@ def evaluate_batches(
         for corpus, systems in _sweep_batches(batches):
             counted, found = count_part(metrics, corpus, systems, guard=guard, threads=threads)
             facts = found if facts is None else facts + found
+            for digest in digests.values():
+                digest.add(corpus)
             rows.add(counted, facts.sentences)
             if bootstrap == "blocks":
                 rows.add_documents(corpus)
@@ -408,6 +418,7 @@ def evaluate_batches(
                 read(facts.sentences)
         if facts is None:
             raise InputError("the corpus is empty", remedy="give at least one sentence")
+        facts = replace(facts, digests={name: each.hexdigest() for name, each in digests.items()})
         return [
             score_parts(
                 metric,

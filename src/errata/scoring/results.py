@@ -17,6 +17,7 @@ from errata.core.errors import InputError
 from errata.core.registry import origin
 from errata.core.stats import Floats, Ints, Seed, seed_name
 from errata.data import Corpus, Hypotheses, Scores
+from errata.data.digest import Covered, corpus_digest
 from errata.io.slices import skip_signature
 from errata.metrics import METRICS
 from errata.metrics.base import Description, Metric, MetricFacts, add_facts
@@ -97,15 +98,27 @@ def drawn_facts(
     return (f"resamples:{resamples}", f"seed:{seed_name(rng)}", f"bootstrap:{kind}{of}")
 
 
-def corpus_facts(corpus: Corpus) -> tuple[str, ...]:
-    """What every signature says of a corpus: its size, references, and how it was read."""
+def corpus_facts(corpus: Corpus, covered: Covered = "references") -> tuple[str, ...]:
+    """Return what every signature says of a corpus: its digest, its size and how it was read."""
     sizes = corpus.edits.sizes
     return signature_facts(
-        len(corpus), int(sizes.min()), int(sizes.max()), corpus.kept, corpus.skipped, corpus.tokens
+        corpus_digest(corpus, covered),
+        len(corpus),
+        int(sizes.min()),
+        int(sizes.max()),
+        corpus.kept,
+        corpus.skipped,
+        corpus.tokens,
     )
 
 
+def covered_by(metric: Metric) -> Covered:
+    """Return what the digest covers: sources alone where the metric needs no references."""
+    return "sources" if metric.columns == "none" else "references"
+
+
 def signature_facts(
+    digest: str,
     sentences: int,
     fewest: int,
     most: int,
@@ -115,16 +128,19 @@ def signature_facts(
 ) -> tuple[str, ...]:
     """Return the facts that every signature has, from a corpus's size and settings.
 
-    >>> signature_facts(1312, 2, 3)
-    ('sentences:1312', 'references:2-3')
+    A ``digest`` that is not known is left out.
+
+    >>> signature_facts("59cd76e3", 1312, 2, 3)
+    ('tokens:as_is', 'digest:59cd76e3', 'sentences:1312', 'references:2-3')
     """
     whose = f" of annotator {','.join(map(str, kept))}" if kept else ""
     spread = f"-{most}" if most > fewest else ""
     return (
+        f"tokens:{tokens}",
+        *((f"digest:{digest}",) if digest else ()),
         f"sentences:{sentences}",
         f"references:{fewest}{spread}{whose}",
         *skip_signature(skipped),
-        *((f"tokens:{tokens}",) if tokens != "as_is" else ()),
     )
 
 
@@ -137,7 +153,8 @@ class Facts:
 
     ``fewest`` and ``most`` are numbers of references, ``parts`` counts those that have sentences.
     Sentences that were ``skipped`` are numbered in the text of the part with them. ``by_metric``
-    are the facts of metrics (`Metric.facts`), by signature.
+    are the facts of metrics (`Metric.facts`), by signature. ``digests``, by what they cover, are
+    those of the whole corpus, and are set when all parts are read.
     """
 
     systems: tuple[str, ...]
@@ -149,6 +166,7 @@ class Facts:
     skipped: tuple[int, ...] = ()
     parts: int = 0
     by_metric: Mapping[str, MetricFacts] = field(default_factory=dict)
+    digests: Mapping[Covered, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, metrics: Sequence[Metric], corpus: Corpus, systems: Sequence[Hypotheses]) -> Facts:
@@ -195,17 +213,19 @@ class Facts:
             },
         )
 
-    @property
-    def corpus_facts(self) -> tuple[str, ...]:
-        """What every signature says of a corpus (see `errata.scoring.evaluate.corpus_facts`)."""
-        return signature_facts(
-            self.sentences, self.fewest, self.most, self.kept, self.skipped, self.tokens
-        )
-
     def describe(self, metric: Metric) -> Description:
         """What the metric describes of all parts, with the facts of the corpus."""
         described = metric.describe(self.by_metric[repr(metric)])
-        return described._replace(context=(*described.context, *self.corpus_facts))
+        facts = signature_facts(
+            self.digests.get(covered_by(metric), ""),
+            self.sentences,
+            self.fewest,
+            self.most,
+            self.kept,
+            self.skipped,
+            self.tokens,
+        )
+        return described._replace(context=(*described.context, *facts))
 
     def to_json(self) -> dict[str, Any]:
         """The facts as what JSON holds."""
