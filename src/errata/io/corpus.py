@@ -364,7 +364,7 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
 
 
 def corrected_text(
-    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool
+    file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool = False
 ) -> tuple[str, ...]:
     """The sentences as one annotator corrected them (first alternatives).
 
