@@ -181,6 +181,14 @@ def test_workers_have_the_same_errata(client: Any, monkeypatch: pytest.MonkeyPat
         executors._same_versions(FakeClient("tcp://b"), "tcp://a")
 
 
+def test_certificates_go_to_dask() -> None:
+    security = executors._security(("ca.pem", "our.pem", "key.pem"))
+    found = security.get_tls_config_for_role("client")
+    assert [found[name] for name in ("ca_file", "cert", "key")] == ["ca.pem", "our.pem", "key.pem"]
+    assert security.require_encryption
+    assert executors._security(None) is None
+
+
 def test_lost_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "LOOK_SECONDS", 0.0)
     with pytest.raises(InputError, match=r"scheduler of Dask was lost: .*closed; run the same"):

@@ -21,7 +21,10 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"repeats": -0.1}, "a share"),
     ({"repeats": 0.3, "controls": 0.3}, "less than half"),
     ({"judges": 0}, "from 1"),
-    ({"lease": 10}, "from 60"),
+    *(({name: 0}, "from 1") for name in ("judges_per_item", "distance", "slots", "looks")),
+    *(({name: 0}, "from 1") for name in ("attempts", "sample", "rankings", "margin")),
+    *(({name: -1}, "from 0") for name in ("context", "seed")),
+    ({"lease": 59}, "from 60"),
     ({"quota": 0}, "from 1"),
     ({"hours": -1.0}, "above 0"),
     ({"quota": 1_000_001}, "give 1000000 at most"),
@@ -69,6 +72,10 @@ def test_designs_survive_being_stored() -> None:
         Design(kind="score", scales=(Scale("fluency", 0, 4, ("bad", "good")),), margin=2),
         Design(kind="correct", instructions=("minimal", "fluency"), slots=2, judges=4),
         Design(kind="pair", policy="adaptive", until=("A>B", "clusters=3"), block="3 of 5"),
+        # The least and the largest numbers that are taken.
+        Design(outputs=2, repeats=0.25, controls=0.25, margin=1, sample=1, quota=1, lease=60),
+        Design(outputs=9, rankings=1, context=0, looks=1, attempts=1, alpha=0.5, block="5 of 5"),
+        Design(quota=1_000_000, money=1e12, rate=1e12, overlap=1.0, pass_mark=1.0, distance=1),
     ):
         assert design_of(json.loads(json.dumps(design.to_json()))) == design
 

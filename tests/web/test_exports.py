@@ -202,10 +202,17 @@ def test_page_has_what_was_done_and_said(make_sqlite: Make) -> None:
     made.clock.now += 50_000
     made.submit(1, task, "A", comment="hm", active_ms=40_100)
     made.submit(1, task, revision=2, skip="other", comment="no idea", active_ms=45_300)
-    made.submit(1, made.claim(), "A")
+    for answer in ("A", "equal"):
+        made.submit(1, made.claim(), answer)
+    met = page_part(made, "ranking")["tables"][2]["rows"]
+    assert [row["cells"] for row in met] == [
+        ["S1", "", "1", "1"],
+        ["S0", "1", "", "0"],
+        ["S3", "1", "0", ""],
+    ]
     (row,) = page_part(made, "judges")["tables"][0]["rows"]
     *counts, _, _, _, last = row["cells"]
-    assert (counts, last) == (["j0", "active", "1", "1", "42.7"], "1970-01-01 00:17:30")
+    assert (counts, last) == (["j0", "active", "2", "1", "42.7"], "1970-01-01 00:17:30")
     _, said, parked = page_part(made, "items")["tables"]
     assert [row["cells"][2:] for row in said["rows"]] == [
         ["j0", "other", "no idea"],
@@ -213,12 +220,12 @@ def test_page_has_what_was_done_and_said(make_sqlite: Make) -> None:
     ]
     assert parked["rows"] == []
     assert page_part(made, "status")["figures"] == [
-        ["Done", "1 of 52", "2 %"],
-        ["Last hour", "3", "answers, changes among them"],
+        ["Done", "2 of 52", "4 %"],
+        ["Last hour", "4", "answers, changes among them"],
         ["A task takes", "43 s", "median of active time"],
         ["Still to do", "0.6 h", "of judges"],
         ["Skipped", "1", ""],
-        ["Cost so far", "23.72", "at 2000 an hour"],
+        ["Cost so far", "47.44", "at 2000 an hour"],
     ]
 
 
