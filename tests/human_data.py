@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from errata.data import Judgment
 from errata.human import Comparisons, compare
-from errata.io.judgments import read_judgments, read_outputs
+from errata.io.judgments import read_judgments, read_outputs_by_system
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -41,7 +41,9 @@ def sakaguchi_file(name: str) -> Path:
 @cache
 def submissions() -> dict[str, tuple[str, ...]]:
     return dict(
-        read_outputs(data_file("grammatical/evaluation/*/data/original/official_submissions"))
+        read_outputs_by_system(
+            data_file("grammatical/evaluation/*/data/original/official_submissions")
+        )
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from errata.core.errors import InputError
-from errata.io.files import checked_lines
+from errata.io.files import scan_lines
 from errata.io.m2 import M2File, parse_m2
 
 REST = "REQUIRED|||-NONE-|||"
@@ -118,7 +118,7 @@ def m2_texts(draw: st.DrawFn) -> str:
 
 
 def by_lines(text: str, path: str = "<text>", *, first_line: int = 1, **asked: Any) -> M2File:
-    lines, findings = checked_lines(text, path, first_line=first_line)
+    lines, findings = scan_lines(text, path, first_line=first_line)
     file = parse_m2(lines, path, first_line=first_line, **asked)
     return replace(file, findings=(*findings, *file.findings))
 

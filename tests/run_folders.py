@@ -16,7 +16,7 @@ from errata.datasets.load import SAMPLE_SYSTEMS, sample_file
 from errata.io import read_corpus, read_hypotheses
 from errata.io.corpus import CorpusFiles
 from errata.io.shards.inputs import Shard
-from errata.io.shards.plan import _plan, _Wanted
+from errata.io.shards.plan import _plan_texts, _Wanted
 from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.scale.executors import EngineSettings
@@ -192,6 +192,6 @@ def result_of(place: Path) -> bytes:
 def cut_shards(inputs: CorpusFiles, cuts: Iterable[int]) -> tuple[Shard, ...]:
     """Cut inputs before these sentences, from 0; one that is there twice makes an empty shard."""
     numbers = sorted(cuts)
-    return _plan(
+    return _plan_texts(
         inputs, lambda first: _Wanted(given=deque(n - first for n in numbers if n >= first)), None
     )

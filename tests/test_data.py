@@ -24,7 +24,7 @@ from errata.data import (
     apply_edits,
     short_names,
 )
-from errata.io.m2 import scan_m2_text
+from errata.io.m2 import read_m2_text
 from errata.scoring.evaluate import evaluate
 
 sentences = st.lists(st.text(alphabet="ab é", max_size=12), max_size=6)
@@ -152,10 +152,10 @@ M2_TEXT = (
     "corpus",
     [
         Corpus.from_texts(["He go ."], [["He goes ."], ["He went ."]], name="texts"),
-        scan_m2_text(M2_TEXT, name="read").corpus,
-        scan_m2_text(M2_TEXT).corpus[1:].starting_at(1).in_documents(["letter"]),
-        scan_m2_text(M2_TEXT).corpus.without_sentences(0),
-        scan_m2_text(M2_TEXT).corpus.keep_annotators(1),
+        read_m2_text(M2_TEXT, name="read").corpus,
+        read_m2_text(M2_TEXT).corpus[1:].starting_at(1).in_documents(["letter"]),
+        read_m2_text(M2_TEXT).corpus.without_sentences(0),
+        read_m2_text(M2_TEXT).corpus.keep_annotators(1),
     ],
 )
 def test_corpora_can_be_copied_and_sent_elsewhere(corpus: Corpus) -> None:
@@ -291,7 +291,7 @@ def test_hypotheses_can_be_copied_and_sent_elsewhere() -> None:
 
 
 def test_other_sources_take_the_place_of_those_that_were_read() -> None:
-    corpus = scan_m2_text("S He go .\n\nS I\n").corpus
+    corpus = read_m2_text("S He go .\n\nS I\n").corpus
     other = replace(corpus, sources=("a", "b"))
     assert (other.sources, len(other)) == (("a", "b"), 2)
     assert corpus.without_sentences(0).sources == ("I",)

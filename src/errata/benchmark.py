@@ -211,7 +211,7 @@ def _judged(
         systems = tuple(system.without_sentences(*places) for system in systems)
         judgments = None if judgments is None else skip_judgments(judgments, skipped)
         ratings = None if ratings is None else drop_sentences(ratings, skipped)
-        origin = (*origin, skipped.fact)
+        origin = (*origin, skipped.signature_fact)
     if judgments is not None:
         comparisons = compare(list(judgments), origin=origin)
     else:

@@ -277,10 +277,10 @@ def count_text_logs(
     columns = None if marks is None else LogColumns(marks, slices)
     inputs = CorpusFiles(source=source, outputs=(("output", output),))
     for corpus, (system,) in stream_batches(inputs):
-        beside = {} if columns is None else columns.take(len(corpus))
+        beside = {} if columns is None else columns.take_rows(len(corpus))
         yield count_logs(corpus.sources, system.sentences, **beside, extractor=extractor)
     if columns is not None:
-        columns.finish()
+        columns.refuse_more_rows()
 
 
 def count_parquet_logs(

@@ -147,4 +147,4 @@ def test_a_long_list_is_signed_by_a_digest() -> None:
     (one,), (other,) = skip_signature(range(0, 100, 2)), skip_signature(range(0, 102, 2))
     assert one.startswith("skip_sentences:50 @")
     assert one.split("@") != other.split("@")
-    assert read_skipped("2,1,3-3").fact == "skip_sentences:1-3"
+    assert read_skipped("2,1,3-3").signature_fact == "skip_sentences:1-3"

@@ -17,7 +17,7 @@ from command import errata
 from errata.data import Corpus, Hypotheses
 from errata.datasets import sample_corpus, sample_systems
 from errata.io.checks.alignment import check_alignment
-from errata.io.checks.damage import check_container, check_edit_offsets
+from errata.io.checks.damage import check_edit_offsets, check_plain_text
 
 OURS = ("quoted-lines", "prefix", "columns", "case", "cut-lines", "normalisation", "refusal")
 SORRY = "I'm sorry, but I can't help with that ."
@@ -157,7 +157,7 @@ def test_containers_are_refused_in_every_role(what: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("lines", TEXTS)
 def test_texts_are_no_containers(lines: list[str]) -> None:
-    assert check_container(lines, "text") == []
+    assert check_plain_text(lines, "text") == []
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,12 +20,12 @@ from errata.io.judgments import (
     parse_jsonl,
     read_judgment_files,
     read_judgments,
-    read_outputs,
+    read_outputs_by_system,
     render_jsonl,
     write_judgments,
 )
 from errata.io.judgments.appraise import parse_appraise, render_appraise
-from errata.io.judgments.checks import fit_labels, require_fit
+from errata.io.judgments.checks import compare_labels_with_outputs, require_labels_match_outputs
 from errata.io.judgments.pairwise import parse_pairwise, render_pairwise
 from errata.io.judgments.sheets import parse_mturk
 from human_data import data_file, grundkiewicz, judgments, sakaguchi_file, submissions
@@ -381,7 +381,7 @@ def test_sakaguchi_systems_are_never_used_unnoticed() -> None:
         relabelled = list(
             read_judgments(path, statuses=approved, labels="text", outputs=submissions())
         )
-    fit = fit_labels(relabelled, submissions())
+    fit = compare_labels_with_outputs(relabelled, submissions())
     # The rest differ in blanks or quotation marks only, which the page did not keep apart.
     assert (fit.rankings, fit.fits[0], fit.fits[1]) == (588, 532, 66)
     with pytest.raises(InputError, match="needs the outputs"):
@@ -416,14 +416,22 @@ def test_outputs_that_cannot_tell_the_labels_are_warned_of() -> None:
     """Two outputs exchanged fit as well as two that are not."""
     sample = Path(errata.__file__).parent / "datasets" / "sample"
     file = sample / "judgments.jsonl"
-    exchanged = read_outputs(f"eager={sample / 'noisy.txt'}", f"noisy={sample / 'eager.txt'}")
+    exchanged = read_outputs_by_system(
+        f"eager={sample / 'noisy.txt'}", f"noisy={sample / 'eager.txt'}"
+    )
     with pytest.warns(
         DataWarning, match="in 0 of 183 rankings .* no output of cautious, fluent, nothing; give"
     ):
         list(read_judgments(file, outputs=exchanged))
     names = ("eager", "noisy", "cautious", "fluent", "nothing")
-    list(read_judgments(file, outputs=read_outputs(*(sample / f"{n}.txt" for n in names))))
-    list(read_judgments(file, outputs=read_outputs(*(sample / f"{n}.txt" for n in names[2:]))))
+    list(
+        read_judgments(file, outputs=read_outputs_by_system(*(sample / f"{n}.txt" for n in names)))
+    )
+    list(
+        read_judgments(
+            file, outputs=read_outputs_by_system(*(sample / f"{n}.txt" for n in names[2:]))
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -443,10 +451,10 @@ def test_how_many_labels_must_fit(here: int, after: int, message: str | None) ->
     shifted = Judgment("ann", 1, (("A",), ("B",), ("C",)), (1, 2, 3))
     found = [good] * here + [shifted] * after
     if message is None:
-        require_fit(found, texts, "x")
+        require_labels_match_outputs(found, texts, "x")
         return
     with pytest.raises(InputError, match=message):
-        require_fit(found, texts, "x")
+        require_labels_match_outputs(found, texts, "x")
 
 
 def test_files_of_judgments_are_read_as_such(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from rapidfuzz.distance import Indel
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import check_alignment, read_hypotheses, read_m2
-from errata.io.checks.alignment import similarity
-from errata.io.checks.text import check_characters, check_edits, check_gold_characters
+from errata.io.checks.alignment import line_similarity
+from errata.io.checks.text import check_characters, check_gold_characters, lint_edits
 from errata.io.corpus import parallel_corpus
 from errata.io.tokenisers import tokeniser
 from recorded import values
@@ -177,7 +177,7 @@ def test_from_where_a_text_is_another_s():
         for i in range(own):
             lines[i] = " ".join(w if rng.random() < 0.8 else "zzzz" for w in SOURCES[i].split())
         lines[own : own + elsewhere] = far[own : own + elsewhere]
-        gain = similarity(SOURCES, lines) - similarity(far, lines)
+        gain = line_similarity(SOURCES, lines) - line_similarity(far, lines)
         mean, errors = float(gain.mean()), float(gain.mean() / (gain.std() / len(gain) ** 0.5))
         related = errors > 2 and mean > 0.05
         seen.add((related, 1 + (errors > 2) + (errors > 3), mean > 0.05))
@@ -195,7 +195,7 @@ def test_similarity_is_that_of_rapidfuzz(longest: int, pairs: list[tuple[str, st
     wanted = [Indel.normalized_similarity(a[:longest], b[:longest]) for a, b in pairs]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("errata.io.checks.alignment.COMPARED", longest)
-        assert similarity(ours, theirs).tolist() == wanted
+        assert line_similarity(ours, theirs).tolist() == wanted
 
 
 def test_a_source_given_as_output_is_known_by_its_name_or_its_words(tmp_path):
@@ -227,7 +227,7 @@ def test_gold_edits_that_cannot_be_meant():
         *(Edit(2, 3, "c d", "X", ("c d",)), Edit(2, 3, "", "Um")),
     )
     corpus = Corpus(("", "a b c"), ((), (Reference(0, edits),)))
-    found = [f"{f.line} {f.code}" for f in check_edits(corpus, "gold", (1, 3))]
+    found = [f"{f.line} {f.code}" for f in lint_edits(corpus, "gold", (1, 3))]
     wanted = "identity-edit identity-edit double-space same-alternative unclear-deletion"
     assert found == ["1 empty-source", *(f"3 {code}" for code in wanted.split())]
 

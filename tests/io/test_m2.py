@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.io import read_corpus, read_m2, write_m2
-from errata.io.m2 import format_m2, parse_m2, scan_m2
+from errata.io.m2 import format_m2, parse_m2, read_m2_file
 from errata.metrics.imeasure import IMeasure
 
 REST = "REQUIRED|||-NONE-|||0"
@@ -126,7 +126,7 @@ X = f"|||X|||x|||{REST}\n"
 )
 def test_warnings_name_file_line_and_kind(file, text, line, code):
     path = file(text)
-    findings = scan_m2(path).findings
+    findings = read_m2_file(path).findings
     assert (findings[0].code, findings[0].line, findings[0].path) == (code, line, str(path))
     assert findings[0].severity == "warning"
     with pytest.warns(DataWarning) as caught:
@@ -160,7 +160,7 @@ def test_compatible_shares_the_edits_of_a_paragraph():
 
 
 def test_collect_goes_on_after_an_error(file):
-    checked = scan_m2(file(f"S a\nA 0 2{X}\nS b\nQ\n\nS c\nA 0 1{X}"), collect=True)
+    checked = read_m2_file(file(f"S a\nA 0 2{X}\nS b\nQ\n\nS c\nA 0 1{X}"), collect=True)
     assert [(f.severity, f.line) for f in checked.findings] == [("error", 2), ("error", 5)]
     assert checked.corpus.sources == ("a", "b", "c")
     assert checked.lines == (1, 4, 7)

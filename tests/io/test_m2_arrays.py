@@ -16,8 +16,8 @@ import errata.io.m2_arrays
 from errata.data import Corpus, Hypotheses
 from errata.data.edits import ReferenceTable
 from errata.io.checks.alignment import check_alignment
-from errata.io.checks.text import letters_in, source_letters
-from errata.io.m2 import M2File, scan_m2_text
+from errata.io.checks.text import letter_flags, source_letter_flags
+from errata.io.m2 import M2File, read_m2_text
 from errata.io.m2_arrays import Scanned, TextPart, scan_part
 from errata.metrics.m2.matching import gold_edits, gold_references
 from m2_texts import NOOP, by_lines, line, m2_texts, refused
@@ -45,7 +45,7 @@ SOUND = "\n\n".join(
 def same_corpus(ours: Corpus, theirs: Corpus) -> None:
     """Check that two corpora are the same, as columns and as objects."""
     assert ours.sources == theirs.sources
-    np.testing.assert_array_equal(source_letters(ours), letters_in(theirs.sources))
+    np.testing.assert_array_equal(source_letter_flags(ours), letter_flags(theirs.sources))
     assert repr(ours) == repr(theirs)
     assert (ours.annotators, ours.most_references) == (theirs.annotators, theirs.most_references)
     mine, other = ours.edits, ReferenceTable.of(theirs.references)
@@ -95,7 +95,7 @@ def test_any_text_is_read_as_line_by_line(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("errata.io.m2_arrays.TOGETHER", size)
         same_file(
-            refused(scan_m2_text, text, "gold.m2", threads=threads, **given),
+            refused(read_m2_text, text, "gold.m2", threads=threads, **given),
             refused(by_lines, text, "gold.m2", **given),
         )
 
@@ -106,7 +106,7 @@ def test_the_plain_kernel_reads_the_same(text: str, compatible: bool, collect: b
     given = {"compatible": compatible, "collect": collect}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(errata.io.m2_arrays, "paragraphs", load_pure("paragraphs"))
-        same_file(refused(scan_m2_text, text, **given), refused(by_lines, text, **given))
+        same_file(refused(read_m2_text, text, **given), refused(by_lines, text, **given))
 
 
 @settings(max_examples=150)
@@ -123,7 +123,7 @@ def test_parts_are_those_of_an_ordinary_corpus(
     theirs = refused(by_lines, text, collect=True, compatible=True)
     if not isinstance(theirs, M2File):
         return
-    ours = scan_m2_text(text, collect=True, compatible=True).corpus
+    ours = read_m2_text(text, collect=True, compatible=True).corpus
     if made:
         ours.edits.rows  # noqa: B018
     which = slice(*bounds, step)
@@ -139,11 +139,11 @@ def test_parts_are_those_of_an_ordinary_corpus(
 def test_what_is_sound_is_read_by_the_kernel_and_the_rest_is_not() -> None:
     found = scanned(MIXED)
     assert found is not None
-    assert found.unsound == [1, 4, 5]
+    assert found.unsound_paragraphs == [1, 4, 5]
     assert not found.odd_breaks
-    assert found.lines(4, 11) == [(28, "S l m"), (29, line("0 1")), (30, line("0 1"))]
+    assert found.paragraph_lines(4, 11) == [(28, "S l m"), (29, line("0 1")), (30, line("0 1"))]
     for text in (MIXED, REPEATED, f"{SOUND}\n\n{REPEATED}"):
-        same_file(scan_m2_text(text), by_lines(text))
+        same_file(read_m2_text(text), by_lines(text))
 
 
 def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
@@ -151,8 +151,8 @@ def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
 ) -> None:
     monkeypatch.setattr("errata.kernels._doors.LARGEST", len(MIXED.encode()) - 1)
     monkeypatch.setattr("errata.io.m2_arrays.COUNTED", len(MIXED.encode()) - 1)
-    same_file(scan_m2_text(MIXED), by_lines(MIXED))
-    assert len(scan_m2_text("S a\n").corpus) == 1
+    same_file(read_m2_text(MIXED), by_lines(MIXED))
+    assert len(read_m2_text("S a\n").corpus) == 1
 
 
 # --- a corpus whose references are columns ---------------------------------------------------
@@ -160,7 +160,7 @@ def test_a_text_too_long_for_the_kernel_is_read_line_by_line(
 
 @pytest.fixture
 def ours() -> Corpus:
-    return scan_m2_text(MIXED, name="gold").corpus
+    return read_m2_text(MIXED, name="gold").corpus
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_an_output_that_is_a_reference_is_recognised(size: int) -> None:
     text = "\n\n".join(
         f"S w{k} go\n{line('1 2', 'goes', 0)}\n{line('1 2', 'went', 2)}" for k in range(size)
     )
-    ours, theirs = scan_m2_text(text).corpus, by_lines(text).corpus
+    ours, theirs = read_m2_text(text).corpus, by_lines(text).corpus
     for word in ("goes", "went", "gone"):
         for wrong in {None, 0, size - 1}:
             lines = tuple(f"w{k} {'go' if k == wrong else word}" for k in range(size))
@@ -225,7 +225,7 @@ REPEATED = "\n\n".join(
 
 
 def test_repeated_edits_are_left_out_once() -> None:
-    corpus = scan_m2_text(REPEATED).corpus
+    corpus = read_m2_text(REPEATED).corpus
     gold = gold_edits(corpus, "once")
     assert gold.repeats == {0: {1, 3}, 3: {1}}
     assert gold.arrays.gold_at.tolist() == [0, 2, 4, 5, 7, 8, 9]

@@ -29,14 +29,19 @@ from errata.io import (
     read_text,
     write_scores,
 )
-from errata.io.checks import Finding, sort_by_severity, summarise
-from errata.io.checks.alignment import check_lines, check_sources, check_systems, is_named_source
-from errata.io.checks.text import check_edits, check_gold_characters
+from errata.io.checks import Finding, join_similar_findings, sort_by_severity
+from errata.io.checks.alignment import (
+    compare_lines,
+    find_equal_systems,
+    is_named_source,
+    match_sources,
+)
+from errata.io.checks.text import check_gold_characters, lint_edits
 from errata.io.corpus import CorpusFiles, corrected_text
-from errata.io.files import most_bytes, stream_lines
+from errata.io.files import max_input_bytes, stream_lines
 from errata.io.judgments import read_judgment_files, write_judgments
-from errata.io.judgments.checks import fit_labels, require_fit
-from errata.io.m2 import format_m2, scan_m2
+from errata.io.judgments.checks import compare_labels_with_outputs, require_labels_match_outputs
+from errata.io.m2 import format_m2, read_m2_file
 from errata.io.outputs import read_systems
 from errata.io.rows import delimiter_of, read_number, read_rows
 from fuzz_targets import SAMPLE, TARGETS, Target
@@ -223,7 +228,7 @@ def undone(worse: int, fill: str, unknown: bool) -> object:
 
 
 def of_reference(lines: list[str]) -> object:
-    return check_lines(SOURCES, lines, "ref", reference=True)
+    return compare_lines(SOURCES, lines, "ref", reference=True)
 
 
 def gold() -> Corpus:
@@ -287,9 +292,13 @@ def fitted() -> object:
         (0, 1), (texts, {k: v[:2] for k, v in texts.items()}, {"A": ("x",)})
     ):
         said = [replace(j, sentence=j.sentence + shift) for j in some_judgments()]
-        found.append(facts(lambda s=said, o=outs: fit_labels(s, o)))
+        found.append(facts(lambda s=said, o=outs: compare_labels_with_outputs(s, o)))
         for base in (0, 1):
-            found.append(facts(lambda s=said, o=outs, b=base: require_fit(s, o, "f", base=b)))
+            found.append(
+                facts(
+                    lambda s=said, o=outs, b=base: require_labels_match_outputs(s, o, "f", base=b)
+                )
+            )
     return found
 
 
@@ -351,7 +360,7 @@ def limited(data: bytes) -> object:
     for limit in ("", "1", "9", "10", "11", "1k", "1K", "2m", " 3G ", "1T", "0", "-1", "5Q", "1.5"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ERRATA_MAX_BYTES", limit)
-            read = (most_bytes, partial(read_text, "text"), lambda: list(stream_lines("text")))
+            read = (max_input_bytes, partial(read_text, "text"), lambda: list(stream_lines("text")))
             found[limit] = [facts(each) for each in read]
     return found
 
@@ -444,11 +453,11 @@ def of_m2() -> object:
     missing = ({}, {"missing": "-"}, {"copy_missing": True}, {"missing": "Fine ."})
     return [
         format_m2(gold()),
-        [*check_gold_characters(gold(), "g", [1, 5, 9]), *check_edits(gold(), "g", [1, 5, 9])],
-        scan_m2("gold.m2"),
-        scan_m2("gold.m2", compatible=True),
+        [*check_gold_characters(gold(), "g", [1, 5, 9]), *lint_edits(gold(), "g", [1, 5, 9])],
+        read_m2_file("gold.m2"),
+        read_m2_file("gold.m2", compatible=True),
         *(
-            facts(partial(corrected_text, scan_m2("gold.m2"), annotator, **options))
+            facts(partial(corrected_text, read_m2_file("gold.m2"), annotator, **options))
             for annotator in (0, 1, 2)
             for options in missing
         ),
@@ -468,14 +477,14 @@ def of_systems() -> object:
     texts = (gold().sources, ("He go to home .", "I is."), ("a", "b", "c"), ("a",) * 9)
     return [
         *(facts(partial(read_systems, paths)) for paths in outputs),
-        check_systems([(f"f{k}", Hypotheses(name, ("a", "b", s))) for k, (name, s) in alike]),
+        find_equal_systems([(f"f{k}", Hypotheses(name, ("a", "b", s))) for k, (name, s) in alike]),
         *(
             is_named_source(CORPUS, Hypotheses(name, tuple(lines)), name, "f")
             for name in names
             for lines in (EAGER, SOURCES, EAGER[1:])
         ),
         *(
-            check_sources(gold().sources, sources, "s", numbers)
+            match_sources(gold().sources, sources, "s", numbers)
             for sources in texts
             for numbers in (None, [1, 5, 9])
         ),
@@ -538,7 +547,7 @@ CASES = {
     "tables": of_tables,
     "findings": lambda: [
         sort_by_severity(FOUND),
-        *(summarise(FOUND, shown) for shown in (0, 1, 3, 9)),
+        *(join_similar_findings(FOUND, shown) for shown in (0, 1, 3, 9)),
     ],
 }
 GROUPS = {

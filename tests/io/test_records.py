@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from errata.core.errors import InputError
-from errata.io.records import Count, RecordReader, Texts, key_line, parse_toml
+from errata.io.records import Count, RecordReader, Texts, line_of_key, parse_toml
 
 
 class Point(NamedTuple):
@@ -123,4 +123,4 @@ def test_lines_of_keys() -> None:
         (("t", 1, "k"), 9),
         (("none",), None),
     ):
-        assert key_line(text, *keys) == line
+        assert line_of_key(text, *keys) == line

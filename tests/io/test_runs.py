@@ -62,10 +62,10 @@ def test_another_corpus_is_refused(tmp_path: Path) -> None:
     relabelled = Corpus.from_texts(["a b", "c"], [["a b", "c c"]])
     assert run.output(relabelled).sentences == ("a", "c")
     with pytest.raises(InputError, match="other references"):
-        run.check(relabelled)
+        run.check_corpus(relabelled)
     # Outputs are cut as the corpus is, and sources that were cut before do not show it.
     with pytest.raises(InputError, match="other tokens"):
-        run.check(replace(corpus, tokens="moses:en"))
+        run.check_corpus(replace(corpus, tokens="moses:en"))
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:

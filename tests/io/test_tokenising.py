@@ -15,7 +15,7 @@ from errata.data import Corpus, Edit, Hypotheses, Reference, apply_edits
 from errata.io.checks.text import check_segmentation
 from errata.io.corpus import read_corpus
 from errata.io.outputs import read_hypotheses
-from errata.io.tokenisers import characters, tokenise_corpus, tokeniser
+from errata.io.tokenisers import split_characters, tokenise_corpus, tokeniser
 from errata.scoring.evaluate import evaluate
 
 CUT = tokeniser("characters")
@@ -33,7 +33,7 @@ CUT = tokeniser("characters")
     ],
 )
 def test_characters(text: str, tokens: str) -> None:
-    assert characters(text) == [token for token in tokens.split("|") if token]
+    assert split_characters(text) == [token for token in tokens.split("|") if token]
 
 
 words = st.text(st.sampled_from("ab了e\u0301 "), max_size=8)
@@ -41,7 +41,7 @@ words = st.text(st.sampled_from("ab了e\u0301 "), max_size=8)
 
 @given(words)
 def test_cutting_loses_nothing_and_cuts_once(text: str) -> None:
-    assert "".join(characters(text)) == "".join(text.split())
+    assert "".join(split_characters(text)) == "".join(text.split())
     assert CUT(CUT(text)) == CUT(text)
 
 

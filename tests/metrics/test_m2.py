@@ -16,7 +16,7 @@ from hypothesis.extra import numpy as arrays
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, ReferenceTable
 from errata.io import read_hypotheses, read_m2
-from errata.io.m2 import parse_m2, scan_m2_text
+from errata.io.m2 import parse_m2, read_m2_text
 from errata.metrics import parse
 from errata.metrics.base import describe_data
 from errata.metrics.m2 import M2, optimal_choice
@@ -429,5 +429,5 @@ def test_corrections_are_those_without_irregular_space(
     ],
 )
 def test_what_irregular_corrections_count(edits: list[str], output: str, counts: list[int]) -> None:
-    corpus = scan_m2_text("\n".join(["S a b c", *edits, ""])).corpus
+    corpus = read_m2_text("\n".join(["S a b c", *edits, ""])).corpus
     assert M2().count(corpus, Hypotheses("A", (output,))).tolist() == [[counts]]

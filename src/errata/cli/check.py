@@ -40,7 +40,7 @@ def command(given: CheckOptions) -> None:
     cannot be scored: the exit code is 2. Files with warnings (shifted lines, empty lines, odd
     characters, repeated edits...) can; they fail only with --strict. Notes never fail.
     """
-    from errata.io.checks import summarise
+    from errata.io.checks import join_similar_findings
     from errata.reports.sections.files import files_table, findings_table, severities
 
     inputs = given.inputs
@@ -50,7 +50,7 @@ def command(given: CheckOptions) -> None:
     facts = ["compatible"] * inputs.compatible
     facts += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
     signature = signed("check", *facts, *inputs.skip_facts)
-    findings = checked.findings if given.every else tuple(summarise(checked.findings))
+    findings = checked.findings if given.every else tuple(join_similar_findings(checked.findings))
     table = files_table(checked, signature=signature)
     if given.display.form == "table":  # a table of sentences would not fit the terminal
         echo_findings(findings)

@@ -91,7 +91,7 @@ def command(given: ConvertOptions) -> None:
     tokens. An annotator may have no reference for some sentence: choose with --missing or
     --copy-missing what to write there. The files written are listed as --format says.
     """
-    from errata.io.m2 import scan_m2
+    from errata.io.m2 import read_m2_file
 
     target = given.output or "-"
     if given.m2 is None:
@@ -101,7 +101,7 @@ def command(given: ConvertOptions) -> None:
     else:
         from errata.io.checks import raise_or_warn
 
-        file = scan_m2(given.m2, compatible=given.inputs.compatible)
+        file = read_m2_file(given.m2, compatible=given.inputs.compatible)
         raise_or_warn(file.findings)
         if given.inputs.skipped is not None:
             file = file.without_sentences(*given.inputs.skipped.positions(len(file.corpus)))

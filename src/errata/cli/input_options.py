@@ -141,7 +141,7 @@ def _expand_patterns(paths: tuple[str, ...]) -> tuple[str, ...]:
     """Replace folders and patterns by their files, with numbers in names sorted by value."""
     if not any(os.path.isdir(path) or glob.has_magic(path) for path in paths):
         return paths
-    from errata.io.shards.inputs import natural_order
+    from errata.io.shards.inputs import natural_sort_key
 
     expanded: list[str] = []
     for path in paths:
@@ -152,7 +152,7 @@ def _expand_patterns(paths: tuple[str, ...]) -> tuple[str, ...]:
         else:
             expanded.append(path)
             continue
-        files = sorted(filter(os.path.isfile, glob.glob(pattern)), key=natural_order)
+        files = sorted(filter(os.path.isfile, glob.glob(pattern)), key=natural_sort_key)
         if not files:
             raise InputError("no reference file here", path=path, remedy="check the name")
         expanded += files
@@ -237,7 +237,7 @@ class Inputs:
     @property
     def skip_facts(self) -> tuple[str, ...]:
         """What a signature says about the sentences left out, if any."""
-        return () if self.skipped is None else (self.skipped.fact,)
+        return () if self.skipped is None else (self.skipped.signature_fact,)
 
     @property
     def without_skips(self) -> Inputs:

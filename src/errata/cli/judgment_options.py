@@ -136,7 +136,7 @@ class JudgmentInputs:
             *(f"status:{status}" for status in self.statuses),
             *(f"columns:{columns}" for columns in self.columns),
             *(f"without:{system}" for system in self.without),
-            *((self.skipped.fact,) if self.skipped is not None else ()),
+            *((self.skipped.signature_fact,) if self.skipped is not None else ()),
         )
 
     def read_judgments(
@@ -166,7 +166,7 @@ class JudgmentInputs:
     def _read_files(
         self, files: tuple[str, ...], systems: Sequence[Hypotheses]
     ) -> Iterator[Judgment]:
-        from errata.io.judgments import read_judgment_files, read_outputs, without_judges
+        from errata.io.judgments import read_judgment_files, read_outputs_by_system, without_judges
 
         if self.sample:
             from errata.datasets import sample_judgments
@@ -177,7 +177,7 @@ class JudgmentInputs:
 
         if not files:
             raise InputError("no judgments given", remedy="name a file, or use --sample")
-        texts = dict(read_outputs(*self.outputs)) if self.outputs else {}
+        texts = dict(read_outputs_by_system(*self.outputs)) if self.outputs else {}
         for system in systems:
             if tuple(texts.setdefault(system.system, system.sentences)) != system.sentences:
                 raise InputError(

@@ -65,7 +65,7 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
     """Score new submissions and write the pages; return whether a submission failed."""
     from errata.core.cache import BlobCache
     from errata.io.atomic import write_bytes
-    from errata.io.checks import summarise
+    from errata.io.checks import join_similar_findings
     from errata.leaderboard import standings
     from errata.leaderboard.codabench import codabench_bundle
     from errata.leaderboard.website import board_pages, write_site
@@ -88,7 +88,7 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
         tables.append(standings.finding_table(standing.checked))
     emit(tables, given.display)
     if given.display.form == "table":
-        echo_findings(summarise(serious))
+        echo_findings(join_similar_findings(serious))
     note(
         f"{site / 'index.html'}: scored {len(standing.new)} new of "
         f"{sum(each.fits for each in standing.checked)}, refused {len(standing.refused)}"
@@ -98,14 +98,14 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
 
 def _check(board: Board, given: LeaderboardOptions) -> bool:
     """Print the findings of submissions; return whether a build should fail."""
-    from errata.io.checks import summarise
+    from errata.io.checks import join_similar_findings
     from errata.leaderboard import standings
 
     folders = [folder for name in given.submissions for folder in _folders(board, name)]
     checked = standings.check_submissions(board, folders)
     findings = [finding for each in checked for finding in each.findings]
     if given.display.form == "table":
-        echo_findings(summarise(findings))
+        echo_findings(join_similar_findings(findings))
         verdicts = ((c.name, "fits" if c.fits else "refused") for c in checked)
         click.echo(", ".join(f"{escape_controls(name)}: {text}" for name, text in verdicts))
     else:

@@ -164,7 +164,7 @@ def command(given: MetaOptions) -> None:
     sentences may be counted from 0 or from 1 (--base). --labels given skips this check.
     """
     from errata.human import parse_ranker
-    from errata.io.judgments.checks import require_scores_fit
+    from errata.io.judgments.checks import require_labels_match_scores
     from errata.meta.evaluate import meta_evaluate
     from errata.meta.views import check_sentence_scores, meta_figure, meta_tables
     from errata.metrics import parse
@@ -183,7 +183,7 @@ def command(given: MetaOptions) -> None:
         files = ", ".join(people.judgments or ("--sample",))
         for scores in found.scores:
             if scores.sentences is not None:
-                require_scores_fit(found.judgments, scores, files, base=people.files.base)
+                require_labels_match_scores(found.judgments, scores, files, base=people.files.base)
     found = found.skip(inputs.skipped).without(people.without)
     results = found.scores
     if found.scored is not None:  # all metrics see the same resamples, as they are compared

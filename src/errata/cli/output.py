@@ -73,9 +73,9 @@ def emit(tables: Table | Sequence[Table], display: Display, *, after: str = "") 
 
     ``after`` is what a user may do next, printed below tables in a terminal.
     """
-    from errata.io.atomic import write_pending
+    from errata.io.atomic import place_pending_files
 
-    write_pending()
+    place_pending_files()
     colour = sys.stdout.isatty()
     text = render(
         tables,

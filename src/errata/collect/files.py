@@ -38,7 +38,7 @@ from errata.io.records import (
     RecordReader,
     Texts,
     decode_json,
-    key_line,
+    line_of_key,
     read_toml,
 )
 
@@ -305,5 +305,5 @@ def _line_of_setting(error: InputError, data: Mapping[str, Any], text: str) -> i
             design_of({key: value})
         except InputError as alone:
             if alone.problem == error.problem:
-                return key_line(text, key)
+                return line_of_key(text, key)
     return None

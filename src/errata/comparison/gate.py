@@ -40,7 +40,7 @@ from errata.edits import kind_at
 from errata.io import read_corpus, read_hypotheses
 from errata.io.atomic import refuse_read_only
 from errata.io.files import PathLike
-from errata.io.slices import read_slices, sentences_of
+from errata.io.slices import read_slices, sentences_listed_in
 from errata.io.stored_runs import read_run
 from errata.metrics import Metric, parse
 from errata.metrics.errant import Edits
@@ -449,7 +449,7 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
     known: dict[str, Sequence[str]] = {"length": length_slices(corpus), **(columns or {})}
     column, equals, value = where.partition("=")
     if not equals or column not in known:
-        return sentences_of(where, corpus)
+        return sentences_listed_in(where, corpus)
     found = [i for i, each in enumerate(known[column]) if each == value]
     if not found:
         values = ", ".join(dict.fromkeys(known[column]))
@@ -481,7 +481,7 @@ def baseline_output(
 def stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
     """The output of a stored run on the same corpus, under a name that no new system has."""
     run = read_run(path)
-    run.check(corpus)
+    run.check_corpus(corpus)
     taken = {each.system for each in new}
     name = run.system if run.system not in taken else f"{run.system} of {run.when[:10]}"
     return run.output(corpus, name=name if name not in taken else f"{name} (stored)")

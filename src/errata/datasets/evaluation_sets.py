@@ -31,10 +31,10 @@ from errata.core.parameters import suggest_name
 from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import CorpusFiles
-from errata.io.files import plain_name
+from errata.io.files import unpacked_name
 from errata.io.outputs import files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
-from errata.io.shards.inputs import natural_order
+from errata.io.shards.inputs import natural_sort_key
 from errata.io.slices import join_skipped, read_skipped
 from errata.io.tokenisers import Tokeniser, tokenise_corpus, tokenise_output
 
@@ -118,7 +118,7 @@ def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusF
         if where in collections():
             warn_of_data(f"{where} is a folder here and a name of public data; the folder is read")
         return [_folder(path, name)]
-    if plain_name(where).endswith(".toml"):
+    if unpacked_name(where).endswith(".toml"):
         return _read_entry(where, name, progress)
     known = collections()
     if where not in known:
@@ -146,12 +146,12 @@ def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusF
 
 def _in_order(folder: Path) -> list[Path]:
     """List a folder, ``ref10`` behind ``ref2``: the order says which annotator a text is."""
-    return sorted(folder.iterdir(), key=lambda path: natural_order(path.name))
+    return sorted(folder.iterdir(), key=lambda path: natural_sort_key(path.name))
 
 
 def _folder(folder: Path, name: str | None) -> CorpusFiles:
     inside = _in_order(folder)
-    plain = {Path(plain_name(path)).name: path for path in inside if path.is_file()}
+    plain = {Path(unpacked_name(path)).name: path for path in inside if path.is_file()}
     gold, source = plain.get("gold.m2"), plain.get("source.txt")
     refs = folder / "refs"
     if refs.is_dir():
@@ -257,7 +257,7 @@ def _expand(text: str, folder: Path) -> list[str]:
             found = glob(str(Path(escape(str(folder))) / path))
         except (re.error, RecursionError):  # thousands of brackets
             found = []
-        files = sorted(found, key=lambda file: natural_order(Path(file).name))
+        files = sorted(found, key=lambda file: natural_sort_key(Path(file).name))
     return [f"{name}={file}" if name else file for file in files]
 
 

@@ -51,10 +51,10 @@ def place_files(ready: Mapping[Path, Path], *, replace: bool) -> None:
         _rename(temporary, target, replace)
     for folder in {target.parent for target in ready}:
         with contextlib.suppress(OSError):  # not every system opens folders, or flushes them
-            flush(folder)
+            flush_to_disk(folder)
 
 
-def flush(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Wait until a file, or the names in a folder, are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
@@ -89,8 +89,8 @@ class FileSet:
 
     def add(self, chunks: Iterable[bytes], name: str) -> None:
         """Write a file beside its target, to be put in place with the others."""
-        target = _target(name)
-        self.check(name)
+        target = _resolve_links(name)
+        self.refuse_overwriting(name)
         if target in self.pending:
             remedy = "give each a name of its own"
             raise InputError("two outputs have this name", path=name, remedy=remedy)
@@ -99,12 +99,12 @@ class FileSet:
         except (OSError, ValueError) as error:
             raise file_error("write", error, name) from None
 
-    def check(self, name: str) -> None:
+    def refuse_overwriting(self, name: str) -> None:
         """Refuse a file that must not be replaced: an input, and without ``force`` any."""
         if _is_stream(name):
             return
         try:
-            status = _target(name).stat()
+            status = _resolve_links(name).stat()
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
@@ -122,7 +122,7 @@ class FileSet:
         """Put all files in place."""
         try:
             for name, _ in self.pending.values():
-                self.check(name)  # again, as time has passed
+                self.refuse_overwriting(name)  # again, as time has passed
             ready = {target: temporary for target, (_, temporary) in self.pending.items()}
             place_files(ready, replace=self.force)
             for target, (name, _) in self.pending.items():
@@ -161,19 +161,19 @@ def file_set(*, force: bool = False, inputs: Iterable[FileId] = ()) -> Iterator[
             _open_set.reset(token)
 
 
-def write_pending() -> None:
+def place_pending_files() -> None:
     """Put the files written so far in place, so that the next output may name them."""
     several = _open_set.get()
     if several is not None:
         several.write()
 
 
-def renew_bytes(data: bytes, path: PathLike) -> None:
+def overwrite_input(data: bytes, path: PathLike) -> None:
     """Write a file over itself, one that was read in order to be renewed.
 
     The other files of an open set are put in place first.
     """
-    write_pending()
+    place_pending_files()
     name = os.fspath(path)
     refuse_read_only(name)
     with file_set(force=True):  # a new set does not know what was read before
@@ -182,7 +182,7 @@ def renew_bytes(data: bytes, path: PathLike) -> None:
 
 def refuse_read_only(name: str) -> None:
     """Refuse to replace a file that is there and that its owner locked."""
-    target = _target(name)
+    target = _resolve_links(name)
     if target.exists() and not os.access(target, os.W_OK):
         problem = "cannot write the file: it is read-only"
         raise InputError(problem, path=name, remedy="check the path and its permissions")
@@ -193,7 +193,7 @@ def check_writable(*names: str) -> None:
     several = _open_set.get()
     if several is not None:
         for name in names:
-            several.check(name)
+            several.refuse_overwriting(name)
 
 
 def may_replace() -> bool:
@@ -207,7 +207,7 @@ def write_bytes(data: bytes, path: PathLike) -> None:
 
     Inside a `file_set` it appears with the others; else at once, and replaces an old one.
     """
-    _write([data], os.fspath(path))
+    _write_chunks([data], os.fspath(path))
 
 
 def write_lines(lines: Iterable[str], path: PathLike) -> int:
@@ -232,11 +232,11 @@ def write_lines(lines: Iterable[str], path: PathLike) -> int:
 
     if not _is_stream(name):
         check_writable(name)
-    _write(encoded(), name)
+    _write_chunks(encoded(), name)
     return count
 
 
-def _write(chunks: Iterable[bytes], name: str) -> None:
+def _write_chunks(chunks: Iterable[bytes], name: str) -> None:
     for ending, compress in _COMPRESSED.items():
         if name.endswith(ending):
             chunks = [compress(b"".join(chunks))]
@@ -271,7 +271,7 @@ def _exists(name: str) -> InputError:
     return InputError("the file exists", path=name, remedy=remedy)
 
 
-def _target(name: str) -> Path:
+def _resolve_links(name: str) -> Path:
     """The file that a name stands for, behind all symbolic links."""
     try:
         return Path(os.path.realpath(name))

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from errata.core.errors import InputError, warn_of_data
-from errata.io.judgments.checks import CLOSE, UnknownValues, unique_columns
+from errata.io.judgments.checks import CLOSE, UnknownValues, refuse_duplicate_columns
 from errata.io.records import parse_integer
-from errata.io.rows import Row, column_key, counts_rows, read_number
+from errata.io.rows import Row, normalise_title, numbers_rows, read_number
 
 # ---- The columns of an MTurk result file: found by title, none missing, none overlooked.
 
@@ -38,36 +38,36 @@ def mturk_columns(
     Case, blanks and marks are no part of a title. A gap in the numbered columns and a title that
     resembles one that is needed are errors; other unknown titles cause a warning.
     """
-    unique_columns((column_key(title) for title in titles), name)
-    spelt = {column_key(title): title for title in (*NEEDED, STATUS, *KNOWN)}
-    keys = [column_key(title) for title in titles]
-    numbers: dict[str, set[int]] = {kind: set() for kind in map(column_key, NUMBERED)}
+    refuse_duplicate_columns((normalise_title(title) for title in titles), name)
+    spelt = {normalise_title(title): title for title in (*NEEDED, STATUS, *KNOWN)}
+    keys = [normalise_title(title) for title in titles]
+    numbers: dict[str, set[int]] = {kind: set() for kind in map(normalise_title, NUMBERED)}
     for key in keys:
         match = _NUMBERED.fullmatch(key)
         if match is not None:
             numbers[match[1]].add(int(match[2]))
-            kind = next(kind for kind in NUMBERED if column_key(kind) == match[1])
+            kind = next(kind for kind in NUMBERED if normalise_title(kind) == match[1])
             spelt[key] = f"{kind}{int(match[2])}"
     for title in NEEDED:
-        if column_key(title) not in keys:
-            raise _missing(title, name)
+        if normalise_title(title) not in keys:
+            raise _mturk_error(title, name)
     count = len(numbers["inputsystem"])
     unread = UnknownValues(name)
     for key, title in zip(keys, titles, strict=True):
         if key and key not in spelt:
             close = [f"{kind}{k}" for kind in NUMBERED for k in range(1, count + 2)]
-            unread.meet("column", title, (*NEEDED, STATUS, *close, *KNOWN), 1)
+            unread.record_unread("column", title, (*NEEDED, STATUS, *close, *KNOWN), 1)
     wanted = set(range(1, count + 1))
     for kind in NUMBERED:
-        found = numbers[column_key(kind)]
+        found = numbers[normalise_title(kind)]
         if found and found != wanted:
             gap = min(wanted ^ found)
             if gap in wanted:
-                raise _missing(f"{kind}{gap}", name)
+                raise _mturk_error(f"{kind}{gap}", name)
             problem = f"a column {kind}{gap}, but there are {count} systems"
             raise InputError(problem, path=name, line=1, remedy="number the columns without a gap")
     unread.warn()
-    if column_key(STATUS) not in keys:
+    if normalise_title(STATUS) not in keys:
         if statuses is not None:
             problem = f"no column {STATUS}, by which assignments are chosen"
             raise InputError(problem, path=name, line=1, remedy="leave out --status")
@@ -75,7 +75,7 @@ def mturk_columns(
     return [spelt.get(key, title) for key, title in zip(keys, titles, strict=True)], count
 
 
-def _missing(title: str, name: str) -> InputError:
+def _mturk_error(title: str, name: str) -> InputError:
     remedy = "is this an MTurk result file of a ranking task?"
     return InputError(f"no column {title}", path=name, line=1, remedy=remedy)
 
@@ -110,13 +110,15 @@ OPTIONAL = ("judge", "item", "seconds")
 ALL = "*"  # instead of a title: every column that is nothing else, each of them a system
 
 
-def titled(head: Sequence[str], role: str) -> list[int]:
+def columns_of_role(head: Sequence[str], role: str) -> list[int]:
     """The columns whose titles name a role, in any case and with any marks.
 
-    >>> titled(["Judge ID", "index", "A", "evaluator"], "judge"), titled(["Index"], "sentence")
-    ([0, 3], [0])
+    >>> columns_of_role(["Judge ID", "index", "A", "evaluator"], "judge")
+    [0, 3]
+    >>> columns_of_role(["Index"], "sentence")
+    [0]
     """
-    return [c for c, title in enumerate(head) if column_key(title) in ROLES[role]]
+    return [c for c, title in enumerate(head) if normalise_title(title) in ROLES[role]]
 
 
 def holds_numbers(cells: Iterable[str], *, comma: bool) -> bool:
@@ -152,7 +154,7 @@ than those of the others, and it would be taken for a system; remove it, or give
     known = {*OTHERS, *(word for role in UNRATED for word in ROLES[role])}
     largest = {title: max(map(abs, own), default=0.0) for title, own in numbers.items()}
     for title, own in numbers.items():
-        key, remedy = column_key(title), "remove it, or rename the system"
+        key, remedy = normalise_title(title), "remove it, or rename the system"
         others = max((size for other, size in largest.items() if other != title), default=0.0)
         if key in SUMMARIES:
             problem = f"the column {title} seems to sum up the others"
@@ -201,7 +203,7 @@ def missing_column_error(what: str, name: str, head: Iterable[str]) -> InputErro
     words = [word for role in what.split(" or ") for word in ROLES[role]]
     taken = {word for role in JUDGMENTS for word in ROLES[role]}
     for title in head:
-        key = column_key(title)[:60]
+        key = normalise_title(title)[:60]
         if key not in taken and difflib.get_close_matches(key, words, 1, CLOSE):
             remedy = f"did you mean {title[:60]!r}? say what it is (--columns ROLE=TITLE)"
             break
@@ -222,7 +224,7 @@ class TableHead:
 
     def find(self, named: dict[str, str]) -> JudgmentColumns:
         """The columns of the table; ``named`` are those the user names."""
-        keys = [column_key(title) for title in self.head]
+        keys = [normalise_title(title) for title in self.head]
         for key in keys:
             if key and keys.count(key) > 1:
                 problem = f"two columns {self.head[keys.index(key)]}"
@@ -230,28 +232,28 @@ class TableHead:
         at: dict[str, int] = {}
         for role, title in named.items():
             if title != ALL:
-                at[role] = self._titled(title, keys)
+                at[role] = self._find_title(title, keys)
         for role in JUDGMENTS:
-            free = [c for c in titled(self.head, role) if c not in at.values()]
+            free = [c for c in columns_of_role(self.head, role) if c not in at.values()]
             if len(free) > 1:  # a column that only numbers the rows gives way
-                free = [c for c in free if not self._counts_rows(c)] or free
+                free = [c for c in free if not self._is_row_number(c)] or free
             if free and role not in named:
                 if len(free) > 1:
                     problem = f"{' and '.join(self.head[c] for c in free)} may both be the {role}"
                     remedy = f"say which (--columns {role}=TITLE)"
                     raise InputError(problem, path=self.name, line=1, remedy=remedy)
                 at[role] = free[0]
-        return self._checked(at, named)
+        return self._resolve_roles(at, named)
 
-    def _titled(self, title: str, keys: list[str]) -> int:
+    def _find_title(self, title: str, keys: list[str]) -> int:
         exact = [c for c, own in enumerate(self.head) if own == title.strip()]
-        alike = exact or [c for c, key in enumerate(keys) if key == column_key(title)]
+        alike = exact or [c for c, key in enumerate(keys) if key == normalise_title(title)]
         if not alike:
             remedy = f"there are: {', '.join(self.head)[:200]}"
             raise InputError(f"no column {title[:60]!r}", path=self.name, line=1, remedy=remedy)
         return alike[0]
 
-    def _checked(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
+    def _resolve_roles(self, at: dict[str, int], named: dict[str, str]) -> JudgmentColumns:
         used = set(at.values())
         if {"better", "worse"} <= at.keys():
             self._warn_of_unread(at)
@@ -277,7 +279,7 @@ class TableHead:
         numbers = {
             self.head[c]: [
                 number
-                for cell in self._cells(c)
+                for cell in self._column_cells(c)
                 if (number := read_number(cell, comma=self.comma)) is not None
             ]
             for c in ratings
@@ -285,22 +287,22 @@ class TableHead:
         check_system_columns(numbers, self.name)
         ranked = named.get("rank") == ALL
         if not ranked and named.get("score") != ALL:
-            self._refuse_unclear(ratings)
+            self._refuse_ranks_or_ratings(ratings)
         self._warn_of_unread(at, ratings)
         return JudgmentColumns(at, ratings, ranked)
 
-    def _cells(self, column: int) -> list[str]:
+    def _column_cells(self, column: int) -> list[str]:
         return [row.cells[column] for row in self.rows]
 
-    def _counts_rows(self, column: int) -> bool:
-        return counts_rows(self.head[column], self._cells(column))
+    def _is_row_number(self, column: int) -> bool:
+        return numbers_rows(self.head[column], self._column_cells(column))
 
     def _is_rating(self, column: int, used: set[int]) -> bool:
-        if column in used or self._counts_rows(column):
+        if column in used or self._is_row_number(column):
             return False
-        return holds_numbers(self._cells(column), comma=self.comma)
+        return holds_numbers(self._column_cells(column), comma=self.comma)
 
-    def _refuse_unclear(self, ratings: tuple[int, ...]) -> None:
+    def _refuse_ranks_or_ratings(self, ratings: tuple[int, ...]) -> None:
         """Small whole numbers from 1 may be ranks or ratings, which are opposites."""
         for row in self.rows:
             ranks = [parse_integer(row.cells[c], 1) for c in ratings if row.cells[c]]
@@ -316,17 +318,17 @@ class TableHead:
         missing = [role for role in OPTIONAL if role not in at]
         unread = [title for c, title in enumerate(self.head) if title and c not in used]
         for title in unread:
-            self._refuse_slip(title, missing)
+            self._refuse_misspelt_title(title, missing)
         if unread:
             warn_of_data(
                 f"{self.name}: columns that are not read: {', '.join(unread)[:200]}; name those "
                 "that should be (--columns)"
             )
 
-    def _refuse_slip(self, title: str, missing: list[str]) -> None:
+    def _refuse_misspelt_title(self, title: str, missing: list[str]) -> None:
         """A column that nobody needs may be left out, but not by a slip of the pen."""
         words = [name for role in missing for name in ROLES[role]]
-        close = difflib.get_close_matches(column_key(title)[:60], words, 1, CLOSE)
+        close = difflib.get_close_matches(normalise_title(title)[:60], words, 1, CLOSE)
         if close:
             problem = f"unknown column {title[:60]!r}"
             remedy = f"did you mean {close[0]!r}? say what it is (--columns ROLE=TITLE)"

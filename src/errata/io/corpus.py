@@ -16,18 +16,18 @@ from errata.data import Corpus, Hypotheses, Reference, duplicate_name_errors
 from errata.io import checks
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, FindingSink, Severity
-from errata.io.checks.alignment import check_lines, check_sources, check_systems
-from errata.io.checks.damage import check_container, check_edit_offsets
+from errata.io.checks.alignment import compare_lines, find_equal_systems, match_sources
+from errata.io.checks.damage import check_edit_offsets, check_plain_text
 from errata.io.checks.text import (
     check_characters,
-    check_edits,
     check_gold_characters,
     check_segmentation,
-    source_letters,
-    source_shapes,
+    lint_edits,
+    source_conventions,
+    source_letter_flags,
 )
 from errata.io.files import PathLike, read_lines, shown_name
-from errata.io.m2 import M2File, corpus_name, scan_m2
+from errata.io.m2 import M2File, corpus_name, read_m2_file
 from errata.io.outputs import files_in, is_m2, read_hypotheses_with_findings, split_name
 from errata.io.slices import SkippedSentences
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokeniser
@@ -67,7 +67,7 @@ class CorpusFiles:
     skipped: SkippedSentences | None = None
     place: str = ""
 
-    def check(self) -> None:
+    def refuse_contradictions(self) -> None:
         """Refuse files that contradict each other, and no files at all."""
         if self.parquet is not None and (self.gold or self.source or self.references):
             remedy = "leave out the Parquet files, or gold, source and references"
@@ -78,19 +78,19 @@ class CorpusFiles:
         if self.gold is None and self.source is None and self.parquet is None:
             remedy = "name an M2 gold file (--gold), or a source and references (--source, --refs)"
             raise InputError("no corpus given", remedy=remedy)
-        named = [(name, " ".join(patterns_of(pattern))) for name, pattern in self.outputs if name]
+        named = [(name, " ".join(pattern_tuple(pattern))) for name, pattern in self.outputs if name]
         for error in duplicate_name_errors([name for name, _ in named], [at for _, at in named]):
             raise error
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """The patterns of each role: ``gold``, ``source``, ``refs:0``..., ``output:NAME``."""
-        self.check()
+        self.refuse_contradictions()
         named = {"parquet": self.parquet, "gold": self.gold, "source": self.source}
         named |= {f"refs:{k}": pattern for k, pattern in enumerate(self.references)}
         named |= {f"output:{name}": pattern for name, pattern in self.outputs}
         return MappingProxyType(
-            {role: patterns_of(each) for role, each in named.items() if each is not None}
+            {role: pattern_tuple(each) for role, each in named.items() if each is not None}
         )
 
     @property
@@ -104,12 +104,12 @@ class CorpusFiles:
         return tuple(
             f"{name}={path}" if name else path
             for name, pattern in self.outputs
-            for path in patterns_of(pattern)
+            for path in pattern_tuple(pattern)
         )
 
     def read_corpus(self, *, threads: int | None = None) -> Corpus:
         """Read the corpus; errors are raised, the rest are warnings (see `read_corpus`)."""
-        self.check()
+        self.refuse_contradictions()
         cut = tokeniser(self.tokens)
         sink = FindingSink(guard=self.guard)
         if self.gold is not None:
@@ -123,15 +123,15 @@ class CorpusFiles:
 
     def read_gold(self, sink: FindingSink, cut: Tokeniser, threads: int | None = None) -> M2File:
         """The gold edits, compared with a second copy of the sources if there is one."""
-        path = _only(self.gold)
-        file = scan_m2(
+        path = _single_path(self.gold)
+        file = read_m2_file(
             path, name=self.name, compatible=self.compatible, collect=sink.collect, threads=threads
         )
         sink.add(gold_findings(file, cut))
         if self.source is not None and not sink.collect:
-            source = _only(self.source)
+            source = _single_path(self.source)
             others = read_text(source)
-            found = check_sources(file.corpus.sources, others, shown_name(source), than=file.path)
+            found = match_sources(file.corpus.sources, others, shown_name(source), than=file.path)
             sink.add(found)
         return file
 
@@ -139,7 +139,7 @@ class CorpusFiles:
         self, sink: FindingSink, cut: Tokeniser
     ) -> tuple[Corpus, list[tuple[str, list[str]]]]:
         """The corpus of texts, and each text with its file, the source first."""
-        source = _only(self.source)
+        source = _single_path(self.source)
         path = shown_name(source)
         sources, found = read_lines(source)
         if not sources:
@@ -147,9 +147,9 @@ class CorpusFiles:
             raise InputError("the file is empty", path=path, remedy=remedy)
         sink.add(found)
         texts, paths, sets = [(path, sources)], [path], []
-        for reference in map(_only, self.references):
+        for reference in map(_single_path, self.references):
             path = shown_name(reference)
-            with sink.reading(path):
+            with sink.collecting_errors(path):
                 lines, found = read_lines(reference)
                 sink.add(found)
                 texts.append((path, lines))
@@ -157,7 +157,7 @@ class CorpusFiles:
                     paths.append(path)
                     sets.append(lines)
                 else:
-                    sink.add(check_lines(sources, lines, path, reference=True))
+                    sink.add(compare_lines(sources, lines, path, reference=True))
         name = self.name or corpus_name(source)
         corpus, by_text = parallel_corpus(
             sources, sets, paths, missing=self.missing, name=name, cut=cut
@@ -178,24 +178,24 @@ class CorpusFiles:
         cls, data: Mapping[str, Any], *, storage: Mapping[str, Any] | None = None
     ) -> CorpusFiles:
         """What `to_json` gave, also after it was written and read."""
-        return cls(**{key: _tuples(value) for key, value in data.items()}, storage=storage or {})
+        return cls(**{key: _to_tuples(value) for key, value in data.items()}, storage=storage or {})
 
 
-def patterns_of(pattern: Pattern) -> tuple[str, ...]:
+def pattern_tuple(pattern: Pattern) -> tuple[str, ...]:
     """The patterns of a role, one or several."""
     return (pattern,) if isinstance(pattern, str) else tuple(pattern)
 
 
-def _only(pattern: Pattern | None) -> str:
-    names = patterns_of(() if pattern is None else pattern)
+def _single_path(pattern: Pattern | None) -> str:
+    names = pattern_tuple(() if pattern is None else pattern)
     if len(names) != 1:
         raise InputError(f"{len(names)} files where one is read", remedy="join them, or name one")
     return names[0]
 
 
-def _tuples(value: Any) -> Any:
+def _to_tuples(value: Any) -> Any:
     """Lists, as JSON has them, as tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+    return tuple(map(_to_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def read_text(path: PathLike) -> tuple[str, ...]:
@@ -268,7 +268,7 @@ def gold_findings(file: M2File, cut: Tokeniser) -> list[Finding]:
     found = [*file.findings, *check_gold_characters(file.corpus, file.path, file.lines)]
     found += check_edit_offsets(file.corpus, file.path)
     if cut.name == AS_IS:
-        shown = source_letters(file.corpus)
+        shown = source_letter_flags(file.corpus)
         found += check_segmentation(file.corpus.sources, file.path, shown=shown)
     return found
 
@@ -298,14 +298,14 @@ def parallel_corpus(
         sets = [tuple(t if t == missing else cut(t) for t in texts) for texts in sets]
         tokenised = _corpus_of_texts(sources, sets, missing, name)
         corpus = replace(tokenised, tokens=cut.signature, raw=corpus)
-    shown = source_letters(corpus)
+    shown = source_letter_flags(corpus)
     if by is None:
         odd = check_characters(sources, paths[0], numbers=numbers, shown=shown)
-    container = [] if before else check_container(sources, paths[0])
+    container = [] if before else check_plain_text(sources, paths[0])
     found = [container + odd + check_segmentation(sources, paths[0], by=by, shown=shown)]
     for path, texts in zip(paths[1:], sets, strict=True):
-        there, look = _fill_missing(texts, sources, missing), source_shapes(corpus)
-        found.append(check_lines(sources, there, path, reference=True, before=before, look=look))
+        there, look = _fill_missing(texts, sources, missing), source_conventions(corpus)
+        found.append(compare_lines(sources, there, path, reference=True, before=before, look=look))
     return corpus, found
 
 
@@ -335,11 +335,11 @@ def keep_annotators(corpus: Corpus, annotators: tuple[int, ...]) -> Corpus:
     if not annotators:
         return corpus
     check_annotators(annotators, corpus.annotators, corpus.name)
-    return select_annotators(corpus, annotators)
+    return keep_known_annotators(corpus, annotators)
 
 
-def select_annotators(
-    corpus: Corpus, annotators: tuple[int, ...], warn: Callable[..., None] = checks.warn_of_sum
+def keep_known_annotators(
+    corpus: Corpus, annotators: tuple[int, ...], warn: Callable[..., None] = checks.warn_unless_zero
 ) -> Corpus:
     """The references of these annotators only; ``warn`` hears of sentences without any."""
     bare = sum(not any(r.annotator in annotators for r in refs) for refs in corpus.references)
@@ -447,11 +447,11 @@ def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = No
         outputs.remove(path)
         check.read_judgments(split_name(path)[1])
     systems = [pair for path in outputs for pair in check.read_output(path)]
-    check.sink.add(check_systems(systems))
+    check.sink.add(find_equal_systems(systems))
     check.compare_source(systems)
     findings = check.sink.findings
     if files.skipped is not None:
-        paths = [*patterns_of(files.gold or ()), *(split_name(o)[1] for o in outputs)]
+        paths = [*pattern_tuple(files.gold or ()), *(split_name(o)[1] for o in outputs)]
         findings = _drop_skipped_findings(findings, files.skipped, paths)
     return CheckReport(tuple(checks.sort_by_severity(findings)), tuple(check.statistics))
 
@@ -474,23 +474,23 @@ class _Check:
     def read_corpus(self) -> None:
         """Read the corpus, if files name one."""
         cut, files = tokeniser(AS_IS), self.files
-        path = shown_name(_only(files.gold or files.source or "-"))
+        path = shown_name(_single_path(files.gold or files.source or "-"))
         if files.gold is not None:
-            with self.sink.reading(path):
+            with self.sink.collecting_errors(path):
                 file = files.read_gold(self.sink, cut)
-                self.sink.add(check_edits(file.corpus, file.path, file.lines))
+                self.sink.add(lint_edits(file.corpus, file.path, file.lines))
                 self.corpus = file.corpus
             if self.corpus is not None:
-                self._add_gold(file)
+                self._add_gold_statistics(file)
         elif files.source is not None:
-            with self.sink.reading(path):
+            with self.sink.collecting_errors(path):
                 self.corpus, texts = files.read_parallel(self.sink, cut)
                 bare = replace(self.corpus, references=((),) * len(self.corpus))
-                self.sink.add(check_edits(bare, path))
+                self.sink.add(lint_edits(bare, path))
             if self.corpus is not None:
-                self._add_texts(texts)
+                self._add_text_statistics(texts)
 
-    def _add_gold(self, file: M2File) -> None:
+    def _add_gold_statistics(self, file: M2File) -> None:
         corpus = file.corpus
         if self.skipped is not None:
             corpus = corpus.without_sentences(*self.skipped.positions(len(corpus)))
@@ -513,7 +513,7 @@ class _Check:
         entry = FileStatistics(path, role, len(sentences), tokens, **counts)  # type: ignore[arg-type]
         self.statistics.append(entry)
 
-    def _add_texts(self, texts: Sequence[tuple[str, Sequence[str]]]) -> None:
+    def _add_text_statistics(self, texts: Sequence[tuple[str, Sequence[str]]]) -> None:
         (name, sources), *references = texts
         left = self.without_skipped(sources)
         self.add_statistics(name, "source", left)
@@ -521,7 +521,7 @@ class _Check:
             changed = None
             if len(lines) == len(sources):
                 lines = self.without_skipped(lines)
-                changed = _changed(left, _fill_missing(lines, left, self.files.missing))
+                changed = _share_changed(left, _fill_missing(lines, left, self.files.missing))
             self.add_statistics(path, "reference", lines, changed=changed)
 
     def read_judgments(self, path: PathLike) -> None:
@@ -530,7 +530,7 @@ class _Check:
 
         name = shown_name(path)
         read = []
-        with warnings.catch_warnings(record=True) as caught, self.sink.reading(name):
+        with warnings.catch_warnings(record=True) as caught, self.sink.collecting_errors(name):
             warnings.simplefilter("always", DataWarning)
             read = list(read_judgments(path))
         for each in caught:
@@ -547,7 +547,7 @@ class _Check:
         """Read the systems of a file, each with the name of the file."""
         shown, corpus = shown_name(split_name(path)[1]), self.corpus
         systems: list[Hypotheses] = []
-        with self.sink.reading(shown):
+        with self.sink.collecting_errors(shown):
             systems, found = read_hypotheses_with_findings(path, corpus=corpus)
             self.sink.add(found)
         for system in systems:
@@ -567,7 +567,7 @@ class _Check:
                 f"output of {left.system}",
                 left.sentences,
                 edits=None if left.edits is None else sum(map(len, left.edits)),
-                changed=None if sources is None else _changed(sources, left.sentences),
+                changed=None if sources is None else _share_changed(sources, left.sentences),
             )
         return [(shown, system) for system in systems]
 
@@ -576,12 +576,12 @@ class _Check:
         files, corpus = self.files, self.corpus
         if files.gold is None or files.source is None or corpus is None:
             return
-        source, gold = shown_name(_only(files.source)), shown_name(_only(files.gold))
-        with self.sink.reading(source):
-            lines, found = read_lines(_only(files.source))
+        source, gold = shown_name(_single_path(files.source)), shown_name(_single_path(files.gold))
+        with self.sink.collecting_errors(source):
+            lines, found = read_lines(_single_path(files.source))
             self.sink.add(found)
-            differences = check_sources(corpus.sources, lines, source, than=gold)
-            equal = (p for p, s in systems if not check_sources(corpus.sources, s.sentences, p))
+            differences = match_sources(corpus.sources, lines, source, than=gold)
+            equal = (p for p, s in systems if not match_sources(corpus.sources, s.sentences, p))
             if differences and (path := next(equal, None)) is not None:
                 problem = f"this is not the source of {gold}, but {path} is"
                 remedy, line = "source and output are swapped: exchange them", differences[0].line
@@ -610,7 +610,7 @@ def _drop_skipped_findings(
     return [finding for finding in findings if not skips(finding)]
 
 
-def _changed(sources: Sequence[str], lines: Sequence[str]) -> float:
+def _share_changed(sources: Sequence[str], lines: Sequence[str]) -> float:
     pairs = list(zip(sources, lines, strict=True))
     return sum(a.split() != b.split() for a, b in pairs) / max(len(pairs), 1)
 
@@ -625,7 +625,7 @@ def read_reference_set(files: CorpusFiles, corpus: Corpus) -> Corpus:
     order of the files.
     """
     columns: list[list[Reference | None]] = []
-    for path in map(_only, files.references):
+    for path in map(_single_path, files.references):
         if is_m2(path):
             columns += _references_in_m2(path, corpus, files.compatible)
         else:
@@ -639,8 +639,8 @@ def read_reference_set(files: CorpusFiles, corpus: Corpus) -> Corpus:
 
 def _references_in_m2(path: str, corpus: Corpus, compatible: bool) -> list[list[Reference | None]]:
     """The references of each annotator of a file, None where there is none."""
-    file = scan_m2(path, compatible=compatible)
-    found = check_sources(corpus.sources, file.corpus.sources, file.path, file.lines)
+    file = read_m2_file(path, compatible=compatible)
+    found = match_sources(corpus.sources, file.corpus.sources, file.path, file.lines)
     checks.raise_or_warn([*file.findings, *found], stacklevel=4)
     return [
         [next((r for r in refs if r.annotator == k), None) for refs in file.corpus.references]
@@ -649,8 +649,8 @@ def _references_in_m2(path: str, corpus: Corpus, compatible: bool) -> list[list[
 
 
 def _references_in_text(path: str, corpus: Corpus, missing: str | None) -> list[Reference | None]:
-    lines, sources, look = read_text(path), corpus.sources, source_shapes(corpus)
+    lines, sources, look = read_text(path), corpus.sources, source_conventions(corpus)
     there = _fill_missing(lines, sources, missing)
-    found = check_lines(sources, there, shown_name(path), reference=True, look=look)
+    found = compare_lines(sources, there, shown_name(path), reference=True, look=look)
     checks.raise_or_warn(found, stacklevel=4)
     return [None if text == missing else Reference(0, text=text) for text in lines]

@@ -58,39 +58,41 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
     """The bytes behind a URL, as a file that can be sought in where the store allows it."""
     with _store_errors(url):
-        system, path = _store(url, storage)
+        system, path = _file_system_of_url(url, storage)
         file = system.open(path, "rb")
     with file:
         yield file
 
 
-def list_url(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
+def list_url_files(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
     """The files that a URL names, or that fit it as a pattern, in no certain order.
 
     A folder names the files directly in it.
     """
     with _store_errors(url):
-        system, path = _store(url, storage)
+        system, path = _file_system_of_url(url, storage)
         if _WILD.search(path):
             found = system.glob(path, detail=True).values()
         else:
             info = system.info(path)
             found = system.ls(path, detail=True) if info["type"] == "directory" else [info]
         return [
-            RemoteFile(system.unstrip_protocol(info["name"]), int(info["size"] or 0), _mark(info))
+            RemoteFile(
+                system.unstrip_protocol(info["name"]), int(info["size"] or 0), _version_mark(info)
+            )
             for info in found
             if info["type"] == "file"
         ]
 
 
-def _store(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
+def _file_system_of_url(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
     what = f"fsspec, which reads {url.partition('://')[0]}://,"
     system, path = import_extra("fsspec.core", "scale", what).url_to_fs(url, **storage)
     system.invalidate_cache()  # what was listed before may have changed
     return system, path
 
 
-def _mark(info: Mapping[str, Any]) -> str:
+def _version_mark(info: Mapping[str, Any]) -> str:
     name = next((name for name in MARKS if info.get(name)), None)
     if name is None:
         return ""
@@ -253,10 +255,10 @@ def file_error(verb: str, error: Exception, name: str) -> InputError:
     return InputError(f"cannot {verb} the file: {reason}", path=name, remedy=remedy)
 
 
-def plain_name(path: PathLike) -> str:
+def unpacked_name(path: PathLike) -> str:
     """The path without the ending of its compression.
 
-    >>> plain_name("out/AMU.txt.gz"), plain_name("gold.m2.xz")
+    >>> unpacked_name("out/AMU.txt.gz"), unpacked_name("gold.m2.xz")
     ('out/AMU.txt', 'gold.m2')
     """
     name = os.fspath(path)
@@ -270,7 +272,7 @@ def compression_of(start: bytes) -> str | None:
     return next((called for magic, _, called, _ in _COMPRESSED if start.startswith(magic)), None)
 
 
-def most_bytes() -> int:
+def max_input_bytes() -> int:
     """How much one input may hold, decompressed: 1 GiB, or what ``ERRATA_MAX_BYTES`` says."""
     text = os.environ.get("ERRATA_MAX_BYTES", "").strip()
     if not text:
@@ -295,14 +297,14 @@ class _Bounded(RawIOBase):
     def __init__(
         self, file: IO[bytes], name: str, limit: int | None = None, *, cut: bool = False
     ) -> None:
-        self.file, self.name, self.limit = file, name, most_bytes() if limit is None else limit
+        self.file, self.name, self.limit = file, name, max_input_bytes() if limit is None else limit
         self.left, self.cut = self.limit, cut
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        piece = self._piece(len(buffer))
+        piece = self._read_piece(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)
 
@@ -312,18 +314,18 @@ class _Bounded(RawIOBase):
         size = 0
         with suppress(OSError, ValueError, AttributeError):  # a stream without a file behind it
             size = os.fstat(self.file.fileno()).st_size
-        first = self._piece(max(READ_BYTES, size + 1))
-        piece = self._piece(READ_BYTES) if first else b""
+        first = self._read_piece(max(READ_BYTES, size + 1))
+        piece = self._read_piece(READ_BYTES) if first else b""
         if not piece:
             return first
         whole = BytesIO(first)
         whole.seek(0, os.SEEK_END)
         while piece:
             whole.write(piece)
-            piece = self._piece(READ_BYTES)
+            piece = self._read_piece(READ_BYTES)
         return whole.getvalue()
 
-    def _piece(self, size: int) -> bytes:
+    def _read_piece(self, size: int) -> bytes:
         piece: bytes = self.file.read(min(size, self.left + (not self.cut)))
         self.left -= len(piece)
         if self.left < 0:
@@ -336,7 +338,7 @@ def too_large(name: str, limit: int) -> InputError:
     return InputError(f"the input holds more than {limit:,} bytes", path=name, remedy=remedy)
 
 
-def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
+def _open_source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]) -> Any:
     if name == "<stdin>":
         if sys.stdin is None:
             raise InputError("standard input is closed", path=name, remedy="give a file")
@@ -350,27 +352,27 @@ def _source(path: PathLike, name: str, bounded: bool, storage: Mapping[str, Any]
         terminal = os.fspath(path) == "/dev/tty" or real.startswith("/dev/pts/")
         if real != os.devnull and not terminal:
             raise InputError("this is a device and not a file", path=name, remedy="name a file")
-    if bounded and stat.S_ISREG(status.st_mode) and status.st_size > most_bytes():
-        raise too_large(name, most_bytes())
+    if bounded and stat.S_ISREG(status.st_mode) and status.st_size > max_input_bytes():
+        raise too_large(name, max_input_bytes())
     return Path(path).open("rb")
 
 
 @contextmanager
-def open_bytes(
+def open_unpacked(
     path: PathLike, *, bounded: bool = True, storage: Mapping[str, Any] | None = None
 ) -> Iterator[BufferedReader]:
     """The bytes of a file, or of standard input for ``-``, with compression undone.
 
     gzip, bzip2, xz and zstd are detected from the content; an ending that promises one of them and
     does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``.
-    With ``bounded=False`` the file may be longer than `most_bytes`.
+    With ``bounded=False`` the file may be longer than `max_input_bytes`.
     """
     name = shown_name(path)
     limit = None if bounded else sys.maxsize
     found = ""
     with (
         reraise_io_errors(name, lambda: found),
-        _source(path, name, bounded, storage or {}) as file,
+        _open_source(path, name, bounded, storage or {}) as file,
     ):
         files_read.add(file, name)
         JOURNAL.info("reading %s", name)
@@ -393,7 +395,7 @@ def open_bytes(
 def open_raw(path: PathLike, *, storage: Mapping[str, Any] | None = None) -> Iterator[Any]:
     """Open a file of any size for seeking, without undoing compression."""
     name = shown_name(path)
-    with reraise_io_errors(name, str), _source(path, name, False, storage or {}) as file:
+    with reraise_io_errors(name, str), _open_source(path, name, False, storage or {}) as file:
         files_read.add(file, name)
         yield file
 
@@ -418,14 +420,14 @@ def reraise_io_errors(name: str, found: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise damaged(found(), name, error) from None
+        raise damaged_file_error(found(), name, error) from None
     except (OSError, ValueError) as error:
         if "Invalid data stream" in str(error):  # what bz2 says
-            raise damaged(found(), name, error) from None
+            raise damaged_file_error(found(), name, error) from None
         raise file_error("read", error, name) from None
 
 
-def damaged(kind: str, name: str, error: Exception) -> InputError:
+def damaged_file_error(kind: str, name: str, error: Exception) -> InputError:
     """The error for a compressed file that cannot be undone."""
     remedy = "fetch or compress the file again"
     return InputError(f"damaged {kind}file: {error}", path=name, remedy=remedy)
@@ -439,7 +441,7 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 def read_bytes(path: PathLike) -> bytes:
     """The content of a file, or of standard input for ``-``; compression is undone."""
-    with open_bytes(path) as file:
+    with open_unpacked(path) as file:
         return file.read()
 
 
@@ -496,10 +498,10 @@ def split_lines(text: str) -> list[str]:
 def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
     """The lines of a file, and odd line ends."""
     name = shown_name(path)
-    return checked_lines(decode(read_bytes(path), name), name)
+    return scan_lines(decode(read_bytes(path), name), name)
 
 
-def checked_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
+def scan_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
     """The lines of a text, and odd line ends.
 
     ``first_line`` is the number of the first of them, where the text is a later part of a file.
@@ -519,7 +521,7 @@ def stream_lines(path: PathLike) -> Iterator[str]:
     For files too large to hold in memory; ``-`` and gzip as in `read_bytes`.
     """
     name = shown_name(path)
-    with open_bytes(path) as file:
+    with open_unpacked(path) as file:
         for number, line in enumerate(file, 1):
             if number == 1 and line.startswith(b"PK\x03\x04"):
                 _refuse_foreign(line, name)  # which may look like text up to a later line
@@ -531,7 +533,7 @@ def stream_lines(path: PathLike) -> Iterator[str]:
             yield text.removeprefix("\ufeff") if number == 1 else text
 
 
-def peek(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+def peek_first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     """The first line that is not blank, and all lines again."""
     seen = []
     for line in lines:

@@ -103,7 +103,7 @@ class _Reader:
         self._open.append(tag)
         known = _ATTRIBUTES.get(tag, set())
         for word in attributes.keys() - known:
-            self._unknown.meet("attribute", word, known, self._xml.line)
+            self._unknown.record_unread("attribute", word, known, self._xml.line)
         if tag == "sentence":
             self._source, self._edits = None, {}
             self._annotators = self._number(attributes, "numann", "0")

@@ -33,7 +33,7 @@ from errata.data.tokens import Bytes
 from errata.io import files
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.m2_arrays import ScannedSentences, TextPart, joined_corpus, scan_part, text_parts
+from errata.io.m2_arrays import ScannedSentences, TextPart, joined_corpus, scan_part, split_text
 
 # ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
 
@@ -103,7 +103,7 @@ def _read_edit(
             reading.warn(number, "noop-with-offsets", problem, remedy)
         return annotator, None
     if not 0 <= start <= end <= length:
-        return _refuse(annotator, start, end, length, number, reading)
+        return _refuse_offsets(annotator, start, end, length, number, reading)
     if required.startswith("|"):
         problem = "an empty alternative at the end cannot be told from the field separator; only "
         problem += f"{correction!r} is read, as in the official scorer"
@@ -122,7 +122,7 @@ def _read_edit(
     return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
 
 
-def _refuse(
+def _refuse_offsets(
     annotator: int, start: int, end: int, length: int, number: int, reading: EditLineReader
 ) -> tuple[int, None]:
     """Report the fault of the offsets; the official scorer drops some such edits silently."""
@@ -242,12 +242,12 @@ def read_m2(path: files.PathLike, *, name: str | None = None, compatible: bool =
     files as nusnlp/m2scorer does: several ``S`` lines in one paragraph share their edits without
     re-basing them, and edits outside the sentence are dropped (both with a warning).
     """
-    file = scan_m2(path, name=name, compatible=compatible)
+    file = read_m2_file(path, name=name, compatible=compatible)
     raise_or_warn(file.findings)
     return file.corpus
 
 
-def scan_m2(
+def read_m2_file(
     path: files.PathLike,
     *,
     name: str | None = None,
@@ -277,18 +277,18 @@ def scan_m2(
     )
 
 
-def scan_m2_text(
+def read_m2_text(
     text: str, path: str = "<text>", *, threads: int | None = None, **given: Any
 ) -> M2File:
     """What `read_m2_bytes` gives with the same arguments, for a text.
 
-    >>> scan_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
+    >>> read_m2_text("S He go .\\nA 1 2|||V|||goes|||REQUIRED|||-NONE-|||0\\n", first_line=7).lines
     (7,)
     """
     try:
         data = text.encode()
     except UnicodeEncodeError:  # half a character, which no file has
-        return _by_lines(text, path, **given)
+        return _read_by_lines(text, path, **given)
     return read_m2_bytes(data, path, threads=threads, **given)
 
 
@@ -302,7 +302,7 @@ def read_m2_bytes(
     collect: bool = False,
     threads: int | None = None,
 ) -> M2File:
-    """What `scan_m2` gives for a file ``path``, for the bytes of whole paragraphs of it.
+    """What `read_m2_file` gives for a file ``path``, for the bytes of whole paragraphs of it.
 
     ``first_line`` is the number of their first line in the file: errors, findings and the
     places of sentences name lines of the file, whichever part of it is read.
@@ -312,17 +312,17 @@ def read_m2_bytes(
 
     with circles_left():
         found = parallel_map(
-            lambda part: _read_part(
+            lambda part: _read_text_part(
                 whole, part, first_line, EditLineReader(path, compatible), collect
             ),
-            text_parts(text),
+            split_text(text),
             threads=threads,
         )
         parts = [part for part in found if part is not None]
         if len(parts) < len(found) or not any(part.sound for part in parts):
             whole_text = files.decode(data, path, first_line=first_line, keep_mark=True)
             how = {"name": name, "compatible": compatible, "collect": collect}
-            return _by_lines(whole_text, path, first_line=first_line, **how)
+            return _read_by_lines(whole_text, path, first_line=first_line, **how)
         for part in parts:
             if part.error is not None:
                 # A copy, which nothing here holds: what was read is not to live on in a circle.
@@ -330,7 +330,7 @@ def read_m2_bytes(
         corpus, numbers = joined_corpus([part.sentences for part in parts], name)
     findings = [finding for part in parts for finding in part.findings]
     if any(part.odd_breaks for part in parts):
-        findings[:0] = files.checked_lines(data.decode(), path, first_line=first_line)[1]
+        findings[:0] = files.scan_lines(data.decode(), path, first_line=first_line)[1]
     return M2File(path, corpus, numbers, tuple(findings))
 
 
@@ -344,7 +344,7 @@ class _PartRead(NamedTuple):
     odd_breaks: bool
 
 
-def _read_part(
+def _read_text_part(
     data: Bytes, part: TextPart, first_line: int, reading: EditLineReader, collect: bool
 ) -> _PartRead | None:
     """All sentences of a part: unsound paragraphs are read line by line; None if all have to be."""
@@ -355,7 +355,8 @@ def _read_part(
     line = first_line + part.line
     try:
         others = {
-            p: _read_or_record(scanned.lines(p, line), reading, collect) for p in scanned.unsound
+            p: _read_or_record_error(scanned.paragraph_lines(p, line), reading, collect)
+            for p in scanned.unsound_paragraphs
         }
         sentences = scanned.merge_unsound(others, line)
     except InputError as error:  # the first error is raised, once all parts are read
@@ -364,8 +365,8 @@ def _read_part(
     return _PartRead(sentences, reading.findings, None, sound, odd_breaks)
 
 
-def _by_lines(text: str, path: str, *, first_line: int, **given: Any) -> M2File:
-    lines, findings = files.checked_lines(text, path, first_line=first_line)
+def _read_by_lines(text: str, path: str, *, first_line: int, **given: Any) -> M2File:
+    lines, findings = files.scan_lines(text, path, first_line=first_line)
     file = parse_m2(lines, path, first_line=first_line, **given)
     return replace(file, findings=(*findings, *file.findings))
 
@@ -375,7 +376,7 @@ def corpus_name(path: files.PathLike) -> str:
     name = os.fspath(path)
     if name == "-":
         return "stdin"
-    name = Path(files.plain_name(name)).name
+    name = Path(files.unpacked_name(name)).name
     return name.removesuffix(".m2").removesuffix(".xml").removesuffix(".ixml")
 
 
@@ -403,7 +404,7 @@ def parse_m2(
             remedy = "give an M2 file, or texts as source and references (--source, --refs)"
             raise InputError(problem, path=path, line=first, remedy=remedy)
     for paragraph in _paragraphs(lines, first_line, reading):
-        for number, source, refs in _read_or_record(paragraph, reading, collect):
+        for number, source, refs in _read_or_record_error(paragraph, reading, collect):
             numbers.append(number)
             sources.append(source)
             references.append(refs)
@@ -414,7 +415,7 @@ def parse_m2(
     return M2File(path, corpus, tuple(numbers), tuple(reading.findings))
 
 
-def _read_or_record(
+def _read_or_record_error(
     paragraph: NumberedLines, reading: EditLineReader, collect: bool
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
     """The sentences of a paragraph; with ``collect`` an error is one of the findings."""
@@ -427,7 +428,7 @@ def _read_or_record(
         found = Finding("error", reading.path, error.line, problem, remedy, "unreadable")
         reading.findings.append(found)
         bare = (Reference(0, (), implied=True),)
-        return [(number, source, bare) for number, source in _sources(paragraph)]
+        return [(number, source, bare) for number, source in _source_lines(paragraph)]
 
 
 def _paragraphs(
@@ -449,14 +450,14 @@ def _paragraphs(
         yield paragraph
 
 
-def _sources(paragraph: NumberedLines) -> NumberedLines:
+def _source_lines(paragraph: NumberedLines) -> NumberedLines:
     return [(number, line[2:]) for number, line in paragraph if line[:2] == "S " or line == "S"]
 
 
 def _read_paragraph(
     paragraph: NumberedLines, reading: EditLineReader
 ) -> list[tuple[int, str, tuple[Reference, ...]]]:
-    sentences = _sources(paragraph)
+    sentences = _source_lines(paragraph)
     if not sentences:
         remedy = "give the source sentence; blank lines stand between sentences only"
         raise reading.error(paragraph[0][0], "the paragraph has no 'S ' line", remedy)
@@ -497,11 +498,11 @@ def _read_paragraph(
             remedy = "delete the noop line or the edits"
             reading.warn(number, "noop-and-edits", problem, remedy)
     if len(sentences) > 1:
-        return _share_edits(sentences, annotations, tokens, reading)
-    return [(*sentences[0], _references(annotations, reading))]
+        return _share_paragraph_edits(sentences, annotations, tokens, reading)
+    return [(*sentences[0], _make_references(annotations, reading))]
 
 
-def _references(
+def _make_references(
     annotations: dict[int, list[tuple[int, Edit]]], reading: EditLineReader
 ) -> tuple[Reference, ...]:
     if not annotations:
@@ -511,19 +512,19 @@ def _references(
             check_order(annotator, edits, reading)
     return tuple(
         [
-            Reference(k, tuple([edit for _, edit in edits])) if edits else _unchanged(k)
+            Reference(k, tuple([edit for _, edit in edits])) if edits else _empty_reference(k)
             for k, edits in sorted(annotations.items())
         ]
     )
 
 
 @lru_cache(maxsize=4096)
-def _unchanged(annotator: int) -> Reference:
+def _empty_reference(annotator: int) -> Reference:
     """The reference of an annotator who found nothing to correct: one for all sentences."""
     return Reference(annotator, ())
 
 
-def _share_edits(
+def _share_paragraph_edits(
     sentences: NumberedLines,
     annotations: dict[int, list[tuple[int, Edit]]],
     tokens: list[str],
@@ -560,7 +561,7 @@ def _share_edits(
                     start, end = min(edit.start, len(own)), min(edit.end, len(own))
                     text = f"{' '.join(tokens[edit.start : edit.end])}  {edit.replacement}"
                     mine[annotator].append((at, Edit(start, end, text, edit.kind)))
-        references = list(_references(mine, reading))
+        references = list(_make_references(mine, reading))
         for k, reference in enumerate(references):
             if reference.annotator in strange:  # nothing is ever corrected by another's edits
                 kept = [edit for edit in reference.edits or () if "  " not in edit.replacement]
@@ -585,12 +586,12 @@ def format_m2(corpus: Corpus, path: str = "<text>") -> list[str]:
     lines: list[str] = []
     for i, (source, references) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
         if "\n" in source or source.endswith("\r"):
-            raise _unwritable(i, "its source holds a line end", path)
+            raise _write_error(i, "its source holds a line end", path)
         lines.append(f"S {source}")
         length = len(source.split())
         if not references:
             problem = "it has no reference, which M2 reads as 'nothing to correct'"
-            raise _unwritable(i, problem, path)
+            raise _write_error(i, problem, path)
         for reference in references:
             lines += _format_reference(i, reference, length, len(references), path)
         lines.append("")
@@ -602,10 +603,10 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
     if edits is None or reference.text is not None:
         problem = f"the reference of annotator {annotator} is given as text"
         remedy = "find its edits first: errata convert, or Reference(edits=...)"
-        raise _unwritable(i, problem, path, remedy)
+        raise _write_error(i, problem, path, remedy)
     if reference.implied:
         if edits or annotator or of > 1:
-            raise _unwritable(i, "an implied reference is empty, alone, and of annotator 0", path)
+            raise _write_error(i, "an implied reference is empty, alone, and of annotator 0", path)
         return []
     if not edits:
         return [f"{_NOOP_LINE}{annotator}"]
@@ -627,12 +628,12 @@ def _format_reference(i: int, reference: Reference, length: int, of: int, path: 
             problem = f"M2 cannot hold {edit!r} of annotator {annotator}"
             remedy = "corrections have no blanks at their ends, no '||' and no line ends; '-NONE-' "
             remedy += "and the type 'noop' have a meaning"
-            raise _unwritable(i, problem, path, remedy)
+            raise _write_error(i, problem, path, remedy)
         lines.append(line)
     return lines
 
 
-def _unwritable(i: int, problem: str, path: str, remedy: str | None = None) -> InputError:
+def _write_error(i: int, problem: str, path: str, remedy: str | None = None) -> InputError:
     return InputError(
         f"sentence {i} (counted from 0) cannot be written: {problem}", path=path, remedy=remedy
     )

@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 from errata.data import Corpus, Reference, ReferenceTable
 from errata.data.edits import NO_COMMENT, REQUIRED, offsets
 from errata.data.tokens import Bytes, Utf8
-from errata.io.checks.text import letters_in, source_letters
+from errata.io.checks.text import letter_flags, source_letter_flags
 from errata.kernels import letters, paragraphs, words
 
 References = tuple[Reference, ...]
 TextRows = NDArray[np.intc]
 
 
-def _texts(data: Bytes, rows: TextRows, column: int, begin: int = 0) -> Utf8:
+def _column_texts(data: Bytes, rows: TextRows, column: int, begin: int = 0) -> Utf8:
     """Return the texts of one column, whose offsets count from ``begin``."""
     first, last = (rows[:, k].astype(np.int64) + begin for k in (column, column + 1))
     return Utf8(data, first, last)
 
 
-def _reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
+def _make_reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
     """Return the references that lines of edits make; every sound paragraph has at least one.
 
     ``begin`` is from where on offsets in ``data`` are counted.
@@ -55,7 +55,7 @@ def _reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
 
     def column(which: int, default: str | None = None) -> list[str]:
         """Return the texts of a column; none if all of them are the default."""
-        texts = _texts(data, edits, which, begin)
+        texts = _column_texts(data, edits, which, begin)
         if default is not None:
             same = np.frombuffer(f"{default}\n".encode() * len(edits), np.uint8)
             if np.array_equal(words.gather(*texts), same):
@@ -71,7 +71,7 @@ def _reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
         edits[:, paragraphs.START].astype(np.int64),
         edits[:, paragraphs.STOP].astype(np.int64),
         column(paragraphs.CORRECTION),
-        _decode_words(_texts(data, edits, paragraphs.KIND, begin)),
+        _decode_words(_column_texts(data, edits, paragraphs.KIND, begin)),
         required=column(paragraphs.REQUIRED, REQUIRED),
         comments=column(paragraphs.COMMENT, NO_COMMENT),
     )
@@ -102,10 +102,10 @@ class TextPart(NamedTuple):
     line: int
 
 
-def text_parts(data: bytes, size: int | None = None) -> list[TextPart]:
+def split_text(data: bytes, size: int | None = None) -> list[TextPart]:
     """A text in parts of about so many bytes, cut behind empty lines; none if it is too long.
 
-    >>> text_parts(b"S a\\n\\nS b\\n", 1)
+    >>> split_text(b"S a\\n\\nS b\\n", 1)
     [TextPart(begin=0, end=5, line=0), TextPart(begin=5, end=9, line=2)]
     """
     if len(data) > COUNTED:
@@ -124,7 +124,7 @@ def text_parts(data: bytes, size: int | None = None) -> list[TextPart]:
 class ScannedSentences(NamedTuple):
     """Sentences of a text as they were read: their sources, where these stand, their references.
 
-    ``shown`` is what their letters show (`errata.io.checks.text.letters_in`).
+    ``shown`` is what their letters show (`errata.io.checks.text.letter_flags`).
     """
 
     sources: list[str]
@@ -146,12 +146,12 @@ class Scanned:
     odd_breaks: bool  # whether a line holds a character at which some programs break it
 
     @property
-    def unsound(self) -> list[int]:
+    def unsound_paragraphs(self) -> list[int]:
         """The paragraphs that are to be read line by line."""
         places: list[int] = np.flatnonzero(self.paragraphs[:, paragraphs.SOUND] == 0).tolist()
         return places
 
-    def lines(self, paragraph: int, first_line: int) -> list[tuple[int, str]]:
+    def paragraph_lines(self, paragraph: int, first_line: int) -> list[tuple[int, str]]:
         """The lines of a paragraph with their numbers, if the part begins at ``first_line``."""
         row = self.paragraphs[paragraph].tolist()
         text = self.data[row[paragraphs.BEGIN] : row[paragraphs.END]].tobytes().decode()
@@ -180,7 +180,7 @@ class Scanned:
         return ScannedSentences(
             [every[i] for i in order.tolist()],
             np.append(lines, [line for _, line, _, _ in flat])[order],
-            np.concatenate([shown, letters_in(checked.sources)])[order],
+            np.concatenate([shown, letter_flags(checked.sources)])[order],
             references.join(checked.edits).take(order),
         )
 
@@ -191,8 +191,8 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
     That is where it is not UTF-8, and where lines seem blank that are not.
 
     >>> text = b"S I go\\nA 1 2|||V|||went|||REQUIRED|||-NONE-|||0\\n\\nS Hi\\n"
-    >>> found = scan_part(np.frombuffer(text, np.uint8), *text_parts(text))
-    >>> len(found.paragraphs), list(found.sentences.sources), found.unsound
+    >>> found = scan_part(np.frombuffer(text, np.uint8), *split_text(text))
+    >>> len(found.paragraphs), list(found.sentences.sources), found.unsound_paragraphs
     (2, ['I go', 'Hi'], [])
     """
     rows, edits, odd = paragraphs.scan(data[part.begin : part.end])
@@ -207,7 +207,7 @@ def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
         sources.decode(),
         sound[:, paragraphs.LINE].astype(np.int64),
         letters.show(*sources),
-        _reference_table(data, edits, part.begin),
+        _make_reference_table(data, edits, part.begin),
     )
     return Scanned(data, rows, sentences, bool(odd & paragraphs.BREAKS))
 
@@ -217,5 +217,5 @@ def joined_corpus(parts: Sequence[ScannedSentences], name: str) -> tuple[Corpus,
     first, *others = (part.references for part in parts)
     sources = tuple(chain.from_iterable(part.sources for part in parts))
     corpus = Corpus(sources, first.join(*others), name, checked=True)
-    source_letters(corpus, np.concatenate([part.shown for part in parts]))
+    source_letter_flags(corpus, np.concatenate([part.shown for part in parts]))
     return corpus, tuple(np.concatenate([part.lines for part in parts]).tolist())

@@ -11,9 +11,9 @@ from errata.core.errors import InputError, escape_controls, shorten, warn_of_dat
 from errata.core.parallel import usual_threads
 from errata.data import Corpus, Edit, Hypotheses, apply_edits, duplicate_name_errors
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
-from errata.io.files import PathLike, plain_name, read_lines, shown_name
-from errata.io.m2 import M2File, scan_m2
+from errata.io.checks.alignment import check_alignment, is_named_source, mark_aligned, match_sources
+from errata.io.files import PathLike, read_lines, shown_name, unpacked_name
+from errata.io.m2 import M2File, read_m2_file
 from errata.io.tokenisers import AS_IS, tokenise_output, tokeniser
 
 # Endings that are no part of a system's name.
@@ -46,7 +46,7 @@ def system_name(path: PathLike) -> str:
 
 def file_stem(path: PathLike, endings: Iterable[str]) -> str:
     """The name of a file without its folder, its compression and the first of some endings."""
-    name = "stdin" if os.fspath(path) == "-" else Path(plain_name(path)).name
+    name = "stdin" if os.fspath(path) == "-" else Path(unpacked_name(path)).name
     ending = next((end for end in endings if name.endswith(end) and name != end), "")
     return name.removesuffix(ending)
 
@@ -89,7 +89,7 @@ def _raise_or_warn(
 ) -> None:
     raise_or_warn(findings, guard=guard, stacklevel=4)
     if corpus is not None and not guard:  # let through once, let through always
-        mark_checked(corpus, *systems)
+        mark_aligned(corpus, *systems)
 
 
 def read_systems(
@@ -161,15 +161,15 @@ def read_hypotheses_with_findings(
     into tokens like the corpus. A stored run (``.json``, `errata.io.stored_runs`) is
     the output of its day, of the corpus it was made with.
     """
-    if corpus is not None and plain_name(split_name(path)[1]).endswith(".json"):
-        return [_stored(path, names, corpus)], []
+    if corpus is not None and unpacked_name(split_name(path)[1]).endswith(".json"):
+        return [_read_stored_output(path, names, corpus)], []
     if corpus is not None and corpus.whole is not None:
         systems, findings = read_hypotheses_with_findings(
             path, names=names, corpus=corpus.whole, threads=threads
         )
         if all(len(system) == len(corpus.whole) for system in systems):
             systems = [system.without_sentences(*corpus.skipped) for system in systems]
-            mark_checked(corpus, *systems)
+            mark_aligned(corpus, *systems)
         return systems, findings
     given, where = split_name(path)
     shown = shown_name(where)
@@ -177,14 +177,14 @@ def read_hypotheses_with_findings(
         names = [given]
     cut = None if corpus is None or corpus.tokens == AS_IS else tokeniser(corpus.tokens)
     if is_m2(where):
-        file = scan_m2(where, threads=threads)
+        file = read_m2_file(where, threads=threads)
         systems, findings = systems_in_m2(file, where, names)
         sources = file.corpus.sources
         if cut is not None:
             systems = [tokenise_output(system, sources, cut) for system in systems]
             sources = tuple(map(cut, sources))
         if corpus is not None:
-            findings += check_sources(corpus.sources, sources, shown, file.lines)
+            findings += match_sources(corpus.sources, sources, shown, file.lines)
     else:
         called = names[0] if names else system_name(where)
         lines, findings = read_lines(where)
@@ -193,14 +193,14 @@ def read_hypotheses_with_findings(
         for system in systems:
             found = check_alignment(corpus, system, path=shown, threads=usual_threads(threads))
             if all(finding.severity != "error" for finding in found):
-                mark_checked(corpus, system)
+                mark_aligned(corpus, system)
             findings += found
             if given is None and names is None and not is_m2(where):
                 findings += is_named_source(corpus, system, system_name(where), shown)
     return systems, findings
 
 
-def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:
+def _read_stored_output(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypotheses:
     given, where = split_name(path)
     from errata.io.stored_runs import read_run
 
@@ -213,7 +213,7 @@ def _stored(path: PathLike, names: Sequence[str] | None, corpus: Corpus) -> Hypo
 
 def is_m2(path: PathLike) -> bool:
     """Whether a file is M2 by its name."""
-    return plain_name(path).endswith(".m2")
+    return unpacked_name(path).endswith(".m2")
 
 
 def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:
@@ -223,7 +223,7 @@ def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> li
     followed by the number where there are several. The output sentences are the sources
     with the edits carried out (first alternatives).
     """
-    systems, findings = systems_in_m2(scan_m2(path), path, names)
+    systems, findings = systems_in_m2(read_m2_file(path), path, names)
     raise_or_warn(findings)
     return systems
 
@@ -244,7 +244,9 @@ def systems_in_m2(
     edits: list[dict[int, tuple[Edit, ...]]] = [
         {r.annotator: r.edits for r in refs if r.edits} for refs in file.corpus.references
     ]
-    systems = [_system(file, *each, edits) for each in zip(annotators, names, strict=True)]
+    systems = [
+        _apply_system_edits(file, *each, edits) for each in zip(annotators, names, strict=True)
+    ]
     remedy = "write a noop line for a sentence left as it is"
     absent = [
         (line, f"no line of annotator {k} for this sentence; it is read as unchanged")
@@ -260,7 +262,7 @@ def systems_in_m2(
     return systems, [*file.findings, *found]
 
 
-def _system(
+def _apply_system_edits(
     file: M2File, annotator: int, name: str, every: Sequence[Mapping[int, tuple[Edit, ...]]]
 ) -> Hypotheses:
     sentences, edits = [], []
@@ -289,7 +291,7 @@ def output_names(texts: Sequence[str], output: str | None) -> list[str]:
         remedy = "name a folder with --output"
         raise InputError("several files cannot go to standard output", remedy=remedy)
     else:
-        targets = [os.path.join(output, os.path.basename(plain_name(path))) for path in texts]
+        targets = [os.path.join(output, os.path.basename(unpacked_name(path))) for path in texts]
         for one, other in combinations(range(len(texts)), 2):
             if targets[one] == targets[other]:
                 problem = f"{texts[one]} and {texts[other]} would both be written as {targets[one]}"

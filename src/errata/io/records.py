@@ -67,7 +67,7 @@ def file_digests(paths: Iterable[PathLike]) -> list[FileDigest]:
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) < len(pairs):
         names = [name for name, _ in pairs]
@@ -76,12 +76,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_nan(name: str) -> Any:
     raise ValueError(f"{name} is no number of JSON")
 
 
-_QUICK = json.JSONDecoder(parse_constant=_no_constant)
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
+_QUICK = json.JSONDecoder(parse_constant=_refuse_nan)
+_DECODER = json.JSONDecoder(object_pairs_hook=_refuse_duplicate_keys, parse_constant=_refuse_nan)
 
 
 def decode_json(text: str) -> Any:
@@ -155,13 +155,15 @@ _SETTING = re.compile(
 _NAME = re.compile(r"""[^."'\s]+|"[^"]*"|'[^']*'""")
 
 
-def key_line(text: str, *keys: str | int) -> int | None:
+def line_of_key(text: str, *keys: str | int) -> int | None:
     """Return the line of a TOML text that sets a key, else of the nearest table around it.
 
-    >>> key_line('title = "a"\\n[sets.one]\\ngold = "g"', "sets", "one", "gold")
+    >>> line_of_key('title = "a"\\n[sets.one]\\ngold = "g"', "sets", "one", "gold")
     3
-    >>> key_line('[[table]]\\n[[table]]\\nby = 1', "table", 1, "known"), key_line("a = 1", "b")
-    (2, None)
+    >>> line_of_key("[[table]]\\n[[table]]\\nby = 1", "table", 1, "known")
+    2
+    >>> line_of_key("a = 1", "b") is None
+    True
     """
     table: Keys = ()
     arrays: Counter[Keys] = Counter()
@@ -259,7 +261,7 @@ class RecordReader:
         where = ""
         for key in keys:
             where += f"[{key + 1}]" if isinstance(key, int) else f".{key}" if where else key
-        line = key_line(self.text, *keys) if self.text else self.line
+        line = line_of_key(self.text, *keys) if self.text else self.line
         remedy = remedy or self.remedy
         if where:
             problem = f"{where[:100]}: {problem}"
@@ -281,7 +283,7 @@ class RecordReader:
             if data in args and type(data) in map(type, args):
                 return data
             remedy = f"{suggest_name(data, args)}use one of: {', '.join(filter(None, args))}"
-            raise _Mismatch(keys, f"{_show(data)} is unknown", remedy)
+            raise _Mismatch(keys, f"{_show_value(data)} is unknown", remedy)
         if origin is tuple:
             return self._tuple(kind, args, data, keys, ListOfOne in marks)
         if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -325,7 +327,7 @@ class RecordReader:
         several = [kind for kind in kinds if kind is not types.NoneType]
         if len(several) == 1:
             raise failed[0]
-        raise _Mismatch(keys, f"{_show(data)} is not {' or '.join(map(_describe, several))}")
+        raise _Mismatch(keys, f"{_show_value(data)} is not {' or '.join(map(_kind_name, several))}")
 
     def _tuple(
         self, kind: Any, args: tuple[Any, ...], data: Any, keys: Keys, one: bool
@@ -334,8 +336,10 @@ class RecordReader:
             try:
                 return (self._value(args[0], data, keys, {}),)
             except _Mismatch:
-                what = _describe(args[0])
-                raise _Mismatch(keys, f"{_show(data)} is not {what} or {_describe(kind)}") from None
+                what = _kind_name(args[0])
+                raise _Mismatch(
+                    keys, f"{_show_value(data)} is not {what} or {_kind_name(kind)}"
+                ) from None
         if not isinstance(data, list):
             raise self._mismatch(kind, data, keys)
         kinds = [args[0]] * len(data) if args[1:] == (...,) else args
@@ -369,10 +373,10 @@ class RecordReader:
             raise _Mismatch(keys, error.problem, error.remedy or "") from None
 
     def _mismatch(self, kind: Any, data: Any, keys: Keys) -> _Mismatch:
-        what = _describe(kind)
+        what = _kind_name(kind)
         if what == "a table" and not self.text:
             what = "a JSON object"
-        return _Mismatch(keys, f"{_show(data)} is not {what}")
+        return _Mismatch(keys, f"{_show_value(data)} is not {what}")
 
 
 @cache
@@ -395,16 +399,16 @@ def _fields_by_key(kind: Any) -> dict[str, tuple[str, Any, bool]]:
     return found
 
 
-def _show(data: Any) -> str:
+def _show_value(data: Any) -> str:
     text = repr(data)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _describe(kind: Any) -> str:
+def _kind_name(kind: Any) -> str:
     if get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     if get_origin(kind) is tuple:
-        return f"a list of {_describe(get_args(kind)[0]).removeprefix('a ')}s"
+        return f"a list of {_kind_name(get_args(kind)[0]).removeprefix('a ')}s"
     return _KINDS.get(kind, "a table")
 
 

@@ -35,10 +35,10 @@ class Row:
     cells: tuple[str, ...]
 
 
-def column_key(title: str) -> str:
+def normalise_title(title: str) -> str:
     """A title without case, blanks and marks: what makes two spellings one column.
 
-    >>> column_key("Judge ID") == column_key("judge_id") == column_key("judgeId")
+    >>> normalise_title("Judge ID") == normalise_title("judge_id") == normalise_title("judgeId")
     True
     """
     return re.sub(r"[\W_]+", "", title.casefold())
@@ -69,15 +69,15 @@ def read_number(text: str, *, comma: bool = False) -> float | None:
 _COUNTERS = {"", "unnamed0", "nr", "no", "number", "row", "rownumber", "index", "id"}
 
 
-def counts_rows(title: str, cells: Sequence[str]) -> bool:
+def numbers_rows(title: str, cells: Sequence[str]) -> bool:
     """Whether a column does nothing but number the rows, as spreadsheets and programs add it.
 
-    >>> counts_rows("Unnamed: 0", ["0", "1", "2"]), counts_rows("No.", ["1", "2"])
+    >>> numbers_rows("Unnamed: 0", ["0", "1", "2"]), numbers_rows("No.", ["1", "2"])
     (True, True)
-    >>> counts_rows("system", ["1", "2"]), counts_rows("", ["1", "1"])
+    >>> numbers_rows("system", ["1", "2"]), numbers_rows("", ["1", "1"])
     (False, False)
     """
-    if column_key(title) not in _COUNTERS:
+    if normalise_title(title) not in _COUNTERS:
         return False
     return any([*cells] == [str(k + first) for k in range(len(cells))] for first in (0, 1))
 
@@ -96,17 +96,17 @@ def table_lines(path: files.PathLike) -> Iterator[str]:
     """The lines of a CSV file, or of the one sheet of a spreadsheet written as CSV."""
     if not os.path.isfile(path):  # a pipe can be read only once
         return files.stream_lines(path)
-    with files.open_bytes(path) as file:
+    with files.open_unpacked(path) as file:
         spreadsheet = file.peek(4).startswith(XLSX)
     if not spreadsheet:
         return files.stream_lines(path)
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerows(_spreadsheet(path))
+    writer.writerows(_read_spreadsheet(path))
     return iter(buffer.getvalue().splitlines(keepends=True))
 
 
-def _spreadsheet(path: files.PathLike) -> list[list[str]]:
+def _read_spreadsheet(path: files.PathLike) -> list[list[str]]:
     name = files.shown_name(path)
     what = f"{name}: openpyxl, which reads spreadsheets,"
     load_workbook = import_extra("openpyxl", "xlsx", what).load_workbook
@@ -116,7 +116,7 @@ def _spreadsheet(path: files.PathLike) -> list[list[str]]:
         raise InputError(f"this is {kind}", path=name, remedy=cure)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            limit = files.most_bytes()
+            limit = files.max_input_bytes()
             if sum(member.file_size for member in archive.infolist()) > limit:
                 raise files.too_large(name, limit)
             if "[Content_Types].xml" not in archive.namelist():
@@ -124,15 +124,17 @@ def _spreadsheet(path: files.PathLike) -> list[list[str]]:
             parts = (n for n in archive.namelist() if n.startswith("xl/worksheets/"))
             computed = any(_FORMULA.search(archive.read(part)) for part in parts)
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-        sheets = {sheet.title: _cells(sheet, name) for sheet in book.worksheets}
+        sheets = {sheet.title: _sheet_cells(sheet, name) for sheet in book.worksheets}
         if computed:
-            _refuse_unstored(load_workbook(BytesIO(data), read_only=True), sheets, name)
+            _refuse_uncomputed_formulas(load_workbook(BytesIO(data), read_only=True), sheets, name)
     except InputError:
         raise
     except Exception as error:  # whatever a damaged archive makes openpyxl raise
         problem = f"cannot read the spreadsheet: {error}"
         raise InputError(problem, path=name, remedy="save it as CSV") from None
-    filled = {title: _trimmed(rows) for title, rows in sheets.items() if any(map(any, rows))}
+    filled = {
+        title: _trim_empty_cells(rows) for title, rows in sheets.items() if any(map(any, rows))
+    }
     if len(filled) != 1:
         titles = f" ({', '.join(filled)})" if filled else ""
         remedy = "keep one, or save the one meant as CSV"
@@ -140,7 +142,7 @@ def _spreadsheet(path: files.PathLike) -> list[list[str]]:
     return next(iter(filled.values()))
 
 
-def _refuse_unstored(book: Any, sheets: dict[str, list[list[str]]], name: str) -> None:
+def _refuse_uncomputed_formulas(book: Any, sheets: dict[str, list[list[str]]], name: str) -> None:
     """Refuse formulas without a value: a program wrote them, and nothing has computed them yet."""
     for sheet in book.worksheets:
         values = sheets[sheet.title]
@@ -154,7 +156,7 @@ def _refuse_unstored(book: Any, sheets: dict[str, list[list[str]]], name: str) -
                     raise InputError(problem, path=name, remedy=remedy)
 
 
-def _cells(sheet: Any, name: str) -> list[list[str]]:
+def _sheet_cells(sheet: Any, name: str) -> list[list[str]]:
     """The texts of a sheet up to the last of each row; it may span far more cells than it fills."""
     rows, spanned = [], 0
     for values in sheet.iter_rows(values_only=True):
@@ -163,13 +165,13 @@ def _cells(sheet: Any, name: str) -> list[list[str]]:
             problem = f"the sheet {sheet.title!r} spans more than {MOST_CELLS:,} cells"
             remedy = "delete what stands far below or beside the table, or save it as CSV"
             raise InputError(problem, path=name, remedy=remedy)
-        rows.append([_cell(value) for value in values])
+        rows.append([_cell_text(value) for value in values])
         while rows[-1] and not rows[-1][-1]:
             rows[-1].pop()
     return rows
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
@@ -177,7 +179,7 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def _trimmed(rows: list[list[str]]) -> list[list[str]]:
+def _trim_empty_cells(rows: list[list[str]]) -> list[list[str]]:
     """Without empty rows at the end and the empty columns a spreadsheet has at the right."""
     while rows and not any(rows[-1]):
         rows.pop()
@@ -207,7 +209,7 @@ def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Row]
 
 def read_rows(path: files.PathLike) -> tuple[list[Row], str]:
     """All rows of a table, and what separates its cells."""
-    start, lines = files.peek(table_lines(path))
+    start, lines = files.peek_first_line(table_lines(path))
     mark = delimiter_of(start)
     return list(sheet_rows(lines, files.shown_name(path), mark)), mark
 

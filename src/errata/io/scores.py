@@ -17,16 +17,16 @@ from errata.core.stats import Floats
 from errata.data import Scores
 from errata.io import stored_scores as stored
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.columns import check_system_columns, holds_numbers, titled
-from errata.io.files import PathLike, peek, read_lines, shown_name
+from errata.io.columns import check_system_columns, columns_of_role, holds_numbers
+from errata.io.files import PathLike, peek_first_line, read_lines, shown_name
 from errata.io.judgments.checks import similar_names
 from errata.io.outputs import file_stem, split_name
 from errata.io.records import decode_json
 from errata.io.rows import (
     Row,
     check_width,
-    counts_rows,
     delimiter_of,
+    numbers_rows,
     read_number,
     sheet_rows,
     table_lines,
@@ -63,25 +63,27 @@ class _ScoreTable:
     def columns(self) -> range:
         return range(len(self.rows[0].cells))
 
-    def cells(self, column: int) -> list[str]:
+    def cells_of(self, column: int) -> list[str]:
         return [row.cells[column] for row in self.rows]
 
-    def title(self, column: int) -> str:
+    def title_of(self, column: int) -> str:
         return self.head[column] if self.head is not None else ""
 
-    def titled(self, role: str) -> int | None:
+    def find_column(self, role: str) -> int | None:
         """The first column of a role; one that only numbers the rows if there is no other."""
-        found = titled(self.head or (), role)
-        return next((c for c in found if c != self.counter), next(iter(found), None))
+        found = columns_of_role(self.head or (), role)
+        return next((c for c in found if c != self.row_counter), next(iter(found), None))
 
     @cached_property
-    def numeric(self) -> list[bool]:
-        return [holds_numbers(self.cells(column), comma=self.comma) for column in self.columns]
+    def is_numeric(self) -> list[bool]:
+        return [holds_numbers(self.cells_of(column), comma=self.comma) for column in self.columns]
 
     @cached_property
-    def counter(self) -> int | None:
+    def row_counter(self) -> int | None:
         """The column that numbers the rows, where there is one."""
-        found = (c for c, title in enumerate(self.head or ()) if counts_rows(title, self.cells(c)))
+        found = (
+            c for c, title in enumerate(self.head or ()) if numbers_rows(title, self.cells_of(c))
+        )
         return next(found, None)
 
     def number(self, row: Row, column: int) -> float:
@@ -96,7 +98,7 @@ class _ScoreTable:
         value = None if blank else self.number(row, column)
         return ScoreRow(self.scorer, system, sentence, "score", value, row.line)
 
-    def sentences(self, column: int) -> list[int]:
+    def sentence_numbers(self, column: int) -> list[int]:
         """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
         numbers = [
             stored.parse_sentence(row.cells[column], self.path, row.line) for row in self.rows
@@ -105,7 +107,7 @@ class _ScoreTable:
         return [number - first for number in numbers]
 
 
-def _split_head(table: _ScoreTable) -> _ScoreTable:
+def _split_heading(table: _ScoreTable) -> _ScoreTable:
     """The first row is a heading where it has a title, or a word over a column of numbers.
 
     A number that is none is no such word: its row is a system, to be refused and not overlooked.
@@ -120,8 +122,8 @@ def _split_head(table: _ScoreTable) -> _ScoreTable:
 
     below = replace(table, rows=rest)
     roles = ("system", "name", "sentence", "metric", "judge")
-    if any(titled(first, role) for role in roles) or any(
-        numeric and is_title(cell) for cell, numeric in zip(first, below.numeric, strict=True)
+    if any(columns_of_role(first, role) for role in roles) or any(
+        numeric and is_title(cell) for cell, numeric in zip(first, below.is_numeric, strict=True)
     ):
         return replace(below, head=first)
     return table
@@ -130,26 +132,27 @@ def _split_head(table: _ScoreTable) -> _ScoreTable:
 def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
     """Return the scores of a table, one `Scores` per metric."""
     line = table.rows[0].line
-    table = _split_head(table)
+    table = _split_heading(table)
     if not any(any(row.cells) for row in table.rows):
         where = "" if table.head is None else " below the heading"
         raise table.error(f"no scores{where}", "give a row per system")
-    texts = [c for c in table.columns if not table.numeric[c]]
-    metric, judge, sentence = map(table.titled, ("metric", "judge", "sentence"))
-    system = table.titled("system") if table.titled("system") is not None else table.titled("name")
+    texts = [c for c in table.columns if not table.is_numeric[c]]
+    metric, judge, sentence = map(table.find_column, ("metric", "judge", "sentence"))
+    system = table.find_column("system")
+    system = table.find_column("name") if system is None else system
     if system is None and judge is not None and sentence is None:
-        problem = f"no column says which sentence was rated, beside {table.title(judge)!r}"
+        problem = f"no column says which sentence was rated, beside {table.title_of(judge)!r}"
         raise table.error(problem, "add a column called sentence, or one called system", line)
     if system is None and not {*texts} - {judge}:
-        return _by_column(table, judge, table.counter if sentence is None else sentence)
+        return _by_column(table, judge, table.row_counter if sentence is None else sentence)
     if system is None and metric is None and sentence is not None and len(table.rows) > 1:
-        judges = [""] * len(table.rows) if judge is None else table.cells(judge)
-        pairs = {*zip(judges, table.cells(sentence), strict=True)}
+        judges = [""] * len(table.rows) if judge is None else table.cells_of(judge)
+        pairs = {*zip(judges, table.cells_of(sentence), strict=True)}
         # Where each sentence has one row, or one of each judge, systems are columns.
-        if len(pairs) == len(table.rows) and sum(table.numeric) > 2:
+        if len(pairs) == len(table.rows) and sum(table.is_numeric) > 2:
             return _by_column(table, judge, sentence)
     if system is None and metric is None and table.head is not None and len(table.columns) > 2:
-        _refuse_empty(table, texts, line)
+        _refuse_empty_columns(table, texts, line)
     if metric is None and len(texts) == 2 and system is None and len(table.columns) == 3:
         metric, system = texts
     if system is None:
@@ -159,13 +162,13 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
     if table.names and {row.system for row in rows} - {*table.names}:
         problem = "the file names its systems itself, and others than --names does"
         raise table.error(problem, "give it the same names, or leave out --names")
-    return stored.assemble_scores(rows, table.path)
+    return stored.scores_from_rows(rows, table.path)
 
 
-def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
+def _refuse_empty_columns(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
     """Refuse systems without any number: their columns would be taken for the names of systems."""
-    empty = ", ".join(table.title(c) for c in texts if table.title(c))
-    blank = not any("".join(table.cells(c)) for c in texts)
+    empty = ", ".join(table.title_of(c) for c in texts if table.title_of(c))
+    blank = not any("".join(table.cells_of(c)) for c in texts)
     if empty and blank and len(texts) < len(table.columns):
         problem = f"no rating or score of {empty}"
         raise table.error(problem, "leave out a column that is empty", line)
@@ -173,29 +176,29 @@ def _refuse_empty(table: _ScoreTable, texts: Sequence[int], line: int) -> None:
 
 def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> list[Scores]:
     """A column of numbers for each system, with a row for each sentence, or one for all."""
-    columns = [c for c in table.columns if table.numeric[c] and c not in (judge, sentence)]
+    columns = [c for c in table.columns if table.is_numeric[c] and c not in (judge, sentence)]
     names = table.names
     notes: tuple[str, ...] = ()
     _warn_of_unread(table, {judge, sentence, *columns})
     if not columns:
         raise table.error("no column of scores", "write a column of numbers for every system")
     if judge is None and len(columns) == 1 and (table.head is None or names):
-        return _one_column(table, columns[0])
+        return _scores_in_one_column(table, columns[0])
     if table.head is not None:
-        names = [table.title(column) for column in columns]
+        names = [table.title_of(column) for column in columns]
         numbers = ([table.number(row, c) for row in table.rows if row.cells[c]] for c in columns)
         check_system_columns(dict(zip(names, numbers, strict=True)), table.path)
     elif len(names) != len(columns):
         problem = f"{len(columns)} columns of numbers without a heading, and {len(names)} names"
         raise table.error(problem, "name the systems in a heading or with --names")
     if judge is not None and sentence is not None:
-        judges = len({*table.cells(judge)})
+        judges = len({*table.cells_of(judge)})
         table = _mean_ratings(table, judge, sentence)
         if judges > 1:
             notes = (f"ratings are means over {judges} judges, each weighing the same",)
     places: Sequence[int | None] = range(len(table.rows))
     if sentence is not None:
-        places = table.sentences(sentence)
+        places = table.sentence_numbers(sentence)
     elif len(table.rows) == 1:
         places = [None]
     rows = [
@@ -203,10 +206,10 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
         for row, place in zip(table.rows, places, strict=True)
         for column, system in zip(columns, names, strict=True)
     ]
-    return [replace(scores, notes=notes) for scores in stored.assemble_scores(rows, table.path)]
+    return [replace(scores, notes=notes) for scores in stored.scores_from_rows(rows, table.path)]
 
 
-def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
+def _scores_in_one_column(table: _ScoreTable, column: int) -> list[Scores]:
     """Return a column of bare numbers as the scores of the systems that the user names."""
     many, names = len(table.rows), table.names
     if len(names) != many:
@@ -216,7 +219,7 @@ def _one_column(table: _ScoreTable, column: int) -> list[Scores]:
         raise table.error(problem, "name the systems in their order with --names A,B,...")
     pairs = zip(table.rows, names, strict=True)
     rows = [table.score(row, column, system, None) for row, system in pairs]
-    return stored.assemble_scores(rows, table.path)
+    return stored.scores_from_rows(rows, table.path)
 
 
 def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
@@ -234,7 +237,7 @@ def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
     for several in ratings.values():
         first = next(iter(several.values()))
         cells = list(first.cells)
-        for column in {c for c in table.columns if table.numeric[c]} - {judge, sentence}:
+        for column in {c for c in table.columns if table.is_numeric[c]} - {judge, sentence}:
             values = [table.number(r, column) for r in several.values() if r.cells[column]]
             cells[column] = repr(sum(values) / len(values)) if values else ""
         merged.append(Row(first.line, tuple(cells)))
@@ -247,24 +250,28 @@ def _by_row(
     """A row for each system, or for each sentence of each system."""
     if not all(any(row.cells) for row in table.rows):
         table = replace(table, rows=[row for row in table.rows if any(row.cells)])
-    systems = table.cells(system)
-    if sentence == table.counter and len({*systems}) == len(systems):
+    systems = table.cells_of(system)
+    if sentence == table.row_counter and len({*systems}) == len(systems):
         sentence = None  # it numbers the systems
-    numbers = [c for c in table.columns if table.numeric[c] and c not in (system, table.counter)]
+    numbers = [
+        c for c in table.columns if table.is_numeric[c] and c not in (system, table.row_counter)
+    ]
     if sentence is None and table.head is None and len(numbers) == 2 and metric is None:
-        sentence = next((c for c in numbers if _counts_sentences(table.cells(c), systems)), None)
+        sentence = next(
+            (c for c in numbers if _is_sentence_column(table.cells_of(c), systems)), None
+        )
     numbers = [c for c in numbers if c not in (sentence, metric)]
-    ranks = titled(table.head or (), "rank")
+    ranks = columns_of_role(table.head or (), "rank")
     figures = [c for c in numbers if c not in ranks] or numbers
-    _check_figures(table, figures, metric)
+    _check_score_columns(table, figures, metric)
     _warn_of_unread(table, {system, sentence, metric, *figures})
-    titles = [table.title(c) for c in figures]
+    titles = [table.title_of(c) for c in figures]
     counted = [[str(k + first) for k in range(len(titles))] for first in (0, 1)]
     # The titles count sentences: 0, 1, 2... or 1, 2, 3...
     wide = sentence is None and metric is None and len(titles) > 1 and titles in counted
     places: Sequence[int | None] = [None] * len(systems)
     if sentence is not None:
-        places = table.sentences(sentence)
+        places = table.sentence_numbers(sentence)
     found = []
     for k, column in enumerate(figures):
         for row, name, place in zip(table.rows, systems, places, strict=True):
@@ -278,7 +285,7 @@ def _by_row(
     return found
 
 
-def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | None) -> None:
+def _check_score_columns(table: _ScoreTable, figures: Sequence[int], metric: int | None) -> None:
     """Refuse a table without scores, and several columns without titles."""
     line = table.rows[0].line
     if not figures:
@@ -293,11 +300,11 @@ def _check_figures(table: _ScoreTable, figures: Sequence[int], metric: int | Non
         remedy += "system,METRIC,METRIC..., or system,1,2,3..."
         raise table.error(problem, remedy, line)
     if metric is not None and len(figures) > 1:
-        problem = f"several columns of scores beside {table.title(metric)!r}"
+        problem = f"several columns of scores beside {table.title_of(metric)!r}"
         raise table.error(problem, "keep one, or give a column per metric")
 
 
-def _counts_sentences(cells: Sequence[str], systems: Sequence[str]) -> bool:
+def _is_sentence_column(cells: Sequence[str], systems: Sequence[str]) -> bool:
     """Whether a column without a heading holds whole numbers, each once for every system."""
     pairs, named = {*zip(systems, cells, strict=True)}, {*systems}
     return (
@@ -308,7 +315,7 @@ def _counts_sentences(cells: Sequence[str], systems: Sequence[str]) -> bool:
 
 
 def _warn_of_unread(table: _ScoreTable, used: set[int | None]) -> None:
-    unread = [table.title(c) or f"column {c + 1}" for c in table.columns if c not in used]
+    unread = [table.title_of(c) or f"column {c + 1}" for c in table.columns if c not in used]
     if unread:
         problem, remedy = f"not read: {', '.join(unread)}", "remove it, or give it in another file"
         line = table.rows[0].line
@@ -330,7 +337,7 @@ def read_published_scores(
     rows = [] if system_path is None else _published_rows(system_path, 5)
     rows += [] if sentence_path is None else _published_rows(sentence_path, 6)
     path = shown_name(sentence_path or system_path or "")
-    return stored.one_scorer(stored.assemble_scores(rows, path), path)
+    return stored.require_one_scorer(stored.scores_from_rows(rows, path), path)
 
 
 def _published_rows(path: PathLike, columns: int) -> list[ScoreRow]:
@@ -381,7 +388,8 @@ def read_score_files(
                 problem = f"two inputs hold scores called {scores.label!r}"
                 remedy = "name them apart with NAME=FILE"
                 raise InputError(problem, path=shown_name(split_name(argument)[1]), remedy=remedy)
-            found[scores.scorer] = replace(scores, context=(*scores.context, _digest(scores)))
+            context = (*scores.context, _digest_values(scores))
+            found[scores.scorer] = replace(scores, context=context)
     for name in lower:
         if name != "*" and not any(name in (s.name, s.label, s.scorer) for s in found.values()):
             remedy = f"there are: {', '.join(s.label for s in found.values()) or 'none'}"
@@ -406,23 +414,24 @@ def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Sc
     name, text = split_name(argument)
     first, comma, second = text.partition(",")
     if comma and not os.path.exists(text):
-        found = [_joined(_read_form(first, names), _read_form(second, names), shown_name(second))]
+        tables = _read_any_form(first, names), _read_any_form(second, names)
+        found = [_join_tables(*tables, shown_name(second))]
     else:
-        found = _read_form(text, names)
+        found = _read_any_form(text, names)
     if name is not None:
         if len(found) == 1:
             found = [replace(found[0], scorer=name, name=name, label=name)]
         else:
             found = [stored.prefix_names(scores, name) for scores in found]
-    return [_check_scores(_with_means(scores), shown_name(text)) for scores in found]
+    return [_require_system_scores(_add_mean_scores(scores), shown_name(text)) for scores in found]
 
 
-def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
+def _read_any_form(path: str, names: Sequence[str]) -> list[Scores]:
     shown = shown_name(path)
     if path.endswith(stored.SENTENCE_TABLE) or os.path.isdir(path):
-        return stored.from_tables([stored.read_sentence_tables(path)], shown)
+        return stored.scores_from_tables([stored.read_sentence_tables(path)], shown)
     remarks, lines = _without_remarks(table_lines(path))
-    start, lines = peek(lines)
+    start, lines = peek_first_line(lines)
     if not start.strip():
         raise InputError("the file is empty", path=shown, remedy="give a file of scores")
     if start.lstrip().startswith(("{", "[")):
@@ -445,14 +454,14 @@ def _read_form(path: str, names: Sequence[str]) -> list[Scores]:
         remedy = "write scores for other commands with --json or --format tsv"
         raise InputError("the file holds a table for readers", path=shown, remedy=remedy)
     mark = delimiter_of(start)
-    rows = _by_blanks(rest) or list(sheet_rows(rest, shown, mark))
+    rows = _split_at_blanks(rest) or list(sheet_rows(rest, shown, mark))
     if remarks:
         # Remarks are lines of the file.
         gone = [(row, sum(before < row.line for before in remarks)) for row in rows]
         rows = [replace(row, line=row.line + more) for row, more in gone]
     check_width(rows, shown)
     if mark == ",":
-        _refuse_glued(rows, shown)
+        _refuse_decimal_commas(rows, shown)
     return _scores_in_columns(
         _ScoreTable(shown, file_stem(path, _ENDINGS), names, mark == ";", rows)
     )
@@ -462,7 +471,7 @@ def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
     """The lines that are no remarks, and, as they are read, how many came before each remark."""
     before: list[int] = []
 
-    def others() -> Iterator[str]:
+    def other_lines() -> Iterator[str]:
         read = 0
         for line in lines:
             if line.startswith("# "):
@@ -471,10 +480,10 @@ def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:
                 read += 1
                 yield line
 
-    return before, others()
+    return before, other_lines()
 
 
-def _refuse_glued(rows: Sequence[Row], name: str) -> None:
+def _refuse_decimal_commas(rows: Sequence[Row], name: str) -> None:
     """Refuse ``A 0,35``, where the comma would separate ``A 0`` from ``35``."""
     found = [_GLUED.fullmatch(",".join(row.cells)) for row in rows]
     words = {match[1] for match in found if match}
@@ -484,7 +493,7 @@ def _refuse_glued(rows: Sequence[Row], name: str) -> None:
         raise InputError(problem, path=name, line=rows[0].line, remedy=remedy)
 
 
-def _by_blanks(lines: list[str]) -> list[Row]:
+def _split_at_blanks(lines: list[str]) -> list[Row]:
     """Rows of cells that blanks separate, where no line has another separator."""
     if any(mark in line for line in lines for mark in ",;\t"):
         return []
@@ -507,10 +516,10 @@ def _from_json(text: str, name: str) -> list[Scores]:
         if form == stored.STORED
         else stored.from_run_result(data, name)
     )
-    return [_restore_places(scores) for scores in found]
+    return [_restore_skipped_places(scores) for scores in found]
 
 
-def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
+def _join_tables(systems: list[Scores], sentences: list[Scores], name: str) -> Scores:
     if len(systems) != 1 or len(sentences) != 1 or sentences[0].sentences is None:
         problem = "SYSTEMS,SENTENCES needs a table of one metric's system scores and one of its "
         raise InputError(problem + "sentence scores", path=name)
@@ -522,7 +531,7 @@ def _joined(systems: list[Scores], sentences: list[Scores], name: str) -> Scores
     return replace(overall, sentences=single.select(overall.systems).sentences)
 
 
-def _with_means(scores: Scores) -> Scores:
+def _add_mean_scores(scores: Scores) -> Scores:
     """Mean sentence scores as system scores where a file has no others."""
     if scores.sentences is None or not np.isnan(scores.values).all():
         return scores
@@ -533,7 +542,7 @@ def _with_means(scores: Scores) -> Scores:
     return replace(scores, values=_means(scores.sentences), context=context, notes=notes)
 
 
-def _restore_places(scores: Scores) -> Scores:
+def _restore_skipped_places(scores: Scores) -> Scores:
     """Put sentence scores at their places in the whole text, with NaN for sentences left out."""
     if scores.sentences is None or not scores.skipped:
         return scores
@@ -561,10 +570,10 @@ def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
     if fewer.sentences is None or fewer is scores:
         return scores
     values = _means(fewer.sentences) if MEAN in scores.context else scores.values
-    return replace(fewer, values=values, context=(*scores.context, skipped.fact))
+    return replace(fewer, values=values, context=(*scores.context, skipped.signature_fact))
 
 
-def _check_scores(scores: Scores, name: str) -> Scores:
+def _require_system_scores(scores: Scores, name: str) -> Scores:
     """Refuse systems without a score: NaN and infinities have no rank. Say which look alike."""
     for problem in similar_names(scores.systems):
         warn_of_data(f"{name}: the systems {problem}; write each in one way only", stacklevel=4)
@@ -575,7 +584,7 @@ def _check_scores(scores: Scores, name: str) -> Scores:
     return scores
 
 
-def _digest(scores: Scores) -> str:
+def _digest_values(scores: Scores) -> str:
     """Return a digest of the numbers, independent of the order of systems."""
     ordered = scores.select(sorted(scores.systems))
     digest = hashlib.sha256("\0".join(ordered.systems).encode("utf-8", "surrogatepass"))

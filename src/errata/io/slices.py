@@ -13,7 +13,7 @@ from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
 from errata.data import Corpus, Judgment
 from errata.io.checks import raise_or_warn
-from errata.io.files import PathLike, decode, open_bytes, read_lines, shown_name
+from errata.io.files import PathLike, decode, open_unpacked, read_lines, shown_name
 from errata.io.records import parse_integer
 from errata.io.rows import check_width, read_rows
 
@@ -61,7 +61,7 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
     return columns
 
 
-def sentences_of(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
+def sentences_listed_in(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
     """Return the sentences of a corpus, from 0, whose sources a file lists, one a line.
 
     A line that is no source is refused: a typing error must not make a test pass.
@@ -90,7 +90,7 @@ class LogColumns:
     def __init__(self, path: PathLike, slices: Sequence[str] = ()) -> None:
         self.path, self.slices = shown_name(path), tuple(slices)
         self.row = 1
-        self._lines = _lines(path, self.path)
+        self._lines = _read_tsv_cells(path, self.path)
         self.titles = next(self._lines, [])
         if len({*self.titles}) < len(self.titles) or "" in self.titles:
             problem = "a column has no name, or the name of another"
@@ -102,7 +102,7 @@ class LogColumns:
                 remedy = f"{suggest_name(name, self.titles)}there are: {', '.join(self.titles)}"
                 raise InputError(problem, path=self.path, line=1, remedy=remedy)
 
-    def take(self, n: int) -> dict[str, Any]:
+    def take_rows(self, n: int) -> dict[str, Any]:
         """What the next ``n`` rows say: ``accepted``, ``clean`` and ``slices``."""
         rows = list(islice(self._lines, n))
         first = self.row + 1
@@ -113,10 +113,12 @@ class LogColumns:
                 remedy = "cells are apart by tabs, and empty where nothing is known"
                 raise InputError(problem, path=self.path, line=first + k, remedy=remedy)
         if len(rows) < n:
-            self._refuse(f"{self.row - 1} rows below the names of columns, and more sentences")
+            self._refuse_row_count(
+                f"{self.row - 1} rows below the names of columns, and more sentences"
+            )
         by_title = {title: [row[c] for row in rows] for c, title in enumerate(self.titles)}
         marks = {
-            name: [self._mark(cell, name, first + k) for k, cell in enumerate(by_title[name])]
+            name: [self._parse_mark(cell, name, first + k) for k, cell in enumerate(by_title[name])]
             if name in by_title
             else None
             for name in ("accepted", "clean")
@@ -124,15 +126,15 @@ class LogColumns:
         slices = {name: tuple(c or NO_VALUE for c in by_title[name]) for name in self.slices}
         return {**marks, "slices": slices}
 
-    def finish(self) -> None:
+    def refuse_more_rows(self) -> None:
         """Refuse rows beyond the last sentence."""
         if next(self._lines, None) is not None:
-            self._refuse(f"more rows than the {self.row - 1} sentences")
+            self._refuse_row_count(f"more rows than the {self.row - 1} sentences")
 
-    def _refuse(self, problem: str) -> None:
+    def _refuse_row_count(self, problem: str) -> None:
         raise InputError(problem, path=self.path, remedy="give one row per sentence")
 
-    def _mark(self, cell: str, name: str, line: int) -> bool | None:
+    def _parse_mark(self, cell: str, name: str, line: int) -> bool | None:
         word = cell.strip().lower()
         if word in _YES or word in _NO or not word:
             return word in _YES if word else None
@@ -141,8 +143,8 @@ class LogColumns:
         raise InputError(problem, path=self.path, line=line, remedy=remedy)
 
 
-def _lines(path: PathLike, name: str) -> Iterator[list[str]]:
-    with open_bytes(path, bounded=False) as file:
+def _read_tsv_cells(path: PathLike, name: str) -> Iterator[list[str]]:
+    with open_unpacked(path, bounded=False) as file:
         for number, line in enumerate(file, 1):
             text = decode(line, name, first_line=number).rstrip("\n").removesuffix("\r")
             yield text.split("\t")
@@ -167,7 +169,7 @@ class SkippedSentences:
     """The sentences to be left out, as they were asked for; ``path`` is the file, if it was one.
 
     >>> skipped = read_skipped("3,7-9")
-    >>> skipped.positions(12), skipped.holds(6), skipped.before(9)
+    >>> skipped.positions(12), skipped.holds(6), skipped.count_before(9)
     ((2, 6, 7, 8), True, 4)
     """
 
@@ -182,24 +184,26 @@ class SkippedSentences:
                 problem = f"there is no sentence {wrong} to leave out: the text has {size}"
                 remedy = f"sentences count from 1 to {size}"
                 raise InputError(problem, path=self.path, line=line, remedy=remedy)
-        return tuple(i for first, last in _merged(self.ranges) for i in range(first - 1, last))
+        return tuple(
+            i for first, last in _merge_ranges(self.ranges) for i in range(first - 1, last)
+        )
 
     def holds(self, position: int) -> bool:
         """Whether the sentence at this place, from 0, is left out."""
         return any(first <= position + 1 <= last for first, last, _ in self.ranges)
 
-    def before(self, position: int) -> int:
+    def count_before(self, position: int) -> int:
         """How many of the sentences before this place are left out."""
         return sum(
             min(last, position) - first + 1
-            for first, last in _merged(self.ranges)
+            for first, last in _merge_ranges(self.ranges)
             if first <= position
         )
 
     @property
-    def fact(self) -> str:
+    def signature_fact(self) -> str:
         """What a signature says of them."""
-        return _fact(_merged(self.ranges))
+        return _format_fact(_merge_ranges(self.ranges))
 
 
 def join_skipped(*several: SkippedSentences | None) -> SkippedSentences | None:
@@ -243,7 +247,7 @@ def _ranges(text: str, path: str | None, line: int | None) -> Iterator[NumberRan
         yield NumberRange(low, high, line)
 
 
-def _merged(ranges: Iterable[NumberRange]) -> list[tuple[int, int]]:
+def _merge_ranges(ranges: Iterable[NumberRange]) -> list[tuple[int, int]]:
     """The ranges in order, joined where they touch: every sentence is in one."""
     merged: list[tuple[int, int]] = []
     for first, last, _ in sorted(ranges, key=lambda each: each[:2]):
@@ -262,10 +266,10 @@ def skip_signature(skipped: Sequence[int]) -> tuple[str, ...]:
     """
     if not skipped:
         return ()
-    return (_fact(_merged([NumberRange(i + 1, i + 1) for i in skipped])),)
+    return (_format_fact(_merge_ranges([NumberRange(i + 1, i + 1) for i in skipped])),)
 
 
-def _fact(merged: Sequence[tuple[int, int]]) -> str:
+def _format_fact(merged: Sequence[tuple[int, int]]) -> str:
     text = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in merged)
     if len(merged) > LISTED:
         count = sum(last - first + 1 for first, last in merged)
@@ -284,7 +288,7 @@ def skip_judgments(judgments: Iterable[Judgment], skipped: SkippedSentences) -> 
     for judgment in judgments:
         place = judgment.sentence
         if place not in places:
-            places[place] = None if skipped.holds(place) else place - skipped.before(place)
+            places[place] = None if skipped.holds(place) else place - skipped.count_before(place)
         now = places[place]
         if now is not None:
             yield judgment if now == place else replace(judgment, sentence=now)

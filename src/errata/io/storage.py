@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from errata.core.errors import InputError, import_extra
-from errata.io.atomic import flush
+from errata.io.atomic import flush_to_disk
 from errata.io.files import file_error
 
 WAITING = ".waiting"  # holds the files that are being written
@@ -90,18 +90,18 @@ class Folder:
         with _io_errors("write", str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             if lasting:
-                flush(written)
+                flush_to_disk(written)
             os.replace(written, path)
             if lasting:
                 with contextlib.suppress(OSError):  # some file systems flush no folders
-                    flush(path.parent)
+                    flush_to_disk(path.parent)
 
     @contextmanager
-    def waiting(self) -> Iterator[Path]:
+    def temporary_folder(self) -> Iterator[Path]:
         """A folder on the same disk for files that are being written; gone at its end."""
         path = Path(self.place, WAITING, secrets.token_hex(8))
         with _io_errors("write", str(path)):
-            _make(path)
+            _make_folder(path)
         try:
             yield path
         finally:
@@ -111,13 +111,13 @@ class Folder:
 
     def write(self, data: bytes, name: str, *, lasting: bool = True) -> None:
         """Write a file whole, over an old one."""
-        with self.waiting() as beside, _io_errors("write", f"{self.place}/{name}"):
+        with self.temporary_folder() as beside, _io_errors("write", f"{self.place}/{name}"):
             written = beside / "content"
             written.write_bytes(data)
             self.put_file(written, name, lasting=lasting)
 
 
-def _make(path: Path) -> None:
+def _make_folder(path: Path) -> None:
     """Make a folder in one that others make too, and take away when they find it empty."""
     for _ in range(1000):
         with contextlib.suppress(FileNotFoundError, FileExistsError):  # taken away meanwhile
@@ -133,7 +133,7 @@ class StoreFolder(Folder):
 
     storage: Mapping[str, Any] = field(default_factory=dict)
 
-    def _system(self) -> tuple[Any, str]:
+    def _file_system(self) -> tuple[Any, str]:
         core = import_extra("fsspec.core", "scale", "fsspec")
         try:
             system, root = core.url_to_fs(self.place, **self.storage)
@@ -144,19 +144,19 @@ class StoreFolder(Folder):
         return system, root.rstrip("/")
 
     def read_file(self, name: str) -> bytes:
-        system, root = self._system()
+        system, root = self._file_system()
         with _io_errors("read", f"{self.place}/{name}"):
             data: bytes = system.cat_file(f"{root}/{name}")
             return data
 
     @contextmanager
     def open_file(self, name: str) -> Iterator[IO[bytes]]:
-        system, root = self._system()
+        system, root = self._file_system()
         with _io_errors("read", f"{self.place}/{name}"), system.open(f"{root}/{name}") as file:
             yield file
 
     def sizes(self, under: str = "") -> dict[str, int]:
-        system, root = self._system()
+        system, root = self._file_system()
         with _io_errors("read", self.place), contextlib.suppress(FileNotFoundError):
             found = system.find(f"{root}/{under}" if under else root, detail=True)
             start = root.lstrip("/") + "/"
@@ -167,12 +167,12 @@ class StoreFolder(Folder):
         return {}
 
     def remove(self, name: str) -> None:
-        system, root = self._system()
+        system, root = self._file_system()
         with _io_errors("remove", f"{self.place}/{name}"), contextlib.suppress(FileNotFoundError):
             system.rm(f"{root}/{name}", recursive=True)
 
     def put_file(self, written: Path, name: str, *, lasting: bool = False) -> None:
-        system, root = self._system()
+        system, root = self._file_system()
         with _io_errors("write", f"{self.place}/{name}"):
             parent = f"{root}/{name}".rpartition("/")[0]
             with contextlib.suppress(OSError, NotImplementedError):  # stores have no folders
@@ -180,7 +180,7 @@ class StoreFolder(Folder):
             system.put_file(str(written), f"{root}/{name}")
 
     @contextmanager
-    def waiting(self) -> Iterator[Path]:
+    def temporary_folder(self) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="errata-") as path:
             yield Path(path)
 

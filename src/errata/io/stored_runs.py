@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from errata import __version__
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Scores
-from errata.io.atomic import renew_bytes, write_bytes
+from errata.io.atomic import overwrite_input, write_bytes
 from errata.io.files import PathLike, shown_name
 from errata.io.records import Count, RecordReader, parse_integer, read_json
 
@@ -72,7 +72,7 @@ class StoredRun:
         >>> dict(run.changed), run.output(corpus) == out
         ({0: 'He goes home'}, True)
         """
-        self.check(corpus, "sources")
+        self.check_corpus(corpus, "sources")
         texts = list(corpus.sources)
         for i, text in self.changed.items():
             texts[i] = text
@@ -80,7 +80,7 @@ class StoredRun:
         found = None if edits is None else tuple(edits.get(i, ()) for i in range(self.sentences))
         return Hypotheses(name or self.system, tuple(texts), found)
 
-    def check(self, corpus: Corpus, *what: str) -> None:
+    def check_corpus(self, corpus: Corpus, *what: str) -> None:
         """Refuse another corpus than that of the run: ``sources``, ``references``, ``tokens``."""
         now = corpus_digests(corpus)
         for name in what or tuple(now):
@@ -97,10 +97,14 @@ def corpus_digests(corpus: Corpus) -> dict[str, str]:
     """
     sources = "\n".join(corpus.sources)
     references = repr(tuple(corpus.references)) if any(corpus.references) else ""
-    return {"sources": _digest(sources), "references": _digest(references), "tokens": corpus.tokens}
+    return {
+        "sources": _digest_text(sources),
+        "references": _digest_text(references),
+        "tokens": corpus.tokens,
+    }
 
 
-def _digest(text: str) -> str:
+def _digest_text(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -125,8 +129,8 @@ def make_run(
     figures = []
     for scores in results:
         s = scores.systems.index(hypotheses.system)
-        bounds = (_number(bound) for bound in scores.interval(confidence)[s])
-        value = _number(scores.values[s])
+        bounds = (_nan_to_none(bound) for bound in scores.interval(confidence)[s])
+        value = _nan_to_none(scores.values[s])
         figures.append(RunFigure(scores.label, scores.headline, scores.signature, value, *bounds))
     edits = None
     if hypotheses.edits is not None:
@@ -137,7 +141,7 @@ def make_run(
     return StoredRun(hypotheses.system, when, *about, tuple(figures), changed, edits, remark)
 
 
-def _number(value: float) -> float | None:
+def _nan_to_none(value: float) -> float | None:
     return None if value != value else float(value)
 
 
@@ -161,18 +165,18 @@ def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
         }
     lines = []
     for key, value in data.items():
-        shown = _compact(value)
+        shown = _to_json(value)
         if key in ("figures", "changed", "edits") and value:
-            items: Iterable[str] = map(_compact, value)
+            items: Iterable[str] = map(_to_json, value)
             if isinstance(value, dict):
-                items = (f"{_compact(number)}: {_compact(each)}" for number, each in value.items())
+                items = (f"{_to_json(number)}: {_to_json(each)}" for number, each in value.items())
             shown = f"{shown[0]}\n  " + ",\n  ".join(items) + f"\n {shown[-1]}"
-        lines.append(f"{_compact(key)}: {shown}")
+        lines.append(f"{_to_json(key)}: {shown}")
     data_bytes = ("{\n " + ",\n ".join(lines) + "\n}\n").encode("utf-8")
-    (renew_bytes if renew else write_bytes)(data_bytes, path)
+    (overwrite_input if renew else write_bytes)(data_bytes, path)
 
 
-def _compact(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -200,7 +204,7 @@ def read_run(path: PathLike) -> StoredRun:
         raise reader.error(f'not a stored run: it has no "{KIND}": {VERSION}')
     file = reader.decode(_RunFile, {k: v for k, v in data.items() if k != KIND})
 
-    def place(key: str, number: str) -> int:
+    def sentence_index(key: str, number: str) -> int:
         i = parse_integer(number, 1)
         if i is None or i > file.sentences:
             raise reader.error(f"there is no sentence {number[:20]!r} of {file.sentences}", key)
@@ -210,7 +214,7 @@ def read_run(path: PathLike) -> StoredRun:
     if file.edits is not None:
         try:
             edits = {
-                place("edits", number): tuple(Edit(*each) for each in found)
+                sentence_index("edits", number): tuple(Edit(*each) for each in found)
                 for number, found in file.edits.items()
             }
         except InputError as error:
@@ -218,7 +222,7 @@ def read_run(path: PathLike) -> StoredRun:
     plain = ("system", "when", "sentences", "corpus", "figures", "remark", "errata")
     return StoredRun(
         **{key: getattr(file, key) for key in plain},
-        changed={place("changed", number): text for number, text in file.changed.items()},
+        changed={sentence_index("changed", number): text for number, text in file.changed.items()},
         edits=edits,
         path=reader.path,
     )

@@ -19,7 +19,7 @@ from errata.core.stats import Floats, Ints
 from errata.data import Scores, original_number
 from errata.io.atomic import write_lines
 from errata.io.checks import Finding, raise_or_warn
-from errata.io.files import PathLike, open_raw, plain_name, read_lines, shown_name
+from errata.io.files import PathLike, open_raw, read_lines, shown_name, unpacked_name
 from errata.io.records import Count, RecordReader, read_json
 from errata.io.rows import read_number
 from errata.io.shards.parquet import check_parquet, require_pyarrow
@@ -47,16 +47,16 @@ class _Figure:
     known: dict[str, dict[int | None, float | None]] = field(default_factory=dict)
     gap_line: int | None = None
 
-    def whole(self, systems: Sequence[str]) -> Floats:
+    def corpus_values(self, systems: Sequence[str]) -> Floats:
         """The values of the whole text, NaN where there is none."""
         return np.array([self.known.get(system, {}).get(None) for system in systems], np.float64)
 
     @property
-    def has_whole(self) -> bool:
+    def has_corpus_values(self) -> bool:
         """Whether a system has a value for the whole text."""
         return any(None in values for values in self.known.values())
 
-    def table(self, systems: Sequence[str]) -> Floats | None:
+    def sentence_table(self, systems: Sequence[str]) -> Floats | None:
         """The values ``[system, sentence]``, NaN where there is none; warn about gaps."""
         rows = {
             system: (list(map(int, places)), [values[place] for place in places])
@@ -82,10 +82,10 @@ class _Figure:
             table[s, places] = values
             gaps[s, places] = [value is None for value in values] if None in values else False
         if gaps.any():
-            self._warn_of_gaps(systems, gaps)
+            self._warn_of_missing_scores(systems, gaps)
         return table
 
-    def _warn_of_gaps(self, systems: Sequence[str], gaps: np.ndarray) -> None:
+    def _warn_of_missing_scores(self, systems: Sequence[str], gaps: np.ndarray) -> None:
         counts = dict(zip(systems, gaps.sum(axis=1).tolist(), strict=True))
         if len(systems) > 1 and gaps[:, gaps.any(axis=0)].all():
             counts = {"any system": int(gaps[0].sum())}
@@ -99,7 +99,7 @@ class _Figure:
         raise_or_warn(findings, stacklevel=6)
 
 
-def assemble_scores(
+def scores_from_rows(
     rows: Iterable[ScoreRow], path: str, *, signatures: bool = False
 ) -> list[Scores]:
     """Return the scores of every scorer in rows; its first figure is the headline.
@@ -124,24 +124,30 @@ def assemble_scores(
             where = "" if sentence is None else " for one sentence"
             problem = f"the system {system} has two scores{where}"
             raise InputError(problem, path=path, line=line, remedy="keep one")
-    return [_scores(*each, path, signatures) for each in found.items()]
+    return [_scores_of_one_scorer(*each, path, signatures) for each in found.items()]
 
 
-def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool) -> Scores:
+def _scores_of_one_scorer(
+    scorer: str, figures: dict[str, _Figure], path: str, signature: bool
+) -> Scores:
     headline, *parts = figures
     first = figures[headline]
-    whole = first.has_whole
+    whole = first.has_corpus_values
     systems = tuple(name for name, values in first.known.items() if None in values or not whole)
     if not all(systems):
         raise InputError("a system without a name", path=path, remedy="fill in its name")
     scorer, *context = scorer.split(" | ") if signature else [scorer]
-    tables = {name: figure.table(systems) for name, figure in figures.items()}
+    tables = {name: figure.sentence_table(systems) for name, figure in figures.items()}
     return Scores(
         scorer,
         systems,
-        first.whole(systems),
+        first.corpus_values(systems),
         tables.pop(headline),
-        {name: figures[name].whole(systems) for name in parts if figures[name].has_whole},
+        {
+            name: figures[name].corpus_values(systems)
+            for name in parts
+            if figures[name].has_corpus_values
+        },
         sentence_parts={name: table for name, table in tables.items() if table is not None},
         headline=headline,
         context=tuple(context),
@@ -149,7 +155,7 @@ def _scores(scorer: str, figures: dict[str, _Figure], path: str, signature: bool
     )
 
 
-def one_scorer(found: Sequence[Scores], path: str) -> Scores:
+def require_one_scorer(found: Sequence[Scores], path: str) -> Scores:
     if len(found) != 1:
         names = ", ".join(sorted(scores.scorer for scores in found))
         problem = f"the scores of {len(found)} scorers, and not of one: {names}"
@@ -201,7 +207,7 @@ def write_scores(scores: Scores, path: PathLike) -> None:
     per system and one per sentence, with the scorer and all figures; resamples, context and
     notes stay behind.
     """
-    form = _form(path)
+    form = _file_form(path)
     if not scores.systems:
         raise InputError("there are no systems to write scores of", path=os.fspath(path))
     shown = os.fspath(path)
@@ -218,15 +224,15 @@ def write_scores(scores: Scores, path: PathLike) -> None:
 def read_scores(path: PathLike) -> Scores:
     """Read what `write_scores` wrote."""
     name = shown_name(path)
-    if _form(path) == "json":
+    if _file_form(path) == "json":
         return from_stored_json(read_json(path, "not JSON", _REMEDY), name)
     lines, findings = read_lines(path)
     raise_or_warn(findings)
     return from_stored_tsv(lines, name)
 
 
-def _form(path: PathLike) -> Literal["json", "tsv"]:
-    name = plain_name(path)
+def _file_form(path: PathLike) -> Literal["json", "tsv"]:
+    name = unpacked_name(path)
     if name.endswith(".json"):
         return "json"
     if name.endswith(".tsv"):
@@ -235,17 +241,17 @@ def _form(path: PathLike) -> Literal["json", "tsv"]:
     raise InputError(problem, path=os.fspath(path), remedy="give the file one of these endings")
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """What JSON writes of a field; it has no NaN (null here) and no infinity (a string here)."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else str(value)
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_to_json_value(each) for each in value]
     if isinstance(value, np.ndarray):
         nested = value.tolist()
-        return nested if bool(np.isfinite(value).all()) else _plain(nested)
+        return nested if bool(np.isfinite(value).all()) else _to_json_value(nested)
     if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _to_json_value(each) for key, each in value.items()}
     return value
 
 
@@ -255,7 +261,7 @@ def stored_json(scores: Scores) -> dict[str, Any]:
         *("scorer", "headline", "context", "notes", "name", "label", "systems"),
         *("values", "parts", "sentences", "sentence_parts", "resampled"),
     )
-    data = {"format": STORED, **{key: _plain(getattr(scores, key)) for key in keys}}
+    data = {"format": STORED, **{key: _to_json_value(getattr(scores, key)) for key in keys}}
     if scores.skipped:  # a file of all sentences is as it was
         data["skipped"] = list(scores.skipped)
     if scores.shares:
@@ -294,7 +300,7 @@ def from_stored_json(data: Any, name: str) -> Scores:
     def array(key: str, values: Any, *shape: int) -> Floats:
         try:
             # Return nested lists as an array of a shape, in which -1 is any size.
-            array = np.array(_numbers(values), np.float64)
+            array = np.array(_from_json_numbers(values), np.float64)
             if array.size == 0 and array.ndim != len(shape):  # [] does not say its other dimension
                 array = array.reshape([max(size, 0) for size in shape])
             if array.ndim != len(shape) or any(
@@ -330,10 +336,10 @@ def from_stored_json(data: Any, name: str) -> Scores:
         raise InputError(error.problem, path=name, remedy=error.remedy) from None
 
 
-def _numbers(values: Any) -> Any:
-    """Return nested lists of numbers, with NaN and infinities as `_plain` writes them."""
+def _from_json_numbers(values: Any) -> Any:
+    """Return nested lists of numbers, with NaN and infinities as `_to_json_value` writes them."""
     if isinstance(values, list):
-        return [_numbers(value) for value in values]
+        return [_from_json_numbers(value) for value in values]
     if type(values) in (int, float) or values is None:
         return values
     if isinstance(values, str) and values in _NO_NUMBERS:
@@ -393,7 +399,7 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
             remedy = "keep the rows without a sentence, which hold the scores of the whole text"
             raise InputError(problem, path=name, remedy=remedy)
 
-    return one_scorer(assemble_scores(rows(), name, signatures=True), name)
+    return require_one_scorer(scores_from_rows(rows(), name, signatures=True), name)
 
 
 # ---- ``result.json`` of a run: the scores of every metric on every test set, in one file.
@@ -477,7 +483,9 @@ class PrintedTable:
             if sentences:
                 place = parse_sentence(str(row.get("sentence")), path, line, first=1)
             if not sentences or row.get(headline) not in (None, ""):
-                value = _value(row.get(headline), f"the {headline} of {system[:40]!r}", path, line)
+                value = _parse_printed_score(
+                    row.get(headline), f"the {headline} of {system[:40]!r}", path, line
+                )
             found.append(ScoreRow(signature, system, place, headline, value, line))
         if all(row.value is None for row in found):
             unit = "sentence" if sentences else "system"
@@ -485,7 +493,7 @@ class PrintedTable:
         return found
 
 
-def _value(cell: Any, what: str, path: str, line: int | None) -> float:
+def _parse_printed_score(cell: Any, what: str, path: str, line: int | None) -> float:
     if isinstance(cell, dict):  # a score with its interval
         cell = cell.get("value")
     if isinstance(cell, str) and line is not None:
@@ -503,7 +511,7 @@ class _Printed(NamedTuple):
 def from_printed_json(data: Any, name: str) -> list[Scores]:
     """Return the scores among the tables of one JSON output."""
     reader = RecordReader(name, remedy=_PRINTED, extra=True)
-    return from_tables(reader.decode(_Printed, data).tables, name)
+    return scores_from_tables(reader.decode(_Printed, data).tables, name)
 
 
 def is_printed_tsv(line: str) -> bool:
@@ -518,14 +526,14 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
     for filled, block in groupby(enumerate(lines, 1), lambda each: bool(each[1].rstrip("\r\n"))):
         if filled:
             (_, first), *below = block
-            head = [_unquoted(cell) for cell in first.rstrip("\r\n").split("\t")]
-            cells = [map(_unquoted, _cells_under(head, line, name, k)) for k, line in below]
+            head = [_unquote_cell(cell) for cell in first.rstrip("\r\n").split("\t")]
+            cells = [map(_unquote_cell, _cells_under(head, line, name, k)) for k, line in below]
             rows = tuple(dict(zip(head, row, strict=True)) for row in cells)
             columns = (c for c in head if c != "signature" and not c.endswith((" low", " high")))
             numbers = tuple(number for number, _ in below)
             signature = rows[0].get("signature", "") if rows else ""
             tables += _split_table(PrintedTable(tuple(columns), rows, signature, numbers))
-    return from_tables(tables, name)
+    return scores_from_tables(tables, name)
 
 
 def _split_table(table: PrintedTable) -> list[PrintedTable]:
@@ -549,14 +557,14 @@ def _split_table(table: PrintedTable) -> list[PrintedTable]:
     return found
 
 
-def _unquoted(cell: str) -> str:
+def _unquote_cell(cell: str) -> str:
     """A cell as it was before quotation marks, or --safe-cells, kept others from misreading it."""
     if len(cell) > 1 and cell[0] == cell[-1] == '"':
         return cell[1:-1].replace('""', '"')
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULAS) else cell
 
 
-def from_tables(tables: Iterable[PrintedTable], name: str) -> list[Scores]:
+def scores_from_tables(tables: Iterable[PrintedTable], name: str) -> list[Scores]:
     """Return the scores in printed tables."""
     found = []
     for table in tables:
@@ -565,7 +573,7 @@ def from_tables(tables: Iterable[PrintedTable], name: str) -> list[Scores]:
             continue  # a board: several metrics side by side, as an overview has them
         by_sentence = columns[:2] == ("system", "sentence") and len(columns) > 2
         if by_sentence or ("system" in columns[1:-1] and columns[0] in ("rank", "cluster")):
-            found += assemble_scores(table.score_rows(name), name, signatures=True)
+            found += scores_from_rows(table.score_rows(name), name, signatures=True)
     if not found:
         raise InputError("no table of scores in the file", path=name, remedy=_PRINTED)
     return found
@@ -620,12 +628,12 @@ def write_sentence_table(
 def read_sentence_tables(path: str) -> PrintedTable:
     """Read a table, or all tables of a folder as one."""
     pyarrow = require_pyarrow()
-    from errata.io.shards.inputs import natural_order
+    from errata.io.shards.inputs import natural_sort_key
 
     files = [path]
     if os.path.isdir(path):
         names = [name for name in os.listdir(path) if name.endswith(SENTENCE_TABLE)]
-        files = [os.path.join(path, name) for name in sorted(names, key=natural_order)]
+        files = [os.path.join(path, name) for name in sorted(names, key=natural_sort_key)]
     rows, columns, signatures = list[dict[str, Any]](), list[str](), set[str]()
     for file in files:
         wrote = "give what errata scale sentences wrote"

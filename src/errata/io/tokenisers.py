@@ -19,7 +19,7 @@ from errata.core.errors import InputError, import_extra
 from errata.core.parameters import require, suggest_name
 from errata.core.stats import plural
 from errata.data import Corpus, Edit, Hypotheses, Reference
-from errata.io.checks import warn_of_sum
+from errata.io.checks import warn_unless_zero
 
 AS_IS = "as_is"
 UnicodeForm = Literal["NFC", "NFD"]
@@ -71,7 +71,7 @@ def tokeniser(name: str) -> Tokeniser:
     if name == AS_IS:
         found = Tokeniser(name, "", str.split, keeps_tokens=True)
     elif name == "characters":
-        found = Tokeniser(name, "", characters)
+        found = Tokeniser(name, "", split_characters)
     elif kind in ("spacy", "moses") and language:
         found = _spacy(name, language) if kind == "spacy" else _moses(name, language)
     elif kind in ("spacy", "moses") and colon:
@@ -82,10 +82,10 @@ def tokeniser(name: str) -> Tokeniser:
     if wanted not in ("", found.version):
         problem = f"{name} is there in version {found.version or 'none'}, not in {wanted}"
         raise InputError(problem, remedy=f"install that version, or leave out @{wanted}")
-    return _normalising(found, form) if comma else found
+    return _with_unicode_form(found, form) if comma else found
 
 
-def _normalising(cut: Tokeniser, form: str) -> Tokeniser:
+def _with_unicode_form(cut: Tokeniser, form: str) -> Tokeniser:
     """The same on characters in a Unicode form."""
     require("Unicode form", form, UnicodeForm)
     known = cast(UnicodeForm, form)
@@ -96,10 +96,10 @@ def _normalising(cut: Tokeniser, form: str) -> Tokeniser:
     )
 
 
-def characters(text: str) -> list[str]:
+def split_characters(text: str) -> list[str]:
     """Every character but white space, accents and other marks with what they stand on.
 
-    >>> characters("iOS 了。")
+    >>> split_characters("iOS 了。")
     ['i', 'O', 'S', '了', '。']
     """
     found: list[str] = []
@@ -146,7 +146,7 @@ def _moses(name: str, language: str) -> Tokeniser:
 
 
 def tokenise_corpus(
-    corpus: Corpus, cut: Tokeniser, warn: Callable[..., None] = warn_of_sum
+    corpus: Corpus, cut: Tokeniser, warn: Callable[..., None] = warn_unless_zero
 ) -> Corpus:
     """A corpus with sources and references cut; what it is cut by is kept with it.
 
@@ -157,13 +157,15 @@ def tokenise_corpus(
     if cut.name == AS_IS:
         return corpus
     if any(r.edits is not None for references in corpus.references for r in references):
-        _require_characters(cut, "gold edits stand on the tokens of their file")
+        _require_character_tokens(cut, "gold edits stand on the tokens of their file")
     references = tuple(
         tuple(
             replace(
                 reference,
                 text=None if reference.text is None else cut(reference.text),
-                edits=None if reference.edits is None else _edits(reference.edits, source, cut),
+                edits=_recut_edits(reference.edits, source, cut)
+                if reference.edits is not None
+                else None,
             )
             for reference in references
         )
@@ -194,21 +196,21 @@ def tokenise_output(output: Hypotheses, sources: Sequence[str], cut: Tokeniser) 
         return output
     edits = None
     if output.edits is not None:
-        _require_characters(cut, "the edits of a system stand on the tokens of their file")
+        _require_character_tokens(cut, "the edits of a system stand on the tokens of their file")
         edits = tuple(
-            _edits(several, source, cut)
+            _recut_edits(several, source, cut)
             for several, source in zip(output.edits, sources, strict=True)
         )
     return Hypotheses(output.system, tuple(map(cut, output.sentences)), edits)
 
 
-def _require_characters(cut: Tokeniser, why: str) -> None:
+def _require_character_tokens(cut: Tokeniser, why: str) -> None:
     if not cut.keeps_tokens and cut.name.partition(",")[0] != "characters":
         remedy = "give texts (--source and --refs; see errata convert), or --tokens characters"
         raise InputError(f"{why}, and cannot be cut by {cut.name}", remedy=remedy)
 
 
-def _edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
+def _recut_edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
     """Edits on tokens as edits on their characters, without those they leave as they were.
 
     An edit of spaces alone is none on characters, one that composes accents is none in a Unicode

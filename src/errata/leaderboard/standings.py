@@ -26,7 +26,7 @@ from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
 from errata.datasets.evaluation_sets import read_evaluation_set
 from errata.human.ranking import Ranking, cluster
 from errata.io.atomic import file_set
-from errata.io.checks import Finding, summarise
+from errata.io.checks import Finding, join_similar_findings
 from errata.io.corpus import CorpusFiles, check_files
 from errata.io.outputs import read_hypotheses
 from errata.io.stored_runs import StoredRun, corpus_digests, make_run, read_runs, write_run
@@ -387,7 +387,9 @@ def submission_table(standing: BoardResult) -> Table:
 
 def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
     """What the guard found, the fourth and later of a kind counted."""
-    rows = [(each.name, finding) for each in checked for finding in summarise(each.findings)]
+    rows = [
+        (each.name, finding) for each in checked for finding in join_similar_findings(each.findings)
+    ]
     paths = [finding.path.replace("\\", "/") for _, finding in rows]
     columns = [
         Column("submission", [name for name, _ in rows]),

@@ -20,7 +20,7 @@ from errata.human.output_pairs import Orientation, OutputPairs, output_pairs
 from errata.human.ranking import Ranking, cluster, ranks_of
 from errata.io.files import read_lines
 from errata.io.judgments import read_judgments
-from errata.io.judgments.checks import LabelFit, fit_labels, same_text
+from errata.io.judgments.checks import LabelFit, compare_labels_with_outputs, same_text
 from errata.meta.matching import match_systems
 from errata.reproduce import metric_measures
 from errata.reproduce.data import ExperimentData as Data
@@ -232,7 +232,7 @@ def label_fit(data: Data, judgments: str, offset: int) -> int:
 
     def fit() -> LabelFit:
         rows = list(_all_assignments()) if judgments == "ctrl" else data.judgments(judgments)
-        return fit_labels(rows, {s.system: s.sentences for s in data.systems()})
+        return compare_labels_with_outputs(rows, {s.system: s.sentences for s in data.systems()})
 
     return data.keep(("labels", judgments), fit).fits[offset]
 

@@ -330,7 +330,7 @@ def _write_tables(
         for s, parts in enumerate(settle_parts(metric, [*systems])):
             name = f"{SENTENCES}/{folder_of(manifest, tested, m, s)}{SENTENCE_TABLE}"
             rows = _scored_batches(metric, parts, annotators, gone)
-            with folder.waiting() as place:
+            with folder.temporary_folder() as place:
                 file, system = place / "table", tested.systems[s]
                 sentences = write_sentence_table(file, system, metric.headline, signature, rows)
                 folder.put_file(file, name)

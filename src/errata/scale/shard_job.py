@@ -223,7 +223,10 @@ def run_job(
     began, used = time.monotonic(), time.process_time()
     facts: Facts | None = None
     metrics, systems = len(manifest.wanted.metrics), len(task.set.systems)
-    with circles_left(), folder.waiting() as beside:  # sentences by the thousand, none in a circle
+    with (
+        circles_left(),
+        folder.temporary_folder() as beside,
+    ):  # sentences by the thousand, none in a circle
         writers = [
             [_CountWriter(beside / f"{m}-{s}") for s in range(systems)] for m in range(metrics)
         ]

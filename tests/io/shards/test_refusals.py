@@ -228,7 +228,7 @@ def test_inputs_that_contradict_each_other_are_refused() -> None:
         ({"source": "a", "outputs": (("o", "x"), ("o", "y"))}, "'o'"),
     ):
         with pytest.raises(InputError, match=message):
-            CorpusFiles(**given).check()
+            CorpusFiles(**given).refuse_contradictions()
 
 
 def test_what_is_written_of_inputs_holds_no_secret() -> None:

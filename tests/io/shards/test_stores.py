@@ -129,7 +129,7 @@ def test_many_may_write_side_by_side(tmp_path: Path) -> None:
 
     def write(number: int) -> None:
         for _ in range(300):
-            with folder.waiting() as beside:
+            with folder.temporary_folder() as beside:
                 (beside / "file").write_text(str(number))
 
     with ThreadPoolExecutor(8) as threads:

@@ -39,7 +39,7 @@ from errata.human import Comparisons, compare
 from errata.human.comparisons import Counts
 from errata.io.files import PathLike, shown_name
 from errata.io.records import parse_integer
-from errata.io.rows import check_width, column_key, read_rows
+from errata.io.rows import check_width, normalise_title, read_rows
 
 # ---- What may still change in a campaign that was open: texts, quotas, budget; all of it
 # events.
@@ -139,7 +139,7 @@ def read_judge_list(path: PathLike) -> list[ListedJudge]:
     if not rows:
         raise wrong("the table is empty", "give a heading and judges")
     check_width(rows, where)
-    head = [column_key(title) for title in rows[0].cells]
+    head = [normalise_title(title) for title in rows[0].cells]
     at = {role: k for k, key in enumerate(head) for role, keys in _TITLES.items() if key in keys}
     if "name" not in at and "external" not in at:
         remedy = "the columns are name, quota, language, provider and external id"

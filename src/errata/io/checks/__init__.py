@@ -47,7 +47,7 @@ def sort_by_severity(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
-def summarise(
+def join_similar_findings(
     findings: Iterable[Finding], shown: int = 3, counts: Mapping[tuple[str, str], int] | None = None
 ) -> list[Finding]:
     """Join findings of one kind in one file when there are more than ``shown``.
@@ -97,12 +97,12 @@ def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel
 
     ``guard`` as for `raise_first_error`.
     """
-    for finding in summarise(raise_first_error(findings, guard=guard)):
+    for finding in join_similar_findings(raise_first_error(findings, guard=guard)):
         if finding.severity == "warning":
             warn_of_data(str(finding), stacklevel=stacklevel)
 
 
-def warn_of_sum(what: str, number: int, message: Callable[[int], str]) -> None:
+def warn_unless_zero(what: str, number: int, message: Callable[[int], str]) -> None:
     """Warn of a number, unless it is 0; readers of parts add them up by ``what`` first."""
     if number:
         warn_of_data(message(number), stacklevel=4)
@@ -127,7 +127,7 @@ class FindingSink:
             raise_or_warn(findings, guard=self.guard, stacklevel=6)
 
     @contextmanager
-    def reading(self, path: str) -> Iterator[None]:
+    def collecting_errors(self, path: str) -> Iterator[None]:
         """Collect the error of a file that cannot be read, which else is raised."""
         try:
             yield

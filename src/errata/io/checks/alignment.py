@@ -18,14 +18,14 @@ from errata.core.errors import InputError
 from errata.core.stats import Bools, Floats, plural, ratio
 from errata.data import Corpus, Hypotheses, Reference, Tokens, duplicate_name_errors
 from errata.io.checks import OVERRIDE_HINT, Finding, Severity, raise_or_warn, sort_by_severity
-from errata.io.checks.damage import check_container, check_damage, check_source_case
+from errata.io.checks.damage import check_damage, check_plain_text, check_source_case
 from errata.io.checks.text import (
-    LineShapes,
+    LineConventions,
     check_characters,
-    check_conventions,
+    compare_conventions,
+    detect_conventions,
     pair_lines,
-    shapes_of,
-    source_shapes,
+    source_conventions,
 )
 from errata.kernels import letters
 
@@ -34,12 +34,12 @@ COMPARED = 20_000
 MANY = 4096  # lines, before it pays to share them out
 
 
-def similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArray[np.float64]:
+def line_similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArray[np.float64]:
     """How alike the lines of two texts are, pair by pair: ``1 - changes / characters of both``.
 
     Changes are the fewest characters that have to be taken out and put in.
 
-    >>> similarity(["He go ."], ["He goes ."]).tolist()
+    >>> line_similarity(["He go ."], ["He goes ."]).tolist()
     [0.875]
     """
     if not len(a):
@@ -76,7 +76,7 @@ FEW = 32
 SOURCES = ("source", "src", "orig", "original", "input", "uncorrected", "learner")
 
 
-def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+def check_output_is_copy(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
     """Outputs that are the source itself, or a reference."""
     if not len(corpus):
         return []
@@ -88,8 +88,8 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
         return [Finding("note", path, None, problem, remedy, "unchanged")]
     for annotator in corpus.annotators:
         if all(
-            _equals(reference, corpus.sources[i], hypotheses.sentences[i])
-            for i, reference in _one_by_one(corpus, annotator)
+            _equals_reference(reference, corpus.sources[i], hypotheses.sentences[i])
+            for i, reference in _references_by(corpus, annotator)
         ):
             problem = f"every line equals the reference of annotator {annotator}"
             remedy = "a reference scored against itself"
@@ -97,7 +97,7 @@ def check_identical(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[F
     return []
 
 
-def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
+def _references_by(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
     """An annotator's references, with their sentences: an absent one says nothing.
 
     All references are made only where many are asked for.
@@ -110,7 +110,7 @@ def _one_by_one(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference
             yield i, next(r for r in references if r.annotator == annotator)
 
 
-def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
+def check_worse_than_source(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
     """An output that is further from the references than its source nearly everywhere.
 
     Only where references are texts: gold edits come with their sources, which cannot be swapped.
@@ -130,16 +130,16 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
         return []
     every = corpus.derived(
         "likeness of sources to references",
-        lambda: _nearest(corpus, corpus.sources, range(len(corpus))),
+        lambda: _similarity_to_nearest(corpus, corpus.sources, range(len(corpus))),
     )
     before = every[changed]
-    after = _nearest(corpus, hypotheses.sentences, changed)
+    after = _similarity_to_nearest(corpus, hypotheses.sentences, changed)
     worse, better = np.count_nonzero(after < before), np.count_nonzero(after > before)
     said = ""
     if worse < WORSE * len(changed):
         if 2 * worse < len(changed) or worse <= better:
             return []
-        brought, taken = _unknown_words(corpus, output, changed)
+        brought, taken = _count_unknown_words(corpus, output, changed)
         if brought < max(UNKNOWN, TIMES * taken):
             return []
         said = f", and it brings in {brought} words that no reference has, taking out {taken}"
@@ -149,12 +149,12 @@ def check_worse(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Findi
     return [Finding("warning", path, None, problem, remedy, "worse")]
 
 
-def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
+def _similarity_to_nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floats:
     """How alike these of the lines are to the reference nearest to each; 0 where there is none."""
     there = [i for i in which if corpus.references[i]]
     pairs = [(lines[i], r.text or "") for i in there for r in corpus.references[i]]
     starts = np.cumsum([0, *(len(corpus.references[i]) for i in there)])[:-1]
-    alike = similarity([line for line, _ in pairs], [text for _, text in pairs])
+    alike = line_similarity([line for line, _ in pairs], [text for _, text in pairs])
     nearest = np.zeros(len(which))
     if there:
         bare = np.array([not corpus.references[i] for i in which])
@@ -162,7 +162,7 @@ def _nearest(corpus: Corpus, lines: Sequence[str], which: Sequence[int]) -> Floa
     return nearest
 
 
-def _unknown_words(corpus: Corpus, output: Tokens, changed: Sequence[int]) -> tuple[int, int]:
+def _count_unknown_words(corpus: Corpus, output: Tokens, changed: Sequence[int]) -> tuple[int, int]:
     """How many words that no reference has an output brings in, and takes out."""
     known = corpus.derived("words of references", lambda: _words_of_references(corpus))
     size = max(len(known), len(corpus.vocabulary))
@@ -207,14 +207,14 @@ def is_named_source(corpus: Corpus, hypotheses: Hypotheses, name: str, path: str
     return [Finding("error" if exactly else "warning", path, None, problem, remedy, "swapped")]
 
 
-def _equals(reference: Reference, source: str, line: str) -> bool:
+def _equals_reference(reference: Reference, source: str, line: str) -> bool:
     try:
         return reference.corrected(source).split() == line.split()
     except InputError:  # overlapping edits give no text to compare
         return False
 
 
-def check_sources(
+def match_sources(
     sources: Sequence[str],
     others: Sequence[str],
     path: str,
@@ -243,7 +243,7 @@ def check_sources(
     return findings
 
 
-def check_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
+def find_equal_systems(systems: Sequence[tuple[str, Hypotheses]]) -> list[Finding]:
     """Outputs, given with their paths, that are the same or have the same name."""
     findings = [
         Finding("error", error.path or "", None, error.problem, error.remedy or "", "same-name")
@@ -294,12 +294,12 @@ def check_alignment(
     error ours:2: 1 line, but the corpus has 2 sentences; 1 is missing at the end
     """
     path = path or hypotheses.system
-    texts, look = (corpus.sources, hypotheses.sentences), source_shapes(corpus)
-    findings = check_lines(*texts, path, before=before, look=look, threads=threads)
+    texts, look = (corpus.sources, hypotheses.sentences), source_conventions(corpus)
+    findings = compare_lines(*texts, path, before=before, look=look, threads=threads)
     if len(corpus) == len(hypotheses):
         findings += check_source_case(corpus, hypotheses.sentences, path)
-        same = check_identical(corpus, hypotheses, path)
-        findings += same or check_worse(corpus, hypotheses, path)
+        same = check_output_is_copy(corpus, hypotheses, path)
+        findings += same or check_worse_than_source(corpus, hypotheses, path)
     return sort_by_severity(findings)
 
 
@@ -314,10 +314,10 @@ def check_alignment_once(
 
     ``found`` is what `unlike_lines` found, where that is known.
     """
-    if not is_checked(corpus, hypotheses):
+    if not is_aligned(corpus, hypotheses):
         found = unlike_lines(corpus, hypotheses) if found is None else found
         raise_or_warn(found, stacklevel=stacklevel)
-        mark_checked(corpus, hypotheses)  # what was refused is so the next time too
+        mark_aligned(corpus, hypotheses)  # what was refused is so the next time too
 
 
 def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) -> list[Finding]:
@@ -325,34 +325,34 @@ def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) ->
 
     There is nothing to find in an output that was checked before.
     """
-    if is_checked(corpus, hypotheses):
+    if is_aligned(corpus, hypotheses):
         return []
     found = check_alignment(corpus, hypotheses, threads=threads)
     return [finding for finding in found if finding.code not in BY_THEMSELVES]
 
 
-def is_checked(corpus: Corpus, hypotheses: Hypotheses) -> bool:
+def is_aligned(corpus: Corpus, hypotheses: Hypotheses) -> bool:
     """Whether an output that says the same was compared with a corpus already."""
     # Two outputs nearly always differ in one of the first lines: soon seen, where to find them in a
     # set would read every byte.
     return hypotheses.sentences in corpus.derived(CHECKED, list[Sequence[str]])
 
 
-def mark_checked(corpus: Corpus, *systems: Hypotheses) -> None:
+def mark_aligned(corpus: Corpus, *systems: Hypotheses) -> None:
     """Remember that these outputs passed the alignment check."""
     for system in systems:
-        if not is_checked(corpus, system):  # each of them keeps its text
+        if not is_aligned(corpus, system):  # each of them keeps its text
             corpus.derived(CHECKED, list[Sequence[str]]).append(system.sentences)
 
 
-def check_lines(
+def compare_lines(
     sources: Sequence[str],
     lines: Sequence[str],
     path: str,
     *,
     reference: bool = False,
     before: int = 0,
-    look: LineShapes | None = None,
+    look: LineConventions | None = None,
     threads: int = 1,
 ) -> list[Finding]:
     """Check any text that should run parallel to the sources.
@@ -360,19 +360,19 @@ def check_lines(
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
     ``look`` is how the sources look, where that is known.
     """
-    container = [] if before else check_container(lines, path)
+    container = [] if before else check_plain_text(lines, path)
     if len(sources) != len(lines):
         return [*container, _count_finding(sources, lines, path)]
-    look = shapes_of(sources) if look is None else look
+    look = detect_conventions(sources) if look is None else look
     beside = pair_lines(sources, lines, look)
     likeness, shown = np.ones(len(lines)), beside.shown
-    likeness[beside.changed] = similarity(beside.theirs, beside.ours, threads=threads)
+    likeness[beside.changed] = line_similarity(beside.theirs, beside.ours, threads=threads)
     filled: Bools = (shown & letters.FILLED) != 0
     for i in np.flatnonzero(shown & letters.BEYOND).tolist():  # str.isspace decides beyond ASCII
         filled[i] = not lines[i].isspace()
-    displaced = _displaced(sources, lines, likeness)
+    displaced = _find_line_shifts(sources, lines, likeness)
     findings = container or (
-        _check_unrelated(sources, lines, filled, likeness, displaced, path)
+        _find_unrelated_text(sources, lines, filled, likeness, displaced, path)
         or _check_shifts(sources, lines, likeness, displaced, path, before)
     )
     empty = [i + 1 for i in np.flatnonzero(~filled).tolist() if sources[i].strip()]
@@ -388,7 +388,7 @@ def check_lines(
         problem = "every line equals its source: a reference that corrects nothing"
         remedy = "is this the right file?"
         findings.append(Finding("warning", path, None, problem, remedy, "reference-is-source"))
-    findings += check_conventions(look, beside, path)
+    findings += compare_conventions(look, beside, path)
     pairs = list(zip(beside.theirs, beside.ours, strict=True))
     findings += check_damage(sources, lines, likeness, path, pairs)
     findings += check_characters(lines, path, beside=sources, shown=shown)
@@ -397,7 +397,7 @@ def check_lines(
     return [f if f.line is None else replace(f, line=f.line + before) for f in findings]
 
 
-def _check_unrelated(
+def _find_unrelated_text(
     sources: Sequence[str],
     lines: Sequence[str],
     there: Bools,
@@ -410,7 +410,7 @@ def _check_unrelated(
         return []
     n, filled = len(sources), np.flatnonzero(there).tolist()
     elsewhere = [sources[(i + n // 2) % n] for i in filled]
-    chance = similarity(elsewhere, [lines[i] for i in filled])
+    chance = line_similarity(elsewhere, [lines[i] for i in filled])
     # Twice the standard error of the mean difference: what chance alone easily gives.
     difference = likeness[filled] - chance
     margin = 2 * difference.std() / np.sqrt(len(filled))
@@ -424,7 +424,7 @@ def _check_unrelated(
     return [Finding("error", path, None, problem, remedy, "unrelated")]
 
 
-def _displaced(
+def _find_line_shifts(
     sources: Sequence[str], lines: Sequence[str], likeness: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """For each line how many lines further its source stands; 0 where it is in its place."""
@@ -437,7 +437,7 @@ def _displaced(
     # Nearest first, and only strictly better replaces: a repeated source takes its nearest place.
     for shift in sorted((d for d in range(-WINDOW, WINDOW + 1) if d), key=abs):
         here = [i for i in suspects if 0 <= i + shift < n]
-        found = similarity([sources[i + shift] for i in here], [lines[i] for i in here])
+        found = line_similarity([sources[i + shift] for i in here], [lines[i] for i in here])
         for i, value in zip(here, found.tolist(), strict=True):
             if value > best[i] or (value == best[i] and not shifts[i]):
                 best[i], shifts[i] = value, shift
@@ -457,13 +457,15 @@ def _check_shifts(
     wrong = np.count_nonzero(displaced)
     severity: Severity = "error" if wrong >= FEWEST and 2 * wrong > len(lines) else "warning"
     for shift in np.unique(displaced[displaced != 0]).tolist():
-        runs = _runs(np.flatnonzero(displaced == shift).tolist(), shift, sources, lines, likeness)
+        runs = _find_shifted_runs(
+            np.flatnonzero(displaced == shift).tolist(), shift, sources, lines, likeness
+        )
         for first, last, hits in runs:
             findings.append(_shift_finding(first, last, shift, hits, path, severity, before))
     return sorted(findings, key=lambda f: f.line or 0)
 
 
-def _runs(
+def _find_shifted_runs(
     hits: list[int],
     shift: int,
     sources: Sequence[str],
@@ -472,22 +474,22 @@ def _runs(
 ) -> list[tuple[int, int, int]]:
     """Join hits with what lies between, and with neighbours, if they fit the shift as well."""
 
-    def fits(i: int, least: float = 0.0) -> bool:
+    def fits_shift(i: int, least: float = 0.0) -> bool:
         if not (0 <= i < len(lines) and 0 <= i + shift < len(sources)):
             return False
-        return bool(similarity([sources[i + shift]], [lines[i]])[0] >= max(least, likeness[i]))
+        return bool(line_similarity([sources[i + shift]], [lines[i]])[0] >= max(least, likeness[i]))
 
     runs: list[list[int]] = []
     for i in hits:
-        if runs and (i - runs[-1][1] <= 2 or all(map(fits, range(runs[-1][1] + 1, i)))):
+        if runs and (i - runs[-1][1] <= 2 or all(map(fits_shift, range(runs[-1][1] + 1, i)))):
             runs[-1][1] = i
             runs[-1][2] += 1
         else:
             runs.append([i, i, 1])
     for run in runs:
-        while run[0] < run[1] and fits(run[0] - 1, ALIKE):
+        while run[0] < run[1] and fits_shift(run[0] - 1, ALIKE):
             run[0], run[2] = run[0] - 1, run[2] + 1
-        while run[0] < run[1] and fits(run[1] + 1, ALIKE):
+        while run[0] < run[1] and fits_shift(run[1] + 1, ALIKE):
             run[1], run[2] = run[1] + 1, run[2] + 1
     return [(first, last, count) for first, last, count in runs]
 
@@ -545,7 +547,7 @@ def _first_shift(sources: Sequence[str], lines: Sequence[str]) -> tuple[int, int
     """Where the first run of at least two lines out of place starts, and its shift."""
     few = min(len(sources), len(lines))
     lines = lines[:few]
-    displaced = _displaced(sources, lines, similarity(sources[:few], lines))
+    displaced = _find_line_shifts(sources, lines, line_similarity(sources[:few], lines))
     for shift, group in groupby(np.flatnonzero(displaced).tolist(), lambda i: displaced[i]):
         hits = list(group)
         if len(hits) > 1 or hits[0] == few - 1:

@@ -68,7 +68,13 @@ def check_damage(
     alone = "give the corrected sentences alone, one a line"
     case = "restore the case; scores compare it"
     kinds: list[tuple[str, str, str, list[tuple[str, str]], Callable[[str, str], bool]]] = [
-        ("quoted-lines", "stand in quotation marks, their sources do not", alone, begun, _quoted),
+        (
+            "quoted-lines",
+            "stand in quotation marks, their sources do not",
+            alone,
+            begun,
+            _in_quotes,
+        ),
         (
             "prefix",
             "begin with a number, their sources do not",
@@ -83,35 +89,35 @@ def check_damage(
             begun if remark else [],
             lambda source, line: line.startswith(remark) and not source.startswith(remark),
         ),
-        ("columns", "hold their source beside a tab", alone, tabbed, _beside_source),
+        ("columns", "hold their source beside a tab", alone, tabbed, _holds_source_column),
         (
             "case",
             "are in capital letters, their sources are not",
             case,
             [(source, line) for source, line in pairs if line.isupper() and not source.isupper()],
-            _same_words,
+            _shares_words,
         ),
-        ("case", "have lost all capital letters but the first", case, inner, _lowered),
-        ("cut-lines", "end early, each with the first part of its source", CUT, pairs, _cut),
+        ("case", "have lost all capital letters but the first", case, inner, _has_lost_capitals),
+        ("cut-lines", "end early, each with the first part of its source", CUT, pairs, _ends_early),
         (
             "normalisation",
             "write accents in another Unicode form",
             FORM,
             accented,
-            lambda source, line: _form(source) * _form(line) < 0,
+            lambda source, line: _unicode_form(source) * _unicode_form(line) < 0,
         ),
     ]
     findings = []
     for code, problem, remedy, asked, shows in kinds:
         found = sum(shows(source, line) for source, line in asked)
-        least = LOWERED * len(inner) if shows is _lowered else 0
+        least = LOWERED * len(inner) if shows is _has_lost_capitals else 0
         if found >= max(FEWEST, SHARE * len(lines), least):
             share = f"{found} of {len(lines)} lines ({100 * found / len(lines):.0f} %)"
             findings.append(Finding("warning", path, None, f"{share} {problem}", remedy, code))
-    return findings + _refusals(sources, lines, likeness, path)
+    return findings + _find_refusals(sources, lines, likeness, path)
 
 
-def _quoted(source: str, line: str) -> bool:
+def _in_quotes(source: str, line: str) -> bool:
     source, line = source.strip(), line.strip()
     return (
         len(line) > 2
@@ -121,24 +127,24 @@ def _quoted(source: str, line: str) -> bool:
     )
 
 
-def _beside_source(source: str, line: str) -> bool:
+def _holds_source_column(source: str, line: str) -> bool:
     return bool(source.strip()) and source.strip() in map(str.strip, line.split("\t"))
 
 
-def _lowered(source: str, line: str) -> bool:
+def _has_lost_capitals(source: str, line: str) -> bool:
     """Whether a line has no capital after its first character, where its source has some."""
     if line[1:] != line[1:].lower() or line[:1] == line[:1].lower():
         return False
-    return _same_words(source, line)
+    return _shares_words(source, line)
 
 
-def _same_words(source: str, line: str) -> bool:
+def _shares_words(source: str, line: str) -> bool:
     """Whether a line has half of the words of its source, in whatever case."""
     words = {*source.lower().split()}
     return 2 * len(words & {*line.lower().split()}) > len(words) > 1
 
 
-def _cut(source: str, line: str) -> bool:
+def _ends_early(source: str, line: str) -> bool:
     """Whether a line is the beginning of its source, compared without spaces."""
     if not line.strip() or len(line) > LOST * len(source):
         return False
@@ -150,7 +156,7 @@ def _cut(source: str, line: str) -> bool:
     return Indel.normalized_similarity(whole[: len(kept)], kept, score_cutoff=KEPT) > 0
 
 
-def _form(text: str) -> int:
+def _unicode_form(text: str) -> int:
     """1 for composed characters (NFC), -1 for decomposed ones (NFD), 0 where nothing shows it."""
     if text.isascii():
         return 0
@@ -159,7 +165,7 @@ def _form(text: str) -> int:
     return 0 if unicodedata.is_normalized("NFD", text) else 1
 
 
-def _refusals(
+def _find_refusals(
     sources: Sequence[str], lines: Sequence[str], likeness: Floats, path: str
 ) -> list[Finding]:
     """Lines that are no correction: answers of a language model, or one text for many sources."""
@@ -263,10 +269,10 @@ ROLES = {
 _ROLE_OF = {title: role for role, titles in ROLES.items() for title in titles.split()}
 
 
-def check_container(lines: Sequence[str], path: str) -> list[Finding]:
+def check_plain_text(lines: Sequence[str], path: str) -> list[Finding]:
     """An error where lines are not sentences: JSON, CSV, essays or M2 by another name.
 
-    >>> check_container(['{"source": "a", "output": "b"}'], "out.txt")[0].problem
+    >>> check_plain_text(['{"source": "a", "output": "b"}'], "out.txt")[0].problem
     'every line is a JSON object, not a sentence'
     """
     filled = [line for line in lines[:LOOKED_AT] if line.strip()]
@@ -278,13 +284,13 @@ def check_container(lines: Sequence[str], path: str) -> list[Finding]:
     elif first.startswith("S ") and any(map(ANNOTATION.match, filled[1:60])):
         problem = "this is M2, not one sentence a line"
         remedy = "name the file .m2, or give it as --gold"
-    elif first.startswith("{") and _parses(first):
+    elif first.startswith("{") and _is_json(first):
         ends = [(line.strip()[0], line.rstrip()[-1]) for line in filled]
         if ends.count(("{", "}")) >= OBJECTS * len(filled):
             problem = "every line is a JSON object, not a sentence"
-    elif first[:1] in ("[", "{") and filled[-1].rstrip()[-1] in "]}" and _parses("\n".join(lines)):
+    elif first[:1] in ("[", "{") and filled[-1].rstrip()[-1] in "]}" and _is_json("\n".join(lines)):
         problem = "the file is JSON, not one sentence a line"
-    elif HEADING.match(first) and (titles := _titles(first)):
+    elif HEADING.match(first) and (titles := _column_titles(first)):
         problem = f"the first line names columns ({', '.join(titles)[:100]}), so this looks like "
         problem += "CSV, not one sentence a line"
     if not problem:
@@ -292,7 +298,7 @@ def check_container(lines: Sequence[str], path: str) -> list[Finding]:
     return [Finding("error", path, 1, problem, remedy + OVERRIDE_HINT, "container")]
 
 
-def _parses(text: str) -> bool:
+def _is_json(text: str) -> bool:
     """Whether a text is a JSON object, or a list of them."""
     try:
         found = json.loads(text)
@@ -302,7 +308,7 @@ def _parses(text: str) -> bool:
         return False
 
 
-def _titles(line: str) -> list[str]:
+def _column_titles(line: str) -> list[str]:
     """The titles of columns where a line is their heading: two of them with different roles.
 
     In sentences a blank follows a comma, and no title begins with one.
@@ -315,12 +321,12 @@ def _titles(line: str) -> list[str]:
         titled = all(not cell or TITLE.fullmatch(cell) for cell in cells)
         if len(cells) < 2 or not titled or len({*cells}) < len(cells):
             continue
-        if len({role for cell in cells if (role := _role(cell))}) > 1:
+        if len({role for cell in cells if (role := _column_role(cell))}) > 1:
             return cells
     return []
 
 
-def _role(title: str) -> str | None:
+def _column_role(title: str) -> str | None:
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", unicodedata.normalize("NFKC", title).strip())
     name = re.sub(r"[\s-]+", "_", text).lower()
     return "references" if NUMBERED.fullmatch(name) else _ROLE_OF.get(name)

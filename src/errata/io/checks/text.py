@@ -70,7 +70,7 @@ Styles = NDArray[np.int8]  # [line, kind]
 Letters = NDArray[np.uint8]  # of each line
 
 
-class LineShapes(NamedTuple):
+class LineConventions(NamedTuple):
     """What the lines of a text show, and how they go."""
 
     letters: Letters
@@ -102,36 +102,38 @@ KINDS = (
 )
 
 
-def source_letters(corpus: Corpus, known: Letters | None = None) -> Letters:
+def source_letter_flags(corpus: Corpus, known: Letters | None = None) -> Letters:
     """Return the letters of every source, kept with the corpus; ``known`` if they were read."""
-    shown = corpus.derived(LETTERS, lambda: letters_in(corpus.sources) if known is None else known)
+    shown = corpus.derived(
+        LETTERS, lambda: letter_flags(corpus.sources) if known is None else known
+    )
     shown.flags.writeable = False
     return shown
 
 
-def source_shapes(corpus: Corpus) -> LineShapes:
+def source_conventions(corpus: Corpus) -> LineConventions:
     """How the sources of a corpus look; kept with it."""
     return corpus.derived(
-        "source shapes", lambda: shapes_of(corpus.sources, source_letters(corpus))
+        "source shapes", lambda: detect_conventions(corpus.sources, source_letter_flags(corpus))
     )
 
 
-def shapes_of(lines: Sequence[str], shown: Letters | None = None) -> LineShapes:
-    """How lines look; ``shown`` is what `letters_in` them is, where that is known."""
-    letters = letters_in(lines) if shown is None else shown
-    shapes = LineShapes(letters, _styles(lines, letters))
+def detect_conventions(lines: Sequence[str], shown: Letters | None = None) -> LineConventions:
+    """How lines look; ``shown`` is what `letter_flags` them is, where that is known."""
+    letters = letter_flags(lines) if shown is None else shown
+    shapes = LineConventions(letters, _convention_table(lines, letters))
     shapes.styles.flags.writeable = False
     return shapes
 
 
-def letters_in(lines: Sequence[str]) -> Letters:
+def letter_flags(lines: Sequence[str]) -> Letters:
     """What every line shows (see `errata.kernels.letters`)."""
     # So many that their bytes stay near the processor: all at once take three times as long.
     shown = [letters.show(*utf8(lines[near])) for near in chunks(len(lines), NEAR)]
     return np.concatenate([np.zeros(0, np.uint8), *shown])
 
 
-def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -> PairedLines:
+def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineConventions) -> PairedLines:
     """How lines look beside their sources, which have this look.
 
     A line that equals its source looks as that does and has no more left over, and many do.
@@ -144,21 +146,21 @@ def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineShapes) -
         ours, theirs = lines[near], sources[near]
         changed = differ[near] = np.fromiter(map(ne, ours, theirs), np.bool_, len(ours))
         new, old = list(compress(ours, changed)), list(compress(theirs, changed))
-        seen = letters_in(new)
-        shown[near][changed], styles[near][changed] = seen, _styles(new, seen)
-        for kept, more in zip(left, _left_over(old, new), strict=True):
+        seen = letter_flags(new)
+        shown[near][changed], styles[near][changed] = seen, _convention_table(new, seen)
+        for kept, more in zip(left, _find_leftover_markup(old, new), strict=True):
             kept += more
     ours, theirs = list(compress(lines, differ)), list(compress(sources, differ))
     return PairedLines(np.flatnonzero(differ), ours, theirs, shown, styles, left)
 
 
-def check_conventions(look: LineShapes, beside: PairedLines, path: str) -> list[Finding]:
+def compare_conventions(look: LineConventions, beside: PairedLines, path: str) -> list[Finding]:
     """Return findings on lines in another convention than their sources, if there are many.
 
     >>> sources = ["He go , and I stay ."] * 20
     >>> lines = [*sources[:10], *["He goes, and I stay."] * 10]
-    >>> look = shapes_of(sources)
-    >>> check_conventions(look, pair_lines(sources, lines, look), "out")[0].problem
+    >>> look = detect_conventions(sources)
+    >>> compare_conventions(look, pair_lines(sources, lines, look), "out")[0].problem
     'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
     """
     given, own = look.styles, beside.styles
@@ -166,25 +168,29 @@ def check_conventions(look: LineShapes, beside: PairedLines, path: str) -> list[
     for kind, (what, remedy, code) in enumerate(KINDS):
         both = ("sources have", "output has"), ("output has", "sources have")
         for way, sides in zip((1, -1), both, strict=True):
-            found, asked = _differing(given, own, kind, way)
+            found, asked = _count_differing_lines(given, own, kind, way)
             if found >= max(FEWEST, SHARE * asked):
-                problem = f"the {sides[0]} {what}, the {sides[1]} not in {_share(found, asked)}"
+                problem = (
+                    f"the {sides[0]} {what}, the {sides[1]} not in {_share_text(found, asked)}"
+                )
                 findings.append(Finding("warning", path, None, problem, remedy, code))
-    found, asked = _differing(given, own, len(KINDS), 1)
+    found, asked = _count_differing_lines(given, own, len(KINDS), 1)
     if found >= max(FEWEST, SHARE * asked):
-        problem = f"the output is in lower case, the sources are not, in {_share(found, asked)}"
+        problem = (
+            f"the output is in lower case, the sources are not, in {_share_text(found, asked)}"
+        )
         remedy = "restore the case; scores compare it"
         findings.append(Finding("warning", path, None, problem, remedy, "case"))
     for (_, _, what, remedy), left in zip(LEFT_OVER, beside.left, strict=True):
         if len(left) >= FEWEST:
             named = what.format(Counter(left).most_common(1)[0][0])
-            problem = f"{named} in {_share(len(left), len(own))}, which the sources have not"
+            problem = f"{named} in {_share_text(len(left), len(own))}, which the sources have not"
             remedy += "; scores compare tokens"
             findings.append(Finding("warning", path, None, problem, remedy, "left-over"))
     return findings
 
 
-def _left_over(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[str]]:
+def _find_leftover_markup(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[str]]:
     """What lines have left over, and their sources have not, of each kind."""
     whole = words.gather(*utf8(lines)).tobytes()
     for mark, signs, _, _ in LEFT_OVER:
@@ -199,14 +205,14 @@ def _left_over(sources: Sequence[str], lines: Sequence[str]) -> Iterator[list[st
             yield []
 
 
-def _differing(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int, int]:
+def _count_differing_lines(sources: Styles, lines: Styles, kind: int, way: int) -> tuple[int, int]:
     """Lines that go the other way where their sources go this way, and those that go either way."""
     ways = lines[sources[:, kind] == way, kind]
     other = int(np.count_nonzero(ways == -way))
     return other, other + int(np.count_nonzero(ways == way))
 
 
-def _styles(lines: Sequence[str], seen: Letters) -> Styles:
+def _convention_table(lines: Sequence[str], seen: Letters) -> Styles:
     has = {
         flag: (seen & flag).astype(bool)
         for flag in (letters.APART, letters.GLUED, letters.STRAIGHT, letters.UPPER, letters.FILLED)
@@ -216,11 +222,11 @@ def _styles(lines: Sequence[str], seen: Letters) -> Styles:
     table[:, 1] = has[letters.STRAIGHT]
     table[:, -1] = np.where(has[letters.UPPER], 1, np.where(has[letters.FILLED], -1, 0))
     for i in np.flatnonzero(seen & letters.BEYOND).tolist():
-        table[i] = _style(lines[i])
+        table[i] = _line_convention(lines[i])
     return table
 
 
-def _style(line: str) -> Style:
+def _line_convention(line: str) -> Style:
     """The same of a line with characters beyond ASCII."""
     straight = "'" in line or '"' in line or "`" in line
     curly = CURLY.search(line) is not None
@@ -233,7 +239,7 @@ def _style(line: str) -> Style:
     )
 
 
-def _share(found: int, asked: int) -> str:
+def _share_text(found: int, asked: int) -> str:
     return f"{found} of {asked} lines ({100 * found / asked:.0f} %)"
 
 
@@ -252,13 +258,13 @@ def check_segmentation(
     """A text that looks unsegmented, or untokenised, as a whole.
 
     ``by`` names what has cut the text already; only what that left in one piece is of note then.
-    ``shown`` is what `letters_in` the lines is, where that is known.
+    ``shown`` is what `letter_flags` the lines is, where that is known.
 
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
     """
     if shown is None:
-        shown = letters_in(lines)
+        shown = letter_flags(lines)
     beyond = np.flatnonzero(shown & letters.BEYOND).tolist()  # what lies in ASCII is known
     spaceless = [lines[i] for i in beyond if LETTER.search(lines[i])]
     runs = sum(RUN.search(line) is not None for line in spaceless)
@@ -327,10 +333,10 @@ def check_characters(
     """Broken encoding, invisible characters, unusual white space.
 
     A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
-    are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letters_in` them is,
+    are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letter_flags` them is,
     where that is known.
     """
-    suspects = np.flatnonzero((letters_in(lines) if shown is None else shown) & ODD).tolist()
+    suspects = np.flatnonzero((letter_flags(lines) if shown is None else shown) & ODD).tolist()
     if not suspects:
         return []
     findings: list[Finding] = []
@@ -345,7 +351,7 @@ def check_characters(
     return findings
 
 
-def check_edits(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
+def lint_edits(corpus: Corpus, path: str, numbers: Sequence[int] | None = None) -> list[Finding]:
     """Empty sources and odd gold edits; ``numbers`` are the sources' lines in the file."""
     lines = range(1, len(corpus) + 1) if numbers is None else numbers
     findings = []
@@ -360,13 +366,15 @@ def check_edits(corpus: Corpus, path: str, numbers: Sequence[int] | None = None)
                     continue  # another sentence's, as `--compatible` reads it: not what it says
                 original = " ".join(tokens[edit.start : edit.end])
                 name = f"{edit.start}-{edit.end} of annotator {reference.annotator}"
-                findings += _check_edit(original, edit, name, path, number)
+                findings += _lint_edit(original, edit, name, path, number)
     return findings
 
 
 def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> list[Finding]:
     """Odd characters of sources and corrections; ``numbers`` are the sources' lines."""
-    findings = check_characters(corpus.sources, path, numbers=numbers, shown=source_letters(corpus))
+    findings = check_characters(
+        corpus.sources, path, numbers=numbers, shown=source_letter_flags(corpus)
+    )
     table = corpus.edits
     unusual = np.flatnonzero(table.replacement_flags & ODD).tolist()
     odd = [(edit, table.replacements[edit]) for edit in unusual]
@@ -379,7 +387,7 @@ def check_gold_characters(corpus: Corpus, path: str, numbers: Sequence[int]) -> 
     return findings + check_characters([text for _, text in odd], path, numbers=lines)
 
 
-def _check_edit(original: str, edit: Edit, name: str, path: str, number: int) -> list[Finding]:
+def _lint_edit(original: str, edit: Edit, name: str, path: str, number: int) -> list[Finding]:
     found: list[tuple[Severity, str, str, str]] = []
     texts = edit.replacements
     if original in texts:

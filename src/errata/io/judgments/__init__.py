@@ -14,11 +14,11 @@ from errata.core.parameters import require
 from errata.core.stats import Seed
 from errata.data import Judgment, MemberOrder, Members
 from errata.io.atomic import write_lines
-from errata.io.files import PathLike, open_bytes, peek, shown_name
+from errata.io.files import PathLike, open_unpacked, peek_first_line, shown_name
 from errata.io.judgments import checks
 from errata.io.outputs import read_systems
 from errata.io.records import LARGEST, decode_json
-from errata.io.rows import column_key, delimiter_of, read_number, table_lines
+from errata.io.rows import delimiter_of, normalise_title, read_number, table_lines
 
 JudgmentForm = Literal["appraise", "jsonl", "pairwise", "mturk", "table"]
 WrittenForm = Literal["appraise", "jsonl", "pairwise"]
@@ -59,13 +59,13 @@ def read_judgments(
     """
     require("labels", labels, checks.Labels)
     name = shown_name(path)
-    start, lines = peek(table_lines(path))
+    start, lines = peek_first_line(table_lines(path))
     delimiter = delimiter_of(start)
     if columns and form in (None, "table") and start.lstrip().startswith(("{", "<")):
         what = "JSON lines" if start.lstrip().startswith("{") else "XML"
         problem = f"--columns goes with tables, and the file is {what}"
         raise InputError(problem, path=name, remedy="leave out --columns")
-    form = form or ("table" if columns else _guess(start, delimiter, name))
+    form = form or ("table" if columns else _detect_form(start, delimiter, name))
     require("form", form, JudgmentForm)
     if labels == "text" and form != "mturk":
         problem = f"labels='text' needs the texts, which a file of the form {form} has not"
@@ -103,10 +103,10 @@ def read_judgments(
         stream = parse_jsonl(lines, name, base=base, repeats=repeats)
     if outputs is not None and labels == "check" and form != "mturk":
         judgments = list(stream)
-        checks.require_fit(judgments, outputs, name, base=base)
+        checks.require_labels_match_outputs(judgments, outputs, name, base=base)
         stream = iter(judgments)
     if repeats is None:  # else `read_judgment_files` compares the names in all files
-        stream = checks.warn_about_names(stream, name)
+        stream = checks.warn_about_similar_names(stream, name)
     return without_judges(stream, tuple(leave_out), name)
 
 
@@ -117,7 +117,7 @@ def holds_judgments(path: PathLike) -> bool:
     """
     if not os.path.isfile(path):
         return False
-    with open_bytes(path) as file:
+    with open_unpacked(path) as file:
         start = file.peek(LOOKED_AT)[:LOOKED_AT].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
         return b"<appraise-results" in start
@@ -146,15 +146,15 @@ def read_judgment_files(
     repeats = checks.DuplicateFilter()
     stream = chain.from_iterable(read_judgments(path, repeats=repeats, **options) for path in paths)
     names = ", ".join(map(shown_name, paths))
-    return without_judges(checks.warn_about_names(stream, names), tuple(leave_out), names)
+    return without_judges(checks.warn_about_similar_names(stream, names), tuple(leave_out), names)
 
 
-def read_outputs(*paths: PathLike) -> checks.Outputs:
+def read_outputs_by_system(*paths: PathLike) -> checks.Outputs:
     """The outputs of systems, by name: text files (also ``name=path``), or folders of them."""
     return {system.system: system.sentences for system in read_systems(paths)}
 
 
-def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
+def _detect_form(start: str, delimiter: str, name: str) -> JudgmentForm:
     text = start.lstrip()
     if not text:
         raise InputError("the file is empty", path=name, remedy="give a file with judgments")
@@ -166,7 +166,7 @@ def _guess(start: str, delimiter: str, name: str) -> JudgmentForm:
         titles = next(csv.reader([text], delimiter=delimiter), [])
     except csv.Error:
         titles = []
-    keys = {column_key(title) for title in titles}
+    keys = {normalise_title(title) for title in titles}
     if "inputsystem1" in keys:
         return "mturk"
     if "system1id" in keys:
@@ -243,23 +243,23 @@ def parse_jsonl(
     """Read our own form; blank lines are allowed, unknown keys cause one warning."""
     unread = checks.UnknownValues(name)
     repeats = repeats or checks.DuplicateFilter()
-    repeats.start(name)
+    repeats.start_file(name)
     known: dict[Groups, Groups] = {}
     for number, line in enumerate(lines, 1):
         text = line.strip()
         if not text:
             continue
-        data = _decode(text, name, number)
+        data = _decode_json_line(text, name, number)
         for key in data.keys() - _KEYS:
-            unread.meet("key", key, _KEYS, number)
+            unread.record_unread("key", key, _KEYS, number)
         judgment = _from_json(data, name, number, base, known)
-        if repeats.counts(judgment, number):
+        if repeats.is_new(judgment, number):
             yield judgment
     unread.warn()
-    repeats.finish()
+    repeats.report_repeats()
 
 
-def _decode(text: str, name: str, line: int) -> dict[str, Any]:
+def _decode_json_line(text: str, name: str, line: int) -> dict[str, Any]:
     problem = "not a JSON object"
     try:
         data = decode_json(text)
@@ -285,7 +285,7 @@ def _from_json(
             and (type(seconds) not in (int, float) or not checks.is_duration(seconds))
         ) or (time is not None and type(time) is not str):
             raise InputError(f"seconds {seconds!r} should be a number and time {time!r} a string")
-        groups, ranks = _ranked_groups(data, known)
+        groups, ranks = _read_groups_and_ranks(data, known)
         return Judgment(judge, sentence - base, groups, ranks, item, seconds, time)
     except InputError as problem:
         place = f"item {item!r}: " if item else ""
@@ -293,7 +293,7 @@ def _from_json(
         raise InputError(place + problem.problem, path=name, line=line, remedy=remedy) from None
 
 
-def _ranked_groups(
+def _read_groups_and_ranks(
     data: dict[str, Any], known: dict[Groups, Groups]
 ) -> tuple[Groups, tuple[int | None, ...]]:
     groups, ranks = data.get("groups", []), data.get("ranks", [])

@@ -37,7 +37,7 @@ def parse_appraise(
     for line in lines:
         yield from parser.feed(line, last=False)
     yield from parser.feed("", last=True)
-    parser.repeats.finish()
+    parser.repeats.report_repeats()
     parser.unread.warn()
     if not parser.items:
         remedy = "is this an Appraise ranking export?"
@@ -51,25 +51,25 @@ class _Parser:
         self.name, self.base = name, base
         self.items = 0
         self.repeats = repeats
-        repeats.start(name)
+        repeats.start_file(name)
         self.unread = UnknownValues(name)
         self._done: list[Judgment] = []
         self._item: Attributes | None = None
         self._line = 0
         self._translations: list[tuple[int, Attributes]] = []
         self._open: list[str] = []
-        self._xml = XmlParser(name, start=self._start, end=self._end, characters=self._text)
+        self._xml = XmlParser(name, start=self._start, end=self._end, characters=self._handle_text)
 
     def feed(self, text: str, *, last: bool) -> list[Judgment]:
         self._xml.feed(text, last=last)
         done, self._done = self._done, []
         return done
 
-    def _text(self, text: str) -> None:
+    def _handle_text(self, text: str) -> None:
         """Texts belong to translations, sources and the like; elsewhere they are not read."""
         inside = self._open[-1]
         if text.strip() and (inside in _CONTAINERS or _RESULT.fullmatch(inside)):
-            self.unread.meet("text", " ".join(text.split()), (), self._xml.line)
+            self.unread.record_unread("text", " ".join(text.split()), (), self._xml.line)
 
     def _start(self, tag: str, attributes: Attributes) -> None:
         line = self._xml.line
@@ -86,16 +86,16 @@ class _Parser:
                 raise InputError(problem, path=self.name, line=line, remedy=remedy)
             self._translations.append((line, attributes))
         elif tag not in _ELEMENTS and not _RESULT.fullmatch(tag):
-            self.unread.meet("element", tag, ("ranking-item", "translation"), line)
+            self.unread.record_unread("element", tag, ("ranking-item", "translation"), line)
         for key in attributes.keys() - _ATTRIBUTES.get(tag, attributes.keys()):
-            self.unread.meet("attribute", key, _ATTRIBUTES[tag], line)
+            self.unread.record_unread("attribute", key, _ATTRIBUTES[tag], line)
 
     def _end(self, tag: str) -> None:
         self._open.pop()
         if tag == "ranking-item" and self._item is not None:
             self.items += 1
             judgment = self._judgment(self._item)
-            if self.repeats.counts(judgment, self._line):
+            if self.repeats.is_new(judgment, self._line):
                 self._done.append(judgment)
             self._item = None
 
@@ -118,7 +118,7 @@ class _Parser:
             if skipped and attributes.get("rank"):
                 remedy = "leave out the ranks, or skipped"
                 raise self._error("skipped, and yet ranked", line, remedy)
-            groups.append(self._systems(attributes, line))
+            groups.append(self._system_names(attributes, line))
             ranks.append(None if skipped else self._rank(attributes, line))
         if not groups and not skipped:
             remedy = 'mark it with skipped="true" or give its translations'
@@ -127,7 +127,7 @@ class _Parser:
         if judge is None:
             raise self._error("no user", remedy='name the judge with user="..."')
         try:
-            sentence, seconds = self._sentence(item), self._seconds(item.get("duration"))
+            sentence, seconds = self._sentence_number(item), self._seconds(item.get("duration"))
             said = tuple(groups), tuple(ranks)
             # ``doc-id/id``; where ``id`` is the sentence (no src-id), an item has no name.
             keys = ("doc-id", "id") if "src-id" in item else ()
@@ -138,7 +138,7 @@ class _Parser:
                 raise
             raise self._error(error.problem, remedy=error.remedy) from None
 
-    def _systems(self, attributes: Attributes, line: int) -> tuple[str, ...]:
+    def _system_names(self, attributes: Attributes, line: int) -> tuple[str, ...]:
         text = attributes.get("system", "")
         names = text.split(",") if "," in text else text.split()
         names = [name.strip() for name in names]
@@ -155,7 +155,7 @@ class _Parser:
             raise self._error(f"rank {text!r} is not a whole number from 1", line, remedy)
         return rank
 
-    def _sentence(self, item: Attributes) -> int:
+    def _sentence_number(self, item: Attributes) -> int:
         text = item.get("src-id", item.get("id", ""))
         number = parse_integer(text, self.base)
         if number is None:

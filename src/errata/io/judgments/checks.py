@@ -31,7 +31,7 @@ def is_duration(seconds: float) -> bool:
     return 0 <= seconds < LONGEST_TIME
 
 
-def unique_columns(titles: Iterable[str], name: str) -> None:
+def refuse_duplicate_columns(titles: Iterable[str], name: str) -> None:
     """Refuse a CSV file with two columns of the same title."""
     twice = [title for title, count in Counter(titles).items() if count > 1 and title.strip()]
     if twice:
@@ -42,7 +42,7 @@ def unique_columns(titles: Iterable[str], name: str) -> None:
 class UnknownValues:
     """Words of a file that nobody reads: a slip of the pen is refused, others are reported once.
 
-    >>> UnknownValues("x.xml").meet("attribute", "skiped", ("skipped", "user"), 3)
+    >>> UnknownValues("x.xml").record_unread("attribute", "skiped", ("skipped", "user"), 3)
     Traceback (most recent call last):
     errata.core.errors.InputError: x.xml:3: unknown attribute 'skiped'; did you mean 'skipped'?
     """
@@ -51,7 +51,7 @@ class UnknownValues:
         self.name = name
         self._met: dict[str, int] = {}
 
-    def meet(self, what: str, word: str, known: Iterable[str], line: int) -> None:
+    def record_unread(self, what: str, word: str, known: Iterable[str], line: int) -> None:
         """Note a word that is none of those known; refuse it where it resembles one of them."""
         shown = f"{what} {word[:60]!r}"
         if shown in self._met:
@@ -98,12 +98,12 @@ class LabelFit:
     fits: Mapping[int, int]
 
     @property
-    def good(self) -> bool:
+    def is_good(self) -> bool:
         """Whether the labels fit where they should, in all rankings but one in twenty."""
         return self.fits[0] >= 0.95 * self.rankings
 
 
-def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
+def compare_labels_with_outputs(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     """Count the rankings whose groups are as the outputs say, here and one sentence off.
 
     Groups fit when the outputs of the systems in one group are the same text and the outputs
@@ -124,20 +124,20 @@ def fit_labels(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
             continue
         rankings += 1
         for offset in OFFSETS:
-            fits[offset] += _fits(
+            fits[offset] += _groups_match_outputs(
                 groups, judgment.ranks, texts, judgment.sentence + offset, single=single
             )
     return LabelFit(rankings, fits)
 
 
-def fit_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
+def compare_labels_with_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
     """Count the rankings in which one text has one score, here and one sentence off.
 
     Systems of a group wrote the same text, so that a metric gives them the same score (different
     texts may share one too). Where no group has two systems with scores, nothing is counted.
 
     >>> found = Scores("m", ("A", "B"), np.zeros(2), np.array([[0.5, 0.2, 0.3], [0.5, 0.4, 0.1]]))
-    >>> fit_scores([Judgment("ann", 1, (("A", "B"),), (1,))], found).fits
+    >>> compare_labels_with_scores([Judgment("ann", 1, (("A", "B"),), (1,))], found).fits
     {0: 0, 1: 0, -1: 1}
     """
     assert scores.sentences is not None
@@ -160,7 +160,7 @@ def fit_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
     return LabelFit(rankings, fits)
 
 
-def _fits(
+def _groups_match_outputs(
     groups: Sequence[Sequence[str]],
     ranks: Sequence[int | None],
     texts: Mapping[str, Sequence[str]],
@@ -179,7 +179,7 @@ def _fits(
     return True
 
 
-def require_fit(
+def require_labels_match_outputs(
     judgments: Sequence[Judgment], outputs: Outputs, name: str, *, base: int = 0, remedy: str = ""
 ) -> None:
     """Refuse judgments whose labels do not fit the outputs; warn where that says nothing.
@@ -187,23 +187,23 @@ def require_fit(
     ``base`` is what the sentences were counted from, so that the base that fits can be named;
     ``remedy`` is for a shift by one where that is not what helps.
     """
-    fit = fit_labels(judgments, outputs)
-    if fit.good:
-        _warn_if_untold(judgments, outputs, name)
+    fit = compare_labels_with_outputs(judgments, outputs)
+    if fit.is_good:
+        _warn_of_missing_outputs(judgments, outputs, name)
         return
-    raise _misfit(fit, "the outputs", name, base, remedy)
+    raise _mismatch_error(fit, "the outputs", name, base, remedy)
 
 
-def require_scores_fit(
+def require_labels_match_scores(
     judgments: Sequence[Judgment], scores: Scores, name: str, *, base: int
 ) -> None:
     """Refuse sentence scores that differ where systems are judged to have written the same."""
-    fit = fit_scores(judgments, scores)
-    if not fit.good:
-        raise _misfit(fit, f"the scores of {scores.label}", name, base)
+    fit = compare_labels_with_scores(judgments, scores)
+    if not fit.is_good:
+        raise _mismatch_error(fit, f"the scores of {scores.label}", name, base)
 
 
-def _misfit(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") -> InputError:
+def _mismatch_error(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") -> InputError:
     best = max(OFFSETS, key=lambda offset: fit.fits[offset])
     share = f"{fit.fits[0]} of {fit.rankings} rankings"
     problem = f"the systems named fit {what} of the sentence in {share}"
@@ -223,7 +223,7 @@ def _misfit(fit: LabelFit, what: str, name: str, base: int, remedy: str = "") ->
     return InputError(problem, path=name, remedy=remedy)
 
 
-def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
+def _warn_of_missing_outputs(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
     """Warn where too few outputs are there for a wrong label to show.
 
     It shows where one text was written by some of at least three systems and not by the others:
@@ -231,7 +231,7 @@ def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) 
     """
     judged = {system for judgment in judgments for group in judgment.groups for system in group}
     missing, there = sorted(judged - outputs.keys()), judged & outputs.keys()
-    if not missing or (len(there) > 2 and any(_tells(j, outputs) for j in judgments)):
+    if not missing or (len(there) > 2 and any(_has_equal_outputs(j, outputs) for j in judgments)):
         return
     warn_of_data(
         f"{name}: in 0 of {len(judgments)} rankings the outputs can tell whether the systems are "
@@ -239,7 +239,7 @@ def _warn_if_untold(judgments: Sequence[Judgment], outputs: Outputs, name: str) 
     )
 
 
-def _tells(judgment: Judgment, outputs: Outputs) -> bool:
+def _has_equal_outputs(judgment: Judgment, outputs: Outputs) -> bool:
     texts = [
         " ".join(outputs[name][judgment.sentence].split())
         for group in judgment.groups
@@ -273,12 +273,12 @@ def similar_names(names: Iterable[str]) -> list[str]:
             cased.setdefault(plain.casefold(), []).append(name)
         found.setdefault(plain, []).append(name)
     problems = [
-        f"{_list_names(same)} differ in case only" for same in cased.values() if len(same) > 1
+        f"{_join_names(same)} differ in case only" for same in cased.values() if len(same) > 1
     ]
     for same in found.values():
         name = same[0]
         if len(same) > 1:
-            problems.append(f"{_list_names(same)} differ in blanks or Unicode form only")
+            problems.append(f"{_join_names(same)} differ in blanks or Unicode form only")
         elif name != name.strip():
             problems.append(f"{name[:60]!r} has blanks around it")
         elif _BROKEN.search(name):
@@ -286,11 +286,11 @@ def similar_names(names: Iterable[str]) -> list[str]:
     return problems
 
 
-def _list_names(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return " and ".join(repr(name[:60]) for name in names[:3])
 
 
-def warn_about_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:
+def warn_about_similar_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:
     """Yield the judgments; at their end, warn about names that look alike.
 
     A judge or a system whose name is blank is refused.
@@ -332,9 +332,9 @@ class DuplicateFilter:
     """Remembers the judgments of one or more files; each is counted once.
 
     >>> repeats = DuplicateFilter()
-    >>> repeats.start("a.xml")
+    >>> repeats.start_file("a.xml")
     >>> judgment = Judgment("ann", 0, (("A",), ("B",)), (1, 2), "item 1")
-    >>> repeats.counts(judgment, 3), repeats.counts(judgment, 4)
+    >>> repeats.is_new(judgment, 3), repeats.is_new(judgment, 4)
     (True, False)
     """
 
@@ -343,40 +343,40 @@ class DuplicateFilter:
         self._items: set[int] = set()
         self._size = 0
 
-    def start(self, name: str) -> None:
+    def start_file(self, name: str) -> None:
         """Begin with a file."""
         self.name, self._read = name, 0
         self._counted: Counter[str] = Counter()
         self._first: dict[str, str] = {}
         self._known.append((name, set()))
 
-    def counts(self, judgment: Judgment, line: int) -> bool:
+    def is_new(self, judgment: Judgment, line: int) -> bool:
         """Whether a judgment counts: it was not seen before, or may be another one."""
         j = judgment
         whole = hash((j.judge, j.sentence, j.item, j.groups, j.ranks, j.seconds, j.time))
-        return self._counts(whole, j, j.item, 1, line)
+        return self._is_new(whole, j, j.item, 1, line)
 
-    def run_counts(self, run: list[Judgment], item: str, line: int) -> bool:
+    def is_new_run(self, run: list[Judgment], item: str, line: int) -> bool:
         """Whether judgments that stand together count; ``item`` is their name in the file."""
         first = run[0]
         said = tuple((j.groups, j.ranks) for j in run)
         whole = hash((first.judge, first.sentence, item, said))
-        return self._counts(whole, first, item, len(run), line)
+        return self._is_new(whole, first, item, len(run), line)
 
-    def _counts(self, whole: int, first: Judgment, item: str, size: int, line: int) -> bool:
+    def _is_new(self, whole: int, first: Judgment, item: str, size: int, line: int) -> bool:
         self._read += size
         where = next((name for name, known in reversed(self._known) if whole in known), None)
         if where is not None:
             surely = bool(item) or bool(first.seconds) or first.time is not None
             place = "before" if where == self.name else f"in {where}"
-            what = f"{_who(first.judge, item)} stands {place}"
-            self._note("dropped" if surely else "alike", what, line, size)
+            what = f"{_describe_judgment(first.judge, item)} stands {place}"
+            self._record_repeat("dropped" if surely else "alike", what, line, size)
             return not surely
         # Of one item, several pairs may be compared; a longer ranking is all that was shown.
         pair = frozenset(first.groups) if len(first.groups) == 2 else None
         named = hash((first.judge, first.sentence, item, pair)) if item else None
         if named in self._items:
-            self._note("other", _who(first.judge, item), line)
+            self._record_repeat("other", _describe_judgment(first.judge, item), line)
         if self._size < REMEMBERED:
             self._size += 1
             self._known[-1][1].add(whole)
@@ -384,20 +384,21 @@ class DuplicateFilter:
                 self._items.add(named)
         return True
 
-    def _note(self, kind: str, what: str, line: int, size: int = 1) -> None:
+    def _record_repeat(self, kind: str, what: str, line: int, size: int = 1) -> None:
         self._first.setdefault(kind, f"{self.name}:{line}: {what}")
         self._counted[kind] += size
 
-    def row_counts(self, judge: str, item: str, line: int, *, same: bool) -> bool:
+    def is_new_row(self, judge: str, item: str, line: int, *, same: bool) -> bool:
         """Whether a row counts that names the systems of another row of its item."""
         if not same:
             if item:
-                self._note("other", _who(judge, item), line)
+                self._record_repeat("other", _describe_judgment(judge, item), line)
             return True
-        self._note("dropped" if item else "alike", f"{_who(judge, item)} stands before", line)
+        kind = "dropped" if item else "alike"
+        self._record_repeat(kind, f"{_describe_judgment(judge, item)} stands before", line)
         return not item
 
-    def finish(self) -> None:
+    def report_repeats(self) -> None:
         """Say what was found in the file; refuse it where too much of it was there before."""
         if self._counted["alike"] > max(FEW, SHARE * self._read):
             raise InputError(
@@ -412,5 +413,5 @@ class DuplicateFilter:
                 warn_of_data(text, stacklevel=4)
 
 
-def _who(judge: str, item: str) -> str:
+def _describe_judgment(judge: str, item: str) -> str:
     return f"item {item[:60]!r} of {judge[:60]}" if item else f"a judgment of {judge[:60]}"

@@ -17,9 +17,9 @@ import numpy as np
 
 from errata.core.errors import InputError, warn_of_data
 from errata.data import Judgment, MemberDraw, MemberOrder, Members
-from errata.io.judgments.checks import DuplicateFilter, unique_columns
+from errata.io.judgments.checks import DuplicateFilter, refuse_duplicate_columns
 from errata.io.records import parse_integer
-from errata.io.rows import column_key, csv_rows
+from errata.io.rows import csv_rows, normalise_title
 
 HEADER = (
     *("srclang", "trglang", "srcIndex", "segmentId", "judgeID"),
@@ -50,21 +50,21 @@ def parse_pairwise(
     table = _Rows(csv_rows(lines, name, delimiter), name, base)
     run: list[tuple[int, Row]] = []
     repeats = repeats or DuplicateFilter()
-    repeats.start(name)
+    repeats.start_file(name)
     for line, row in table:
         if len(row.systems) > 2:
-            yield from _flush(run, name, repeats)
+            yield from _join_pairs(run, name, repeats)
             run = []
             judgment = _judgment(row, row.systems, row.ranks, row.item, name, line)
-            if repeats.counts(judgment, line):
+            if repeats.is_new(judgment, line):
                 yield judgment
             continue
         if run and run[0][1].key != row.key:
-            yield from _flush(run, name, repeats)
+            yield from _join_pairs(run, name, repeats)
             run = []
         run.append((line, row))
-    yield from _flush(run, name, repeats)
-    repeats.finish()
+    yield from _join_pairs(run, name, repeats)
+    repeats.report_repeats()
 
 
 class Row(NamedTuple):
@@ -85,11 +85,11 @@ class _Rows:
     def __init__(self, rows: Iterator[tuple[int, list[str]]], name: str, base: int) -> None:
         self.rows, self.name, self.base = rows, name, base
         _, header = next(rows, (1, list[str]()))
-        unique_columns((column_key(title) for title in header), name)
-        self.columns = {column_key(title): c for c, title in enumerate(header)}
+        refuse_duplicate_columns((normalise_title(title) for title in header), name)
+        self.columns = {normalise_title(title): c for c, title in enumerate(header)}
         self.width = len(header)
-        self.judge = self._find("judgeID")
-        self.sentence = self._find("segmentId", "srcIndex")
+        self.judge = self._find_column("judgeID")
+        self.sentence = self._find_column("segmentId", "srcIndex")
         count = 0
         while f"system{count + 1}id" in self.columns:
             count += 1
@@ -97,7 +97,8 @@ class _Rows:
             remedy = f"a header as in {','.join(HEADER)}"
             raise InputError("no columns system1Id and system2Id", path=name, line=1, remedy=remedy)
         self.systems = [
-            (self._find(f"system{k}Id"), self._find(f"system{k}rank")) for k in range(1, count + 1)
+            (self._find_column(f"system{k}Id"), self._find_column(f"system{k}rank"))
+            for k in range(1, count + 1)
         ]
         self._check_titles(header, count)
         self.item = self.columns.get("rankingid")
@@ -106,10 +107,10 @@ class _Rows:
 
     def _check_titles(self, header: list[str], count: int) -> None:
         """Refuse gaps among the numbered columns; warn of columns nobody reads."""
-        known = {column_key(title) for title in (*HEADER, *UNREAD)}
+        known = {normalise_title(title) for title in (*HEADER, *UNREAD)}
         known |= {f"system{k}{part}" for k in range(1, count + 1) for part in SYSTEM_COLUMNS}
-        unknown = [title for title in header if column_key(title) not in known]
-        gaps = [title for title in unknown if re.fullmatch(r"system\d+\w*", column_key(title))]
+        unknown = [title for title in header if normalise_title(title) not in known]
+        gaps = [title for title in unknown if re.fullmatch(r"system\d+\w*", normalise_title(title))]
         if gaps:
             problem = f"the column {gaps[0]!r} does not belong to systems 1 to {count}"
             remedy = "number the systems without a gap, each with systemKId and systemKrank"
@@ -120,10 +121,10 @@ class _Rows:
                 f"known are {', '.join(HEADER)}"
             )
 
-    def _find(self, *titles: str) -> int:
+    def _find_column(self, *titles: str) -> int:
         for title in titles:
-            if column_key(title) in self.columns:
-                return self.columns[column_key(title)]
+            if normalise_title(title) in self.columns:
+                return self.columns[normalise_title(title)]
         remedy = f"a header as in {','.join(HEADER)}"
         raise InputError(f"no column {' or '.join(titles)}", path=self.name, line=1, remedy=remedy)
 
@@ -140,7 +141,7 @@ class _Rows:
         ending = ""
         if len(self.languages) == 2:
             ending = "." + "-".join([cells[c] for c in self.languages])
-        systems = tuple([_bare(cells[system], ending) for system, _ in self.systems])
+        systems = tuple([_strip_wmt_affixes(cells[system], ending) for system, _ in self.systems])
         ranks = tuple([_number(cells[rank], 1) for _, rank in self.systems])
         skipped = all(cells[rank] == SKIPPED for _, rank in self.systems)
         sentence = _number(cells[self.sentence], self.base)
@@ -163,13 +164,15 @@ class _Rows:
 
 
 @lru_cache(10_000)
-def _bare(name: str, ending: str) -> str:
+def _strip_wmt_affixes(name: str, ending: str) -> str:
     if len(ending) > 1 and name.endswith(ending) and "." in name.removesuffix(ending):
         return name.removesuffix(ending).partition(".")[2]
     return name
 
 
-def _flush(run: list[tuple[int, Row]], name: str, repeats: DuplicateFilter) -> Iterator[Judgment]:
+def _join_pairs(
+    run: list[tuple[int, Row]], name: str, repeats: DuplicateFilter
+) -> Iterator[Judgment]:
     """The rows of one ranking as one judgment, or row by row where they are not one ranking."""
     if not run:
         return
@@ -181,7 +184,7 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: DuplicateFilter) -> I
     for number, row in run:
         pair, placed = frozenset(row.systems), set(zip(row.systems, row.ranks, strict=True))
         before = pairs.setdefault(pair, placed)
-        if before is not placed and not repeats.row_counts(
+        if before is not placed and not repeats.is_new_row(
             row.key[0], row.item, number, same=before == placed
         ):
             continue
@@ -192,14 +195,14 @@ def _flush(run: list[tuple[int, Row]], name: str, repeats: DuplicateFilter) -> I
     n = len(ranks)
     if whole and len(pairs) == len(run) == n * (n - 1) // 2:
         judgment = _judgment(start, tuple(ranks), tuple(ranks.values()), start.item, name, line)
-        if repeats.counts(judgment, line):
+        if repeats.is_new(judgment, line):
             yield judgment
         return
     found = [
         _judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
         for number, row in run
     ]
-    if repeats.run_counts(found, start.item, line):
+    if repeats.is_new_run(found, start.item, line):
         yield from found
 
 

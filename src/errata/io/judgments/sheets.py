@@ -23,8 +23,8 @@ from errata.core.errors import InputError, warn_of_data
 from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Judgment
-from errata.io.columns import TableHead, missing_column_error, mturk_columns, titled
-from errata.io.files import PathLike, plain_name, shown_name
+from errata.io.columns import TableHead, columns_of_role, missing_column_error, mturk_columns
+from errata.io.files import PathLike, shown_name, unpacked_name
 from errata.io.judgments import checks
 from errata.io.judgments.checks import DuplicateFilter, Labels, Outputs
 from errata.io.records import file_digests, parse_integer
@@ -66,21 +66,21 @@ def parse_mturk(
     """
     require("labels", labels, Labels)
     repeats = repeats or DuplicateFilter()
-    repeats.start(name)
+    repeats.start_file(name)
     every = _assignments(lines, name, delimiter, base, statuses)
-    assignments = [each for each in every if repeats.counts(each.judgment, each.line)]
-    repeats.finish()
+    assignments = [each for each in every if repeats.is_new(each.judgment, each.line)]
+    repeats.report_repeats()
     if labels == "text":
         if outputs is None:
             problem = "labels='text' needs the outputs of the systems"
             raise InputError(problem, path=name, remedy="give outputs (--outputs FOLDER)")
-        yield from _relabelled(assignments, outputs, name)
+        yield from _relabel(assignments, outputs, name)
         return
     judgments = [assignment.judgment for assignment in assignments]
     if labels == "check":
         if outputs is not None:
             remedy = "name the systems by the texts shown (--labels text)"
-            checks.require_fit(judgments, outputs, name, remedy=remedy)
+            checks.require_labels_match_outputs(judgments, outputs, name, remedy=remedy)
         else:
             _warn_of_repeats(assignments, name)
     yield from judgments
@@ -171,7 +171,7 @@ def _warn_of_repeats(assignments: list[Assignment], name: str) -> None:
         )
 
 
-def _relabelled(assignments: list[Assignment], outputs: Outputs, name: str) -> Iterator[Judgment]:
+def _relabel(assignments: list[Assignment], outputs: Outputs, name: str) -> Iterator[Judgment]:
     systems = {
         system: [checks.same_text(text) for text in texts] for system, texts in outputs.items()
     }
@@ -215,7 +215,7 @@ class _Items:
     seconds: float | None = None
     systems: set[str] = field(default_factory=set)
 
-    def lacks(self, groups: list[tuple[str, ...]]) -> bool:
+    def has_none_of(self, groups: list[tuple[str, ...]]) -> bool:
         """Whether none of these systems has been judged here."""
         return self.systems.isdisjoint(name for group in groups for name in group)
 
@@ -247,11 +247,11 @@ def parse_table(
     check_width(rows, name)
     table = _Table(rows, name, delimiter == ";", base, dict(columns or {}))
     repeats = repeats or DuplicateFilter()
-    repeats.start(name)
+    repeats.start_file(name)
     for judgment, line in table.judgments():
-        if repeats.counts(judgment, line):
+        if repeats.is_new(judgment, line):
             yield judgment
-    repeats.finish()
+    repeats.report_repeats()
 
 
 class _Table:
@@ -265,15 +265,15 @@ class _Table:
         self.columns = TableHead(rows, name, comma).find(named)
         if not self.columns.systems:  # an empty row says nothing where no row is counted
             self.rows = [row for row in self.rows if any(row.cells)]
-        self.numbers = self._sentences()
-        self.people = self._people()
+        self.numbers = self._sentence_numbers()
+        self.people = self._count_raters()
         # Where items are named in some rows only, as merged cells are, rankings would part.
         without = [row.line for row in self.rows if not self._cell(row, "item")]
         if "item" in self.columns.at and 0 < len(without) < len(self.rows):
             remedy = "fill in its name, or remove the column"
             raise InputError("a row without an item", path=name, line=without[0], remedy=remedy)
 
-    def _sentences(self) -> list[int]:
+    def _sentence_numbers(self) -> list[int]:
         """The number of each row's sentence, from 0."""
         column = self.columns.at.get("sentence")
         if column is None:
@@ -305,7 +305,7 @@ class _Table:
             raise InputError(problem, path=self.name, line=line, remedy="leave out --base")
         return [number - self.base for number in found]
 
-    def _people(self) -> int:
+    def _count_raters(self) -> int:
         """How many people rated in every cell, where no column names the judge.
 
         Nothing tells 3,5 from 3 and 5 where all cells may be one number, and nothing says whose
@@ -334,14 +334,14 @@ class _Table:
     def judgments(self) -> Iterator[tuple[Judgment, int]]:
         """All judgments, with the line each starts on."""
         if "better" in self.columns.at:
-            yield from self._pairs()
+            yield from self._pair_judgments()
             return
         items: dict[tuple[str, int, str], list[_Items]] = {}
         again: list[int] = []
         for row, sentence in zip(self.rows, self.numbers, strict=True):
-            for judge, groups, values in self._judged(row):
+            for judge, groups, values in self._judged_groups(row):
                 rounds = items.setdefault((judge, sentence, self._cell(row, "item")), [])
-                mine = next((one for one in rounds if one.lacks(groups)), None)
+                mine = next((one for one in rounds if one.has_none_of(groups)), None)
                 if mine is None:  # the first time, or judged once more
                     again += [row.line] if rounds else []
                     mine = _Items(row.line, seconds=self._seconds(row))
@@ -364,7 +364,7 @@ class _Table:
 
     def _judge(self, row: Row) -> str:
         if "judge" not in self.columns.at:
-            return Path(plain_name(self.name)).stem or "judge"
+            return Path(unpacked_name(self.name)).stem or "judge"
         judge = self._cell(row, "judge")
         if not judge:
             raise InputError("a row without a judge", path=self.name, line=row.line)
@@ -378,30 +378,30 @@ class _Table:
             raise InputError(problem, path=self.name, line=row.line)
         return number
 
-    def _systems(self, text: str, line: int) -> tuple[str, ...]:
+    def _split_systems(self, text: str, line: int) -> tuple[str, ...]:
         """The systems of one output: names apart by commas where there are several."""
         names = tuple(name.strip() for name in text.split(","))
         if not all(names):
             raise InputError("a system without a name", path=self.name, line=line)
         return names
 
-    def _judged(self, row: Row) -> Iterator[_JudgedRow]:
+    def _judged_groups(self, row: Row) -> Iterator[_JudgedRow]:
         """What each judge said in a row: groups of systems and their values."""
         columns = self.columns
         if columns.systems:
             groups: list[tuple[str, ...]] = [(self.head[c],) for c in columns.systems]
-            values = [self._value(row.cells[c], row.line) for c in columns.systems]
+            values = [self._parse_value(row.cells[c], row.line) for c in columns.systems]
             yield self._judge(row), groups, values
             return
-        group = self._systems(self._cell(row, "system"), row.line)
+        group = self._split_systems(self._cell(row, "system"), row.line)
         text = self._cell(row, "rank" if "rank" in columns.at else "score")
         if self.people == 1:
-            yield self._judge(row), [group], [self._value(text, row.line)]
+            yield self._judge(row), [group], [self._parse_value(text, row.line)]
             return
         for k, cell in enumerate(text.split(",") if text else (), 1):
-            yield str(k), [group], [self._value(cell, row.line)]
+            yield str(k), [group], [self._parse_value(cell, row.line)]
 
-    def _value(self, text: str, line: int) -> float | None:
+    def _parse_value(self, text: str, line: int) -> float | None:
         """Return a rank, or a negated rating; None for an empty cell."""
         text = text.strip()
         if not text:
@@ -430,10 +430,10 @@ class _Table:
         except InputError as error:
             raise InputError(error.problem, path=self.name, line=found.line) from None
 
-    def _pairs(self) -> Iterator[tuple[Judgment, int]]:
+    def _pair_judgments(self) -> Iterator[tuple[Judgment, int]]:
         for row, sentence in zip(self.rows, self.numbers, strict=True):
             names = (self._cell(row, role) for role in ("better", "worse"))
-            better, worse = (self._systems(each, row.line) for each in names)
+            better, worse = (self._split_systems(each, row.line) for each in names)
             judge, item, seconds = self._judge(row), self._cell(row, "item"), self._seconds(row)
             try:
                 judgment = Judgment(judge, sentence, (better, worse), (1, 2), item, seconds)
@@ -495,29 +495,29 @@ def read_ratings(path: PathLike) -> Ratings:
         remedy = "give a row for every output"
         raise InputError("no ratings below the heading", path=name, remedy=remedy)
     check_width(rows, name)
-    at = _columns(rows[0], name)
+    at = _rating_columns(rows[0], name)
     others: dict[Criterion, int] = {c: 0 for c in CRITERIA if c in at}
-    found = tuple(_rated(row, at, name, others) for row in rows[1:] if any(row.cells))
+    found = tuple(_rated_output(row, at, name, others) for row in rows[1:] if any(row.cells))
     if not any(row.ratings.get(c) for row in found for c in others):
-        raise InputError("no output was rated", path=name, remedy=f"give {_ratings_are()}")
-    return Ratings(found, name, file_digests([path])[0].sha256 or _digest(found), others)
+        raise InputError("no output was rated", path=name, remedy=f"give {_rating_scale()}")
+    return Ratings(found, name, file_digests([path])[0].sha256 or _digest_ratings(found), others)
 
 
-def _digest(rows: Sequence[RatedOutput]) -> str:
+def _digest_ratings(rows: Sequence[RatedOutput]) -> str:
     """The digest of what came through a pipe, which cannot be read a second time."""
     texts = (repr((row.source, row.output, sorted(row.ratings.items()))) for row in rows)
     return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _ratings_are() -> str:
+def _rating_scale() -> str:
     return f"whole numbers from {LOWEST} (worst) to {HIGHEST}, {OTHER} for none, apart by commas"
 
 
-def _columns(head: Row, name: str) -> dict[str, int]:
+def _rating_columns(head: Row, name: str) -> dict[str, int]:
     """Where each column stands, by its title in any case and with any marks."""
     at: dict[str, int] = {}
     for role in ("source", "output", *CRITERIA, "system"):
-        places = titled(head.cells, role)
+        places = columns_of_role(head.cells, role)
         if len(places) > 1:
             problem = f"two columns of {role}s: {', '.join(head.cells[k] for k in places)}"
             raise InputError(problem, path=name, line=head.line, remedy="rename or remove one")
@@ -531,7 +531,9 @@ def _columns(head: Row, name: str) -> dict[str, int]:
     return at
 
 
-def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, int]) -> RatedOutput:
+def _rated_output(
+    row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, int]
+) -> RatedOutput:
     source, output = (row.cells[at[role]] for role in ("source", "output"))
     for role, text in (("source", source), ("output", output)):
         if {*"\r\n"} & {*text}:
@@ -542,7 +544,7 @@ def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, i
         raise InputError("a row without a source", path=name, line=row.line, remedy=remedy)
     ratings: dict[Criterion, tuple[int, ...]] = {}
     for criterion in others:
-        grades = _grades(row.cells[at[criterion]], criterion, name, row.line)
+        grades = _parse_grades(row.cells[at[criterion]], criterion, name, row.line)
         others[criterion] += grades.count(OTHER)
         ratings[criterion] = tuple(grade for grade in grades if grade != OTHER)
     systems = row.cells[at["system"]].split(",") if "system" in at else []
@@ -551,12 +553,12 @@ def _rated(row: Row, at: Mapping[str, int], name: str, others: dict[Criterion, i
     )
 
 
-def _grades(text: str, criterion: str, name: str, line: int) -> Sequence[int]:
+def _parse_grades(text: str, criterion: str, name: str, line: int) -> Sequence[int]:
     grades = []
     for part in text.split(",") if text else ():
         grade = parse_integer(part.strip(), OTHER)
         if grade is None or grade > HIGHEST:
             problem = f"the rating {part.strip()[:40]!r} in {criterion} is none"
-            raise InputError(problem, path=name, line=line, remedy=f"ratings are {_ratings_are()}")
+            raise InputError(problem, path=name, line=line, remedy=f"ratings are {_rating_scale()}")
         grades.append(grade)
     return grades

@@ -14,20 +14,26 @@ from dataclasses import dataclass, field
 
 from errata.core.errors import InputError, warn_of_data
 from errata.data import Corpus, Hypotheses
-from errata.io.checks import Finding, raise_first_error, summarise
-from errata.io.checks.alignment import check_alignment, check_sources, is_named_source, mark_checked
+from errata.io.checks import Finding, join_similar_findings, raise_first_error
+from errata.io.checks.alignment import check_alignment, is_named_source, mark_aligned, match_sources
 from errata.io.corpus import (
     CorpusFiles,
     check_annotators,
     gold_findings,
+    keep_known_annotators,
     parallel_corpus,
-    select_annotators,
 )
-from errata.io.files import checked_lines, decode, open_bytes, open_range, plain_name, shown_name
+from errata.io.files import decode, open_range, open_unpacked, scan_lines, shown_name, unpacked_name
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, system_name, systems_in_m2
-from errata.io.shards.inputs import Piece, Shard, check_unchanged, groups_of
-from errata.io.shards.plan import SentenceBlock, Sentences, check_equal_counts, count, refuse_xml
+from errata.io.shards.inputs import Piece, Shard, check_unchanged, group_files
+from errata.io.shards.plan import (
+    SentenceBlock,
+    Sentences,
+    check_equal_counts,
+    count_sentences,
+    refuse_xml,
+)
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokenise_output, tokeniser
 
 # ---- Findings batch by batch, reported once, in bounded memory.
@@ -53,7 +59,7 @@ class WarningCollector:
         self._batch: dict[str, int] = {}
         self._sums: dict[str, tuple[int, Callable[[int], str]]] = {}
 
-    def note(
+    def collect(
         self, path: str, before: int, sentences: int, findings: Iterable[Finding], guard: bool
     ) -> None:
         """Take in findings of a batch: so many sentences of a file, after ``before`` of them."""
@@ -73,13 +79,13 @@ class WarningCollector:
             if len(kept) < KEPT:
                 kept.append(finding)
 
-    def add(self, what: str, number: int, said: Callable[[int], str]) -> None:
+    def add_to_sum(self, what: str, number: int, said: Callable[[int], str]) -> None:
         """Add to a number that is reported at the end, unless it is 0."""
         self._sums[what] = (self._sums.get(what, (0, said))[0] + number, said)
 
     def warn(self) -> None:
         first = [finding for kept in self._kept.values() for finding in kept]
-        for finding in summarise(first, counts=self._counts):
+        for finding in join_similar_findings(first, counts=self._counts):
             warn_of_data(str(finding))
         for key, finding in self._whole.items():
             if 2 * self._holds[key] > self._sentences[key[1]]:
@@ -109,7 +115,7 @@ class PartReading:
         """What cuts the texts."""
         return tokeniser(self.inputs.tokens)
 
-    def finish(self, *, everything: bool) -> None:
+    def finish_reading(self, *, everything: bool) -> None:
         """Say what was found; where ``everything`` was read, refuse annotators that nobody is."""
         if everything:
             known = self.annotators | {*range(len(self.inputs.references))}
@@ -130,23 +136,23 @@ class BatchBuilder:
     first: int
     guard: bool
 
-    def note(self, path: str, findings: Iterable[Finding]) -> None:
+    def collect(self, path: str, findings: Iterable[Finding]) -> None:
         """Take in what was found in a file."""
-        self.reading.warnings.note(path, self.before, self.size, findings, self.guard)
+        self.reading.warnings.collect(path, self.before, self.size, findings, self.guard)
 
-    def gold(self, file: M2File, beside: tuple[str, Sequence[str]] | None = None) -> Corpus:
+    def build_gold(self, file: M2File, beside: tuple[str, Sequence[str]] | None = None) -> Corpus:
         """The corpus of M2; ``beside`` is the path of a second copy of its sources, and these."""
-        self.note(file.path, gold_findings(file, self.reading.tokeniser))
+        self.collect(file.path, gold_findings(file, self.reading.tokeniser))
         if beside is not None:
             path, others = beside
-            found = check_sources(
+            found = match_sources(
                 file.corpus.sources, others, path, than=file.path, before=self.before
             )
-            self.note(path, found)
-        warn = self.reading.warnings.add
-        return self._finished(tokenise_corpus(file.corpus, self.reading.tokeniser, warn))
+            self.collect(path, found)
+        warn = self.reading.warnings.add_to_sum
+        return self._select_annotators(tokenise_corpus(file.corpus, self.reading.tokeniser, warn))
 
-    def parallel(
+    def build_parallel(
         self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
     ) -> Corpus:
         """The corpus of texts; ``paths`` has the paths of the source and of its references.
@@ -167,25 +173,27 @@ class BatchBuilder:
             before=self.before,
         )
         for path, findings in zip(paths, found, strict=True):
-            self.note(path, findings)
-        return self._finished(corpus)
+            self.collect(path, findings)
+        return self._select_annotators(corpus)
 
-    def _finished(self, corpus: Corpus) -> Corpus:
+    def _select_annotators(self, corpus: Corpus) -> Corpus:
         kept = self.reading.inputs.annotators
         if kept:
             self.reading.annotators.update(corpus.annotators)
-            corpus = select_annotators(corpus, kept, self.reading.warnings.add)
+            corpus = keep_known_annotators(corpus, kept, self.reading.warnings.add_to_sum)
         return corpus.starting_at(self.first)
 
-    def output(self, name: str, lines: Sequence[str], path: str, corpus: Corpus) -> Hypotheses:
+    def build_output(
+        self, name: str, lines: Sequence[str], path: str, corpus: Corpus
+    ) -> Hypotheses:
         """The output of a system as text."""
         cut = self.reading.tokeniser
         system = Hypotheses(name, tuple(lines if cut.name == AS_IS else map(cut, lines)))
         called = name == system_name(path)
         named = is_named_source(corpus, system, name, path) if called else []
-        return self._aligned(system, named, path, corpus)
+        return self._check_alignment(system, named, path, corpus)
 
-    def edited_output(self, name: str, role: str, file: M2File, corpus: Corpus) -> Hypotheses:
+    def build_edited_output(self, name: str, role: str, file: M2File, corpus: Corpus) -> Hypotheses:
         systems, findings = systems_in_m2(file, file.path, [name])
         numbers = self.reading.systems.setdefault(role, set())
         numbers |= {r.annotator for refs in file.corpus.references for r in refs if not r.implied}
@@ -194,16 +202,16 @@ class BatchBuilder:
         if cut.name != AS_IS:
             systems = [tokenise_output(system, sources, cut) for system in systems]
             sources = tuple(map(cut, sources))
-        found = check_sources(corpus.sources, sources, file.path, file.lines, before=self.before)
-        self.note(file.path, [*findings, *found])
-        return self._aligned(systems[0], [], file.path, corpus)
+        found = match_sources(corpus.sources, sources, file.path, file.lines, before=self.before)
+        self.collect(file.path, [*findings, *found])
+        return self._check_alignment(systems[0], [], file.path, corpus)
 
-    def _aligned(
+    def _check_alignment(
         self, system: Hypotheses, found: list[Finding], path: str, corpus: Corpus
     ) -> Hypotheses:
         found = check_alignment(corpus, system, path=path, before=self.before) + found
-        self.note(path, found)
-        mark_checked(corpus, system)
+        self.collect(path, found)
+        mark_aligned(corpus, system)
         return system
 
 
@@ -221,11 +229,11 @@ def read_shard(shard: Shard, inputs: CorpusFiles, *, batch: int = BATCH) -> Iter
     if inputs.parquet is not None:
         from errata.io.shards.parquet import parquet_batches as batches
     else:
-        batches = _batches
+        batches = _text_batches
     # In the order of the inputs, whatever order a manifest has.
     pieces = {role: shard.pieces[role][0] for role in inputs.roles}
     yield from batches(pieces, reading, batch, shard.first)
-    reading.finish(everything=False)
+    reading.finish_reading(everything=False)
 
 
 def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
@@ -238,9 +246,9 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
     if inputs.parquet is not None:
         from errata.io.shards.parquet import parquet_batches as batches
     else:
-        batches = _batches
+        batches = _text_batches
     first = 0
-    groups = groups_of(inputs)
+    groups = group_files(inputs)
     for group in groups:
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
         for corpus, systems in batches(pieces, reading, batch, first):
@@ -249,10 +257,10 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
     if not first:
         path, remedy = next(iter(groups[0].values())).uri, "give at least one sentence"
         raise InputError("the inputs hold no sentence", path=shown_name(path), remedy=remedy)
-    reading.finish(everything=True)
+    reading.finish_reading(everything=True)
 
 
-def _batches(
+def _text_batches(
     pieces: Mapping[str, Piece], reading: PartReading, batch: int, first: int
 ) -> Iterator[CorpusBatch]:
     """The batches of files that belong together, or of the same stretch of each."""
@@ -260,7 +268,7 @@ def _batches(
         sides = {role: _open_file(role, piece, reading, stack) for role, piece in pieces.items()}
         lead = next(iter(sides.values()))
         start = before = pieces[lead.role].before
-        while (taken := lead.take(batch)).data:
+        while (taken := lead.take_sentences(batch)).data:
             if before == 0 and lead.role == "gold":
                 refuse_xml(taken.data, lead.uri)
             if lead.role == "gold" and not taken.data.strip():
@@ -272,18 +280,18 @@ def _batches(
             yield reader.read_batch(taken)
             before += size
         for side in sides.values():
-            if left := side.count_rest():
+            if left := side.count_remaining():
                 found = side.role, side.uri, before + left
                 check_equal_counts(found, (lead.role, lead.uri, before))
 
 
 def _open_file(role: str, piece: Piece, reading: PartReading, stack: ExitStack) -> Sentences:
-    if plain_name(piece.uri).endswith(".json"):
+    if unpacked_name(piece.uri).endswith(".json"):
         remedy = "give the output it was made of, as text or M2"
         raise InputError("a stored run is not read in parts", path=piece.uri, remedy=remedy)
     storage = reading.inputs.storage
     file = stack.enter_context(
-        open_bytes(piece.uri, bounded=False, storage=storage)
+        open_unpacked(piece.uri, bounded=False, storage=storage)
         if piece.start == 0 and piece.stop == piece.size
         else open_range(piece.uri, piece.start, piece.stop, storage=storage)
     )
@@ -300,29 +308,31 @@ class _BatchReader(BatchBuilder):
         """The batch that begins with these sentences of its first file."""
         lead = next(iter(self.sides.values()))
         if lead.role != "gold":
-            corpus = self._parallel(lead, taken)
+            corpus = self._read_parallel(lead, taken)
         elif (source := self.sides.get("source")) is not None:
-            corpus = self.gold(self._m2(lead, taken), (source.path, self._lines(source)))
+            corpus = self.build_gold(
+                self._read_m2(lead, taken), (source.path, self._take_lines(source))
+            )
         else:
-            corpus = self.gold(self._m2(lead, taken))
+            corpus = self.build_gold(self._read_m2(lead, taken))
         outputs = [side for role, side in self.sides.items() if role.startswith("output:")]
-        return corpus, [self._output(side, corpus) for side in outputs]
+        return corpus, [self._read_output(side, corpus) for side in outputs]
 
-    def _parallel(self, side: Sentences, taken: SentenceBlock) -> Corpus:
-        sources = self._split(side, taken)
+    def _read_parallel(self, side: Sentences, taken: SentenceBlock) -> Corpus:
+        sources = self._split_lines(side, taken)
         sides = [each for role, each in self.sides.items() if role.startswith("refs:")]
-        sets = [self._lines(each) for each in sides]
-        return self.parallel(sources, sets, [each.path for each in (side, *sides)])
+        sets = [self._take_lines(each) for each in sides]
+        return self.build_parallel(sources, sets, [each.path for each in (side, *sides)])
 
-    def _output(self, side: Sentences, corpus: Corpus) -> Hypotheses:
+    def _read_output(self, side: Sentences, corpus: Corpus) -> Hypotheses:
         name = side.role.removeprefix("output:")
         if not side.m2:
-            return self.output(name, self._lines(side), side.path, corpus)
-        taken = side.take(self.size)
-        self._check_size(side, count(taken.data, m2=True))
-        return self.edited_output(name, side.role, self._m2(side, taken), corpus)
+            return self.build_output(name, self._take_lines(side), side.path, corpus)
+        taken = side.take_sentences(self.size)
+        self._check_size(side, count_sentences(taken.data, m2=True))
+        return self.build_edited_output(name, side.role, self._read_m2(side, taken), corpus)
 
-    def _m2(self, side: Sentences, taken: SentenceBlock) -> M2File:
+    def _read_m2(self, side: Sentences, taken: SentenceBlock) -> M2File:
         inputs, lead = self.reading.inputs, side.role == "gold"
         return read_m2_bytes(
             taken.data,
@@ -333,20 +343,20 @@ class _BatchReader(BatchBuilder):
             threads=1,
         )
 
-    def _split(self, side: Sentences, taken: SentenceBlock) -> list[str]:
+    def _split_lines(self, side: Sentences, taken: SentenceBlock) -> list[str]:
         text = decode(taken.data, side.path, first_line=taken.first_line, keep_mark=True)
-        lines, odd = checked_lines(text, side.path, first_line=taken.first_line)
+        lines, odd = scan_lines(text, side.path, first_line=taken.first_line)
         self._check_size(side, len(lines))
-        self.note(side.path, odd)
+        self.collect(side.path, odd)
         return lines
 
-    def _lines(self, side: Sentences) -> list[str]:
+    def _take_lines(self, side: Sentences) -> list[str]:
         """As many lines of a text as the batch has sentences."""
-        return self._split(side, side.take(self.size))
+        return self._split_lines(side, side.take_sentences(self.size))
 
     def _check_size(self, side: Sentences, found: int) -> None:
         if found != self.size:
             lead = next(iter(self.sides.values()))
             have, should = self.before + found, self.before + self.size
-            mine = side.role, side.uri, have + side.count_rest()
-            check_equal_counts(mine, (lead.role, lead.uri, should + lead.count_rest()))
+            mine = side.role, side.uri, have + side.count_remaining()
+            check_equal_counts(mine, (lead.role, lead.uri, should + lead.count_remaining()))

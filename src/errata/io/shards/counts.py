@@ -47,12 +47,12 @@ def pack_counts(counts: Floats) -> bytes:
         )
     missing = np.isnan(counts)
     known = np.where(missing, 0.0, counts)
-    body = _packed(known, missing, _kind(known))
-    start = HEADER.pack(MAGIC, VERSION, _kind(known), *counts.shape)
+    body = _pack_numbers(known, missing, _number_kind(known))
+    start = HEADER.pack(MAGIC, VERSION, _number_kind(known), *counts.shape)
     return start + CHECKSUM.pack(zlib.crc32(body, zlib.crc32(start))) + body
 
 
-def _kind(known: Floats) -> int:
+def _number_kind(known: Floats) -> int:
     """Which kind of number holds all of these."""
     most = known.max(initial=0.0)
     if np.signbit(known).any() or (known != np.floor(known)).any() or not most < ENDS[-1]:
@@ -60,7 +60,7 @@ def _kind(known: Floats) -> int:
     return next(kind for kind, end in enumerate(ENDS) if most < end)
 
 
-def _packed(known: Floats, missing: Bools, kind: int) -> bytes:
+def _pack_numbers(known: Floats, missing: Bools, kind: int) -> bytes:
     numbers = known.astype(KINDS[kind])
     if missing.any():
         numbers.view(f"<u{numbers.itemsize}")[missing] = 2 ** (8 * numbers.itemsize) - 1

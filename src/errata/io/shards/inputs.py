@@ -14,7 +14,7 @@ from typing import Any
 from errata.core.errors import InputError, shorten
 from errata.core.stats import plural
 from errata.io.corpus import CorpusFiles
-from errata.io.files import RemoteFile, file_error, is_url, list_url
+from errata.io.files import RemoteFile, file_error, is_url, list_url_files
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,10 @@ class Shard:
 _NUMBER = re.compile(r"([0-9]+)")
 
 
-def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
+def natural_sort_key(name: str) -> tuple[list[tuple[str, int]], str]:
     """A key that sorts names with the numbers in them by value.
 
-    >>> sorted(["out-10.txt", "out-9.txt", "out-09.txt"], key=natural_order)
+    >>> sorted(["out-10.txt", "out-9.txt", "out-09.txt"], key=natural_sort_key)
     ['out-09.txt', 'out-9.txt', 'out-10.txt']
     """
     parts = _NUMBER.split(name)
@@ -82,7 +82,7 @@ def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
     return [*zip(parts[::2], [*numbers, -1], strict=True)], name
 
 
-def files_of(
+def list_files(
     patterns: Sequence[str], storage: Mapping[str, Any], *, inside: str | None = None
 ) -> list[RemoteFile]:
     """The files of patterns: pattern after pattern, each in natural order.
@@ -98,11 +98,11 @@ def files_of(
             continue
         if inside is not None and (pattern.endswith("/") or os.path.isdir(pattern)):
             pattern = f"{pattern.rstrip('/')}/**/*{inside}"
-        here = list_url(pattern, storage) if is_url(pattern) else _local(pattern)
+        here = list_url_files(pattern, storage) if is_url(pattern) else _list_local_files(pattern)
         if not here:
             remedy = "check it, and put it between quotation marks so that no shell expands it"
             raise InputError("no file fits the pattern", path=pattern, remedy=remedy)
-        found += sorted(here, key=lambda file: natural_order(file.uri))
+        found += sorted(here, key=lambda file: natural_sort_key(file.uri))
     names = [file.uri for file in found]
     twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
@@ -110,17 +110,17 @@ def files_of(
     return found
 
 
-def _local(pattern: str) -> list[RemoteFile]:
+def _list_local_files(pattern: str) -> list[RemoteFile]:
     if os.path.isdir(pattern):
         remedy = f"name its files by a pattern, as {os.path.join(pattern, '*.txt')}"
         raise InputError("this is a folder", path=pattern, remedy=remedy)
     names = [pattern] if os.path.exists(pattern) else glob.glob(pattern, recursive=True)
     if not names and not glob.has_magic(pattern):
         names = [pattern]  # the system says best why it cannot be read
-    return [file_status(name) for name in names if not os.path.isdir(name)]
+    return [stat_file(name) for name in names if not os.path.isdir(name)]
 
 
-def file_status(name: str) -> RemoteFile:
+def stat_file(name: str) -> RemoteFile:
     try:
         status = os.stat(name)
     except OSError as error:
@@ -128,11 +128,12 @@ def file_status(name: str) -> RemoteFile:
     return RemoteFile(name, status.st_size, f"mtime:{status.st_mtime_ns}")
 
 
-def groups_of(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
+def group_files(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
     """The files that belong together, by role: the k-th of each."""
     inside = None if inputs.parquet is None else ".parquet"
     files = {
-        role: files_of(names, inputs.storage, inside=inside) for role, names in inputs.roles.items()
+        role: list_files(names, inputs.storage, inside=inside)
+        for role, names in inputs.roles.items()
     }
     sizes = {role: len(several) for role, several in files.items()}
     if len({*sizes.values()}) > 1:
@@ -162,7 +163,7 @@ def content_digest() -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=12)
 
 
-def content_mark(digest: hashlib.blake2b) -> str:
+def mark_of_digest(digest: hashlib.blake2b) -> str:
     """The mark of a piece with this text."""
     return CONTENT + digest.hexdigest()
 
@@ -174,7 +175,7 @@ def changed_file_error(uri: str, what: str) -> InputError:
 
 def check_unchanged(piece: Piece, storage: Mapping[str, Any]) -> None:
     """Refuse a file of another size, or of another time where its text has no digest."""
-    found = list_url(piece.uri, storage) if is_url(piece.uri) else [file_status(piece.uri)]
+    found = list_url_files(piece.uri, storage) if is_url(piece.uri) else [stat_file(piece.uri)]
     now = found[0] if len(found) == 1 else RemoteFile(piece.uri, -1, "")
     if now.size != piece.size:
         what = f"it had {piece.size:,} bytes and has {now.size:,}"

@@ -21,9 +21,9 @@ from errata.core.stats import Progress
 from errata.data import Corpus
 from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
-from errata.io.m2 import M2File, scan_m2_text
+from errata.io.m2 import M2File, read_m2_text
 from errata.io.shards.batches import BATCH, BatchBuilder, CorpusBatch, PartReading
-from errata.io.shards.inputs import Piece, Shard, groups_of
+from errata.io.shards.inputs import Piece, Shard, group_files
 from errata.io.shards.plan import check_equal_counts
 from errata.io.slices import NO_VALUE
 
@@ -167,7 +167,7 @@ class ParquetColumns:
         return tuple(lines)
 
 
-def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
+def check_columns(schema: Any, path: str, role: str) -> ParquetColumns:
     """The columns of a file, once those that are known by name are what they should be.
 
     In the role ``parquet`` a file has sources; in that of an output it has a hypothesis.
@@ -197,10 +197,10 @@ def checked_columns(schema: Any, path: str, role: str) -> ParquetColumns:
     return ParquetColumns(path, names, systems, lead)
 
 
-def partitions(path: str) -> dict[str, str]:
+def hive_partitions(path: str) -> dict[str, str]:
     """The Hive partitions of a path, by name.
 
-    >>> partitions("s3://logs/day=2026-11-17/locale=de%20AT/part-0.parquet")
+    >>> hive_partitions("s3://logs/day=2026-11-17/locale=de%20AT/part-0.parquet")
     {'day': '2026-11-17', 'locale': 'de AT'}
     """
     found = {name: unquote(value) for name, value in _PARTITION.findall(path)}
@@ -251,15 +251,15 @@ def plan_parquet(
     """
     shards: list[Shard] = []
     first = 0
-    groups = groups_of(inputs)
+    groups = group_files(inputs)
     one: _Table | None = None
     for done, group in enumerate(groups, 1):
         with _open_tables(group, inputs) as tables:
             lead = tables["parquet"]
         one = one or lead
-        _refuse_other_systems(lead, one)
-        for start, stop in _spans(lead, shard_bytes, shard_sentences):
-            pieces = {role: (table.piece(start, stop),) for role, table in tables.items()}
+        _refuse_different_systems(lead, one)
+        for start, stop in _shard_spans(lead, shard_bytes, shard_sentences):
+            pieces = {role: (table.piece_of_rows(start, stop),) for role, table in tables.items()}
             shards.append(Shard(len(shards), first + start, stop - start, pieces))
         first += lead.rows
         if progress is not None:
@@ -270,7 +270,7 @@ def plan_parquet(
     return tuple(shards)
 
 
-def _refuse_other_systems(table: _Table, one: _Table) -> None:
+def _refuse_different_systems(table: _Table, one: _Table) -> None:
     """Refuse a file with the outputs of other systems than the first one; their order is free."""
     here, there = ({*each.columns.systems} for each in (table, one))
     if here != there:
@@ -280,7 +280,7 @@ def _refuse_other_systems(table: _Table, one: _Table) -> None:
         raise InputError(problem, path=table.file.uri, remedy=remedy)
 
 
-def _spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tuple[int, int]]:
+def _shard_spans(lead: _Table, most_bytes: int, most_rows: int | None) -> Iterator[tuple[int, int]]:
     """From which row to which a shard goes, at the ends of row groups."""
     start, held = 0, 0
     for number, stop in enumerate(lead.starts[1:]):
@@ -308,13 +308,15 @@ class _Table:
     def rows(self) -> int:
         return self.starts[-1]
 
-    def piece(self, start: int, stop: int) -> Piece:
+    def piece_of_rows(self, start: int, stop: int) -> Piece:
         """The row groups that hold the rows ``start:stop``."""
         starts = self.starts
         held = [k for k in range(len(starts) - 1) if starts[k] < stop and starts[k + 1] > start]
         return Piece(*self.file, 0, self.file.size, 1, groups=tuple(held), before=start)
 
-    def take(self, piece: Piece | None, wanted: Sequence[str], batch: int) -> Callable[[int], Any]:
+    def row_taker(
+        self, piece: Piece | None, wanted: Sequence[str], batch: int
+    ) -> Callable[[int], Any]:
         """A function that gives the next so many rows of these columns; fewer at the end."""
         groups = [*range(len(self.bytes))] if piece is None else [*piece.groups]
         skip = 0 if piece is None or not groups else piece.before - self.starts[groups[0]]
@@ -342,7 +344,7 @@ def _open_tables(
 ) -> Iterator[dict[str, _Table]]:
     """Open the files of all roles, which have equally many rows."""
     with ExitStack() as stack:
-        tables = {role: _table(role, file, inputs, stack) for role, file in files.items()}
+        tables = {role: _open_table(role, file, inputs, stack) for role, file in files.items()}
         lead = tables["parquet"]
         counts = [(role, table.file.uri, table.rows) for role, table in tables.items()]
         for each in counts:
@@ -350,7 +352,7 @@ def _open_tables(
         yield tables
 
 
-def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -> _Table:
+def _open_table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -> _Table:
     pyarrow = require_pyarrow()
     if file.uri == "-":
         raise InputError("Parquet cannot be read from standard input", remedy="name files")
@@ -360,7 +362,7 @@ def _table(role: str, file: RemoteFile, inputs: CorpusFiles, stack: ExitStack) -
     meta = parquet.metadata
     sizes = [meta.row_group(k).num_rows for k in range(meta.num_row_groups)]
     held = tuple(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
-    columns = checked_columns(parquet.schema_arrow, file.uri, role)
+    columns = check_columns(parquet.schema_arrow, file.uri, role)
     return _Table(file, columns, tuple(accumulate(sizes, initial=0)), held, parquet)
 
 
@@ -369,27 +371,27 @@ def parquet_batches(
 ) -> Iterator[CorpusBatch]:
     """The batches of Parquet files that belong together, or of the same rows of each."""
     unused = f"{reading.inputs.title}: the column 'weight' is not used: every sentence counts once"
-    for rows in _rows(pieces, reading.inputs, batch, first):
+    for rows in _read_rows(pieces, reading.inputs, batch, first):
         guard = reading.inputs.guard and (rows.start or 2 * len(rows.sources) >= batch)
         maker = BatchBuilder(reading, len(rows.sources), rows.before, rows.first, bool(guard))
-        corpus = _corpus(rows, maker)
+        corpus = _build_corpus(rows, maker)
         if rows.document is not None:  # a sentence without one is its own document
             names = enumerate(rows.document, rows.first + 1)
             corpus = corpus.in_documents(
                 [f"row {row}" if name is None else f"document {name}" for row, name in names]
             )
         # Nothing is left aside without a word.
-        reading.warnings.add("weights", len(rows.weight or ()), lambda _: unused)
+        reading.warnings.add_to_sum("weights", len(rows.weight or ()), lambda _: unused)
         systems = [
-            maker.output(name, lines, rows.paths[name], corpus)
+            maker.build_output(name, lines, rows.paths[name], corpus)
             for name, lines in rows.outputs.items()
         ]
         yield corpus, systems
 
 
-def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
+def _build_corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
     if rows.a_lines is not None:
-        return maker.gold(_gold(rows, maker.reading.inputs))
+        return maker.build_gold(_build_gold(rows, maker.reading.inputs))
     sets: list[list[str | None]] = []
     if rows.references is not None:
         most = max((len(texts or ()) for texts in rows.references), default=0)
@@ -397,10 +399,10 @@ def _corpus(rows: ParquetRows, maker: BatchBuilder) -> Corpus:
             [texts[k] if texts and k < len(texts) else None for texts in rows.references]
             for k in range(most)
         ]
-    return maker.parallel(rows.sources, sets, [rows.path] * (len(sets) + 1))
+    return maker.build_parallel(rows.sources, sets, [rows.path] * (len(sets) + 1))
 
 
-def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
+def _build_gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
     """Gold edits as the M2 reader reads them, with rows in the place of lines."""
     assert rows.a_lines is not None
     starts, text, line = [], [], 1
@@ -415,18 +417,18 @@ def _gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
         text.append("\n".join([f"S {source}", *lines, "", ""]))
         line += len(lines) + 2
 
-    def row_of(number: int | None) -> int | None:
+    def row_of_line(number: int | None) -> int | None:
         return None if number is None else rows.before + bisect_right(starts, number)
 
     try:
-        file = scan_m2_text(
+        file = read_m2_text(
             "".join(text), rows.path, name=inputs.title, compatible=inputs.compatible, threads=1
         )
     except InputError as error:
-        at = row_of(error.line)
+        at = row_of_line(error.line)
         raise InputError(error.problem, path=error.path, line=at, remedy=error.remedy) from None
     numbers = tuple(range(rows.before + 1, rows.before + len(rows.sources) + 1))
-    findings = tuple(replace(found, line=row_of(found.line)) for found in file.findings)
+    findings = tuple(replace(found, line=row_of_line(found.line)) for found in file.findings)
     return replace(file, lines=numbers, findings=findings)
 
 
@@ -463,14 +465,14 @@ def parquet_rows(
     ``slices`` are the columns, or Hive partitions, to give beside the texts.
     """
     first = 0
-    for group in groups_of(inputs):
+    for group in group_files(inputs):
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
-        for rows in _rows(pieces, inputs, batch, first, slices):
+        for rows in _read_rows(pieces, inputs, batch, first, slices):
             yield rows
             first += len(rows.sources)
 
 
-def _rows(
+def _read_rows(
     pieces: Mapping[str, Piece],
     inputs: CorpusFiles,
     batch: int,
@@ -480,13 +482,15 @@ def _rows(
     files = {role: RemoteFile(each.uri, each.size, each.mark) for role, each in pieces.items()}
     with _open_tables(files, inputs) as tables:
         lead = tables["parquet"]
-        parts = partitions(lead.file.uri)
+        parts = hive_partitions(lead.file.uri)
         wanted = {
             role: table.columns.columns_to_read([name for name in slices if name not in parts])
             for role, table in tables.items()
         }
         takers = {
-            role: table.take(pieces[role] if pieces[role].groups else None, wanted[role], batch)
+            role: table.row_taker(
+                pieces[role] if pieces[role].groups else None, wanted[role], batch
+            )
             for role, table in tables.items()
         }
         begun = before = pieces["parquet"].before
@@ -500,12 +504,12 @@ def _rows(
                 role.removeprefix("output:"): (tables[role].columns, table)
                 for role, table in given.items()
             }
-            yield _together(texts, beside, lead, before, first, before == begun)
+            yield _join_files(texts, beside, lead, before, first, before == begun)
             before += n
             first += n
 
 
-def _together(
+def _join_files(
     texts: Mapping[str, Any],
     beside: Mapping[str, tuple[ParquetColumns, Any]],
     lead: _Table,

@@ -20,7 +20,7 @@ from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
 from errata.data.tokens import line_starts
 from errata.io.corpus import CorpusFiles, check_annotators
-from errata.io.files import RemoteFile, compression_of, open_bytes, open_range, shown_name
+from errata.io.files import RemoteFile, compression_of, open_range, open_unpacked, shown_name
 from errata.io.outputs import check_single_annotator, is_m2
 from errata.io.shards.inputs import (
     CONTENT,
@@ -28,8 +28,8 @@ from errata.io.shards.inputs import (
     Shard,
     changed_file_error,
     content_digest,
-    content_mark,
-    groups_of,
+    group_files,
+    mark_of_digest,
 )
 
 # ---- Sentences in a stream of bytes: how many, where each starts, and some at a time.
@@ -49,7 +49,7 @@ class SentenceBlock(NamedTuple):
     start: int = 0
 
 
-def chunks(
+def read_chunks(
     file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
 ) -> Iterator[SentenceBlock]:
     """A stream in chunks of whole lines, or of whole paragraphs, of a megabyte or more.
@@ -66,7 +66,7 @@ def chunks(
     while True:
         more = file.read(size)
         data = rest + more
-        end = _complete_end(data, m2) if more else len(data)
+        end = _last_complete_end(data, m2) if more else len(data)
         if end:
             yield SentenceBlock(data[:end], line, start=start)
             line += _count_line_ends(data[:end])
@@ -81,7 +81,7 @@ def chunks(
             return
 
 
-def _complete_end(data: bytes, m2: bool) -> int:
+def _last_complete_end(data: bytes, m2: bool) -> int:
     """Up to where these bytes are whole lines, or whole paragraphs."""
     if not m2:
         return data.rfind(b"\n") + 1
@@ -91,12 +91,12 @@ def _complete_end(data: bytes, m2: bool) -> int:
     return blank if blank > 2 else 0
 
 
-def count(data: bytes, *, m2: bool) -> int:
+def count_sentences(data: bytes, *, m2: bool) -> int:
     r"""How many sentences start in a chunk.
 
-    >>> count(b"S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n\nS b\n", m2=True)
+    >>> count_sentences(b"S a b\nA 0 1|||X|||c|||REQUIRED|||-NONE-|||0\n\nS b\n", m2=True)
     2
-    >>> count(b"a\n\nb", m2=False)
+    >>> count_sentences(b"a\n\nb", m2=False)
     3
     """
     if m2:
@@ -127,12 +127,12 @@ def _is_source(data: bytes, at: int) -> bool:
     return data.startswith((b"S ", b"S\n", b"S\r\n"), at) or data[at : at + 3] in (b"S", b"S\r")
 
 
-def _starts(data: bytes, m2: bool) -> NDArray[np.int64]:
+def _sentence_starts(data: bytes, m2: bool) -> NDArray[np.int64]:
     """Where the sentences of a chunk start, or the ``S `` lines of M2."""
     return _source_lines(data) if m2 else line_starts(data)
 
 
-def _cut_at(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
+def _find_cut(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[int, int]:
     """Return the first sentence from ``n`` on that can be cut off, and the byte where it starts.
 
     Of two ``S `` lines in a paragraph only the first can be.
@@ -140,13 +140,13 @@ def _cut_at(data: bytes, n: int, m2: bool, starts: NDArray[np.int64]) -> tuple[i
     if not n:
         return 0, 0
     for k, at in enumerate(starts[n:].tolist(), n):
-        start = _paragraph(data, at) if m2 else at
+        start = _paragraph_start(data, at) if m2 else at
         if start is not None:
             return k, start
     return len(starts) if m2 else n, len(data)
 
 
-def _paragraph(data: bytes, at: int) -> int | None:
+def _paragraph_start(data: bytes, at: int) -> int | None:
     """Where the paragraph starts whose first ``S `` line is at ``at``; None if it is not that."""
     while at:
         before = data.rfind(b"\n", 0, at - 1) + 1
@@ -159,13 +159,15 @@ def _paragraph(data: bytes, at: int) -> int | None:
     return at
 
 
-def _of_content(several: Iterator[SentenceBlock], mark: str, uri: str) -> Iterator[SentenceBlock]:
+def _verify_content(
+    several: Iterator[SentenceBlock], mark: str, uri: str
+) -> Iterator[SentenceBlock]:
     """The same chunks; an error behind the last one if they are not the content of the mark."""
     digest = content_digest()
     for chunk in several:
         digest.update(chunk.data)
         yield chunk
-    if content_mark(digest) != mark:
+    if mark_of_digest(digest) != mark:
         raise changed_file_error(uri, "its text is another")
 
 
@@ -180,14 +182,14 @@ class Sentences:
     ) -> None:
         self.role, self.uri, self.path = role, uri, shown_name(uri)
         self.m2 = role_is_m2(role, uri)
-        self._chunks = chunks(file, self.path, m2=self.m2, at_start=first_line == 1)
+        self._chunks = read_chunks(file, self.path, m2=self.m2, at_start=first_line == 1)
         if mark.startswith(CONTENT):
-            self._chunks = _of_content(self._chunks, mark, uri)
+            self._chunks = _verify_content(self._chunks, mark, uri)
         self._line = first_line
         self._rest = b""
         self._starts = np.zeros(0, np.int64)  # of the sentences in it
 
-    def take(self, n: int) -> SentenceBlock:
+    def take_sentences(self, n: int) -> SentenceBlock:
         """The next ``n`` sentences, all that are left where they are fewer, and b"" at the end.
 
         Where M2 has several sentences in a paragraph they may be more.
@@ -196,20 +198,22 @@ class Sentences:
             chunk = next(self._chunks, None)
             if chunk is None:
                 break
-            starts = _starts(chunk.data, self.m2) + len(self._rest)
+            starts = _sentence_starts(chunk.data, self.m2) + len(self._rest)
             self._starts = np.concatenate([self._starts, starts])
             self._rest += chunk.data
         taken, end = len(self._starts), len(self._rest)
         if taken > n:
-            taken, end = _cut_at(self._rest, n, self.m2, self._starts)
+            taken, end = _find_cut(self._rest, n, self.m2, self._starts)
         found = SentenceBlock(self._rest[:end], self._line, taken)
         self._line += _count_line_ends(found.data)
         self._rest, self._starts = self._rest[end:], self._starts[taken:] - end
         return found
 
-    def count_rest(self) -> int:
+    def count_remaining(self) -> int:
         """Count the sentences from here to the end, and drop them."""
-        held = len(self._starts) + sum(count(chunk.data, m2=self.m2) for chunk in self._chunks)
+        held = len(self._starts) + sum(
+            count_sentences(chunk.data, m2=self.m2) for chunk in self._chunks
+        )
         self._rest, self._starts = b"", np.zeros(0, np.int64)
         return held
 
@@ -241,14 +245,14 @@ def plan_shards(
 
         return plan_parquet(inputs, shard_bytes, shard_sentences, progress)
     if shard_sentences is None:
-        return _plan(inputs, lambda first: _Wanted(every_bytes=shard_bytes), progress)
-    return _plan(inputs, lambda first: _Wanted(every=shard_sentences), progress)
+        return _plan_texts(inputs, lambda first: _Wanted(every_bytes=shard_bytes), progress)
+    return _plan_texts(inputs, lambda first: _Wanted(every=shard_sentences), progress)
 
 
-def _plan(
+def _plan_texts(
     inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
 ) -> tuple[Shard, ...]:
-    groups = groups_of(inputs)
+    groups = group_files(inputs)
     total = sum(file.size for group in groups for file in group.values())
     done = first = 0
     shards: list[Shard] = []
@@ -259,7 +263,7 @@ def _plan(
                 what = f"standard input ({role}) can be read once only"
                 remedy = "save it in a file, or score it as a stream"
                 raise InputError(f"{what}, and a plan reads it before a run", remedy=remedy)
-        scanned = _scan_group(group, inputs, wanted(first))
+        scanned = _find_group_cuts(group, inputs, wanted(first))
         for role, found in scanned.items():
             annotators[role] |= found.annotators
             done += group[role].size
@@ -295,16 +299,16 @@ class _Wanted:
     given: deque[int] = field(default_factory=deque)
 
     @property
-    def distinct(self) -> bool:
+    def refuses_empty(self) -> bool:
         """Whether no shard is to be empty."""
         return self.every_bytes is not None or self.every is not None
 
-    def within(self, start: int, seen: int, data: bytes, held: int, m2: bool) -> Iterator[int]:
+    def cuts_within(self, start: int, seen: int, data: bytes, held: int, m2: bool) -> Iterator[int]:
         """The sentences of a chunk, numbered in their file, to cut before."""
         if self.every_bytes is not None:
             step = self.every_bytes
             for target in range(-(-max(start, 1) // step) * step, start + len(data), step):
-                self.given.append(seen + count(data[: target - start], m2=m2))
+                self.given.append(seen + count_sentences(data[: target - start], m2=m2))
         elif self.every is not None:
             step = self.every
             self.given.extend(range(-(-max(seen, 1) // step) * step, seen + held, step))
@@ -325,7 +329,7 @@ def role_is_m2(role: str, uri: str) -> bool:
     return role == "gold" or (role.startswith("output:") and is_m2(uri))
 
 
-def _scan_group(
+def _find_group_cuts(
     group: Mapping[str, RemoteFile], inputs: CorpusFiles, wanted: _Wanted
 ) -> dict[str, _Scanned]:
     # What is compressed is not cut, and neither is what goes with it.
@@ -335,12 +339,12 @@ def _scan_group(
                 wanted = _Wanted()
     # Only the gold may have several sentences in a paragraph, and says where it can be cut.
     lead = "gold" if "gold" in group else max(group, key=lambda role: group[role].size)
-    found = {lead: _scan(lead, group[lead], inputs, wanted)}
+    found = {lead: _find_cuts(lead, group[lead], inputs, wanted)}
     for role, file in group.items():
         if role == lead:
             continue
         cuts = deque(cut.sentence for cut in found[lead].cuts)
-        found[role] = _scan(role, file, inputs, _Wanted(given=cuts))
+        found[role] = _find_cuts(role, file, inputs, _Wanted(given=cuts))
         check_equal_counts(
             (role, file.uri, found[role].sentences), (lead, group[lead].uri, found[lead].sentences)
         )
@@ -353,7 +357,7 @@ def _scan_group(
     return {role: found[role] for role in group}
 
 
-def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> _Scanned:
+def _find_cuts(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> _Scanned:
     """Count the sentences of a file and find the places of its cuts."""
     m2 = role_is_m2(role, file.uri)
     asked = m2 and (role != "gold" or bool(inputs.annotators))
@@ -362,19 +366,19 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
     cuts: list[_Cut] = []
     annotators: set[int] = set()
     blank = True
-    with open_bytes(file.uri, bounded=False, storage=inputs.storage) as stream:
-        for data, line, _, start in chunks(stream, file.uri, m2=m2):
+    with open_unpacked(file.uri, bounded=False, storage=inputs.storage) as stream:
+        for data, line, _, start in read_chunks(stream, file.uri, m2=m2):
             if blank and m2:
                 refuse_xml(data, file.uri)
             blank = blank and not data.strip()
-            held, taken = count(data, m2=m2), 0
-            for number in wanted.within(start, seen, data, held, m2):
-                n, at = _cut_at(data, number - seen, m2, _starts(data, m2))
-                if n == held or (wanted.distinct and seen + n == (cuts[-1][0] if cuts else 0)):
+            held, taken = count_sentences(data, m2=m2), 0
+            for number in wanted.cuts_within(start, seen, data, held, m2):
+                n, at = _find_cut(data, number - seen, m2, _sentence_starts(data, m2))
+                if n == held or (wanted.refuses_empty and seen + n == (cuts[-1][0] if cuts else 0)):
                     continue
                 cuts.append(_Cut(seen + n, start + at, line + data.count(b"\n", 0, at)))
                 digest.update(data[taken:at])
-                marks.append(content_mark(digest))
+                marks.append(mark_of_digest(digest))
                 digest, taken = content_digest(), at
             digest.update(data[taken:])
             if asked:
@@ -386,7 +390,7 @@ def _scan(role: str, file: RemoteFile, inputs: CorpusFiles, wanted: _Wanted) -> 
         problem = "no line starts with 'S ': this is not an M2 file"
         remedy = "give an M2 file, or texts as source and references (--source, --refs)"
         raise InputError(problem, path=shown_name(file.uri), line=1, remedy=remedy)
-    return _Scanned(seen, tuple(cuts), frozenset(annotators), (*marks, content_mark(digest)))
+    return _Scanned(seen, tuple(cuts), frozenset(annotators), (*marks, mark_of_digest(digest)))
 
 
 def refuse_xml(start: bytes, uri: str) -> None:

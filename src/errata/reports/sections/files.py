@@ -12,7 +12,7 @@ from typing import get_args
 from errata import __version__
 from errata.core.errors import shorten
 from errata.core.stats import plural
-from errata.io.checks import Finding, Severity, sort_by_severity, summarise
+from errata.io.checks import Finding, Severity, join_similar_findings, sort_by_severity
 from errata.io.corpus import CheckReport
 from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import ReportResults
@@ -61,7 +61,7 @@ def findings_section(results: ReportResults, warnings: Sequence[str]) -> Section
     None if no file was checked and there were no warnings.
     """
     checked = results.material.checked
-    found = sort_by_severity(summarise(checked.findings)) if checked is not None else []
+    found = sort_by_severity(join_similar_findings(checked.findings)) if checked is not None else []
     known = {str(finding) for finding in found}
     warned = [text for text in dict.fromkeys(warnings) if text not in known]
     pieces = SectionBuilder("findings")
