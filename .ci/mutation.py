@@ -233,7 +233,7 @@ def make_map(target: Path) -> None:
     environment = os.environ | {"PYTHONPATH": f"{plugin}{os.pathsep}{os.environ['PYTHONPATH']}"}
     environment["ERRATA_MUTATION_MAP"] = str(target)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "mutation_map"]
-    command += ["-p", "no:cacheprovider", "-m", "not lm", "tests"]
+    command += ["-p", "no:cacheprovider", "-m", "not lm"]
     subprocess.run(command, cwd=ROOT, env=environment, check=True)
     lines: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     seconds: dict[str, float] = {}

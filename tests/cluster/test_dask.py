@@ -61,6 +61,7 @@ def test_digits_of_a_loop(client: Any, tmp_path: Path, monkeypatch: pytest.Monke
     wanted = PlannedRun.of(tmp_path / "loop", files, "m2", "gleu", shard_sentences=12)
     run = PlannedRun.of(tmp_path / "run", files, "m2", "gleu", shard_sentences=12)
     given: list[dict[str, Any]] = []
+    counted: list[int] = []
 
     def shared_client(**settings: Any) -> AbstractContextManager[Any]:
         given.append(settings)
@@ -68,14 +69,16 @@ def test_digits_of_a_loop(client: Any, tmp_path: Path, monkeypatch: pytest.Monke
 
     def all_but_one(*arguments: Any, lost: Any, **more: Any) -> Iterator[ShardRecord]:
         *others, tasks = arguments
-        yield from run_dask(*others, tasks[1:], lost=lost, **more)
+        for record in run_dask(*others, tasks[1:], lost=lost, **more):
+            counted.append(record.task)
+            yield record
         lost(tasks[0])
 
     monkeypatch.setattr(executors, "dask_client", shared_client)
     monkeypatch.setattr(executors, "run_dask", all_but_one)
     outcome = run.finish(EngineSettings("dask", workers=2, life=33), counting=True)
     assert given == [{"scheduler": None, "workers": 2, "certificates": None, "life": 33}]
-    assert (outcome.counted, outcome.workers_lost) == (6, 1)
+    assert (sorted(counted), outcome.counted, outcome.workers_lost) == ([1, 2, 3, 4, 5], 6, 1)
     assert result_of(run.place) == wanted.count().result()
 
 

@@ -219,6 +219,7 @@ def test_page_has_what_was_done_and_said(make_sqlite: Make) -> None:
         ["j0", "", "hm"],
     ]
     assert parked["rows"] == []
+    assert [column["numeric"] for column in said["columns"]] == [True, *[False] * 4]
     assert page_part(made, "status")["figures"] == [
         ["Done", "2 of 52", "4 %"],
         ["Last hour", "4", "answers, changes among them"],

@@ -342,9 +342,9 @@ class ProcessExecutor:
         return self._size - self.busy
 
     def alone(self) -> ProcessExecutor:
-        """Return another crew of the same run, of one worker."""
+        """Return another crew of the same run, without a worker yet."""
         crew = copy(self)
-        crew._size, crew._workers = 1, []
+        crew._workers = []
         return crew
 
     def ask(self, asked: Job) -> None:
