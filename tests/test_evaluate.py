@@ -335,7 +335,7 @@ def test_a_shifted_output_is_refused_unless_the_guard_is_off() -> None:
         ):
             evaluate("m2", corpus, late, resamples=0)
     with pytest.raises(InputError, match="late:4: "):
-        validate_counts(parse("m2"), corpus, [late])
+        validate_counts(parse("m2"), corpus, [late], guard=True)
     assert evaluate("m2", corpus, late, resamples=0, guard=False)["late"] < 0.4
 
 

@@ -76,8 +76,8 @@ def test_digits_of_a_loop(client: Any, tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(executors, "dask_client", shared_client)
     monkeypatch.setattr(executors, "run_dask", all_but_one)
-    outcome = run.finish(EngineSettings("dask", workers=2, life=33), counting=True)
-    assert given == [{"scheduler": None, "workers": 2, "certificates": None, "life": 33}]
+    outcome = run.finish(EngineSettings("dask", workers=5, life=33), counting=True)
+    assert given == [{"scheduler": None, "workers": 5, "certificates": None, "life": 33}]
     assert (sorted(counted), outcome.counted, outcome.workers_lost) == ([1, 2, 3, 4, 5], 6, 1)
     assert result_of(run.place) == wanted.count().result()
 
@@ -170,12 +170,12 @@ class FakeClient:
 
 def test_workers_have_the_same_errata(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     address = client.scheduler.address
-    with dask_client(scheduler=address) as other:
+    with dask_client(scheduler=address, workers=1) as other:
         assert len(other.scheduler_info()["workers"]) == 2
     monkeypatch.setattr(executors, "__version__", "9.9")
     with (
         pytest.raises(InputError, match=r"has Errata .*, this is 9\.9; install the same"),
-        dask_client(scheduler=address),
+        dask_client(scheduler=address, workers=1),
     ):
         pytest.fail("it goes on")
     with pytest.raises(InputError, match=r"tcp://a: .* no worker for 60 s; .*dask worker tcp://a"):

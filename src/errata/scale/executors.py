@@ -627,8 +627,8 @@ def _may_pass(error: BaseException) -> bool:
 @contextmanager
 def dask_client(
     *,
+    workers: int,
     scheduler: str | None = None,
-    workers: int | None = None,
     certificates: tuple[str, str, str] | None = None,
     life: float = LIFE_SECONDS,
 ) -> Iterator[Any]:
@@ -659,7 +659,7 @@ def dask_client(
                 _same_versions(client, scheduler)
                 yield client
             return
-        with _own_cluster(workers or os.cpu_count() or 1) as client:
+        with _own_cluster(workers) as client:
             yield client
 
 

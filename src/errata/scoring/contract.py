@@ -102,7 +102,7 @@ def validate_counts(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
     *,
-    guard: bool = True,
+    guard: bool,
     threads: int | None = None,
     progress: Progress | None = None,
     part: bool = False,
