@@ -22,7 +22,7 @@ from errata.metrics.ngrams import split_words
 from errata.scoring.contract import check_inputs
 from errata.scoring.results import corpus_facts
 from errata.tables.cells import display_width
-from errata.tables.table import Column, Table, signed
+from errata.tables.table import Column, Table, make_signature
 
 ColumnKind = Literal["unchanged", "missed", "needless", "right", "wrong"]
 Prefixes = tuple[int, int, int]
@@ -477,7 +477,7 @@ def alignment_view(
     """
     check_inputs(metric, corpus, systems)
     context = describe_data(metric, corpus, systems).context
-    signature = signed(repr(metric), *context, *corpus_facts(corpus))
+    signature = make_signature(repr(metric), *context, *corpus_facts(corpus))
     if isinstance(metric, Difficulty):
         difficulties = build_difficulty_map(corpus, systems, metric, progress=progress)
         chunked = chunk_sentences(difficulties, sentences)

@@ -24,7 +24,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.catalogue import data_set
 from errata.datasets.evaluation_sets import evaluation_files, read_evaluation_set
-from errata.datasets.fetch import Report, collection, find, role_files
+from errata.datasets.fetch import Report, collection, find_file, role_files
 from errata.datasets.load import read_collection
 from errata.human import compare, rank
 from errata.human.agreement import judge_correlations
@@ -97,7 +97,8 @@ def is_available(name: str) -> bool:
     """Whether all files of a collection are on disk, so that nothing need be fetched."""
     members = [member for role in collection(name).members.values() for member in role]
     return all(
-        find(data_set(member.data_set), data_set(member.data_set).file(member.file)) is not None
+        find_file(data_set(member.data_set), data_set(member.data_set).file(member.file))
+        is not None
         for member in members
     )
 

@@ -25,7 +25,7 @@ from errata.metrics import Metric
 from errata.plots import Line, Lines, Panels
 from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
-from errata.tables.cells import RankChange, Ranks, score_format, unit
+from errata.tables.cells import RankChange, Ranks, percent_suffix, score_format
 from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
 
@@ -395,7 +395,7 @@ def across_table(
     half = f" ± half the width of its {confidence * 100:g} % interval" if drawn else ""
     return Table.of(
         columns,
-        title=f"{across.label}: {headline}{unit(across.scores)}{half}, and rank",
+        title=f"{across.label}: {headline}{percent_suffix(across.scores)}{half}, and rank",
         name=across.label,
         caption="" if base is None else f"change: places gained or lost against {base.label}",
         notes=[

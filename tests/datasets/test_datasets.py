@@ -43,10 +43,10 @@ class Toy:
         self.sets = read_catalogue(origin / "toy.toml")
 
     def fetch(self, name: str = LARGE, **more: Any) -> Path:
-        return fetch.path("toy", name, sets=self.sets, **more)
+        return fetch.fetch_file("toy", name, sets=self.sets, **more)
 
     def check(self, name: str) -> str:
-        return fetch.check(self.sets["toy"], self.sets["toy"].file(name))
+        return fetch.check_file(self.sets["toy"], self.sets["toy"].file(name))
 
     def original(self, name: str) -> Path:
         (path,) = self.origin.glob(f"*/*/*/data/{name}")
@@ -83,7 +83,7 @@ def test_the_catalogue_describes_the_real_files(
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
     for chosen in catalogue().values():
         for file in chosen.files:
-            assert fetch.check(chosen, file) == "ok", file
+            assert fetch.check_file(chosen, file) == "ok", file
             assert (data_sets / chosen.address(file)).stat().st_size == file.size
 
 
@@ -149,7 +149,7 @@ def test_the_users_folder_is_verified_once(toy: Toy, monkeypatch: pytest.MonkeyP
 def test_downloads_once_and_keeps_it(toy: Toy) -> None:
     assert toy.check("small.txt") == "missing"
     seen: list[tuple[int, int]] = []
-    paths = fetch.get("toy", sets=toy.sets, progress=lambda *step: seen.append(step))
+    paths = fetch.fetch_data_set("toy", sets=toy.sets, progress=lambda *step: seen.append(step))
     for name, path in paths.items():
         assert path.read_bytes() == toy.original(name).read_bytes()
         assert path.is_relative_to(fetch.download_folder())
@@ -157,7 +157,7 @@ def test_downloads_once_and_keeps_it(toy: Toy) -> None:
     assert seen == sorted(seen)
     assert seen[-1] == (512006, 512006)
     assert len(toy.server.requests) == 2
-    assert fetch.get("toy", sets=toy.sets) == paths
+    assert fetch.fetch_data_set("toy", sets=toy.sets) == paths
     assert len(toy.server.requests) == 2
     paths[LARGE].write_bytes(paths[LARGE].read_bytes()[:-1] + b"x")
     assert toy.has_large(toy.fetch())  # what is spoilt is fetched again

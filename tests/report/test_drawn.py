@@ -35,7 +35,7 @@ from errata.meta.matching import match
 from errata.meta.sentence_level import AccuracyPair, SentenceLevel, SentenceLevels
 from errata.meta.tables import scatter_plot, sentence_plot, significance_map
 from errata.plots import Matrix, Panels
-from errata.plots.mpl import FigureForm, draw, figure_bytes, figure_form, save_figure
+from errata.plots.mpl import FigureForm, draw_panels, figure_bytes, figure_form_of_path, save_figure
 from printed import alike
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _figure(line: str, folder: Path) -> str:
     with (
         mock.patch("errata.plots.mpl.figure_bytes", keep),
         mock.patch("errata.difficulty.heatmap.figure_bytes", keep),
-        mock.patch("errata.plots.mpl._push_apart"),  # by the size of letters
+        mock.patch("errata.plots.mpl._separate_labels"),  # by the size of letters
         mock.patch("errata.difficulty.heatmap._width", lambda text, size: len(text) * size / 2),
     ):
         _run(line, "--force", cwd=folder)
@@ -250,7 +250,7 @@ TITLED = Panels([Matrix(("a", "b"), np.eye(2), "a title")], width=2, height=2)
 
 
 def drawn(form: FigureForm) -> bytes:
-    return figure_bytes(draw(TITLED), form)
+    return figure_bytes(draw_panels(TITLED), form)
 
 
 @pytest.mark.parametrize("form", STARTS)
@@ -269,7 +269,7 @@ def test_figure_bytes(form: FigureForm, tmp_path: Path, monkeypatch: pytest.Monk
 def test_other_forms_are_refused() -> None:
     for name in ("x.gif", "svg.", "x", ".svgz", "svg/x"):
         with pytest.raises(InputError, match=r"use a name in \.svg, \.png or \.pdf"):
-            figure_form(name)
+            figure_form_of_path(name)
 
 
 STEERING = "\x1b]\x00\n\u202e"
@@ -284,7 +284,7 @@ def test_names_with_control_characters_make_sound_svg(tmp_path: Path) -> None:
         scatter_plot(paired, outliers=[names[0]]),
         significance_map({f"t{STEERING}": np.full((3, 3), 0.2)}, names),
     ):
-        svg = figure_bytes(draw(figure), "svg").decode()
+        svg = figure_bytes(draw_panels(figure), "svg").decode()
         ElementTree.fromstring(svg)
         assert r"A\x1b]\x00\n\u202e$\x$" in svg
 
@@ -297,7 +297,7 @@ def test_names_do_not_cover_each_other() -> None:
     close = 0.5 + 0.002 * np.arange(12.0)
     people = Scores("p", names, np.array([*close[:11], 1.0]))
     metrics = [Scores("a", names, close[::-1].copy()), Scores("b", names, np.full(12, 0.5))]
-    figure = draw(scatter_plot(match(people, metrics)))
+    figure = draw_panels(scatter_plot(match(people, metrics)))
     figure.draw_without_rendering()
     for panel in figure.axes:
         boxes = [text.get_window_extent() for text in panel.texts if text.get_text() in names]
@@ -317,7 +317,7 @@ def test_stars_say_that_the_best_metric_leads() -> None:
         for better, worse, holm in (("a", "b", 0.2), ("a", "c", 0.03), ("a", "d", 0.0005))
     )
     found = SentenceLevels(levels, ("c", "a", "b", "d"), (), 9.0, "sentences", 0.95, "s")
-    left, right = draw(sentence_plot(replace(found, contests=contests))).axes
+    left, right = draw_panels(sentence_plot(replace(found, contests=contests))).axes
     assert [tick.get_text() for tick in left.get_yticklabels()] == ["a", "b", "c", "d"]
     assert [tick.get_text() for tick in right.get_yticklabels()] == ["", "", "*", "***"]
 

@@ -37,7 +37,7 @@ from errata.scoring.tables import displayed_scores, summary_table
 from errata.scoring.verdicts import lead_over, tied_with_best, verdict_sentence
 from errata.tables.cells import PValue, Ranks, display_width
 from errata.tables.html_table import plain_table_html
-from errata.tables.table import Form, Table, pandas_frame, render, signed, table_of
+from errata.tables.table import Form, Table, make_signature, pandas_frame, render, table_of
 
 TABLE = Table(
     ("system", "F_0.5", "n", "ok"),
@@ -153,7 +153,7 @@ STEERED = Table(
     (("A" + STEERING, 1),),
     title="T" + STEERING,
     caption="one" + STEERING.replace("\n", "") + "\ntwo",
-    signature=signed("m2" + STEERING),
+    signature=make_signature("m2" + STEERING),
 )
 UNSEEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"

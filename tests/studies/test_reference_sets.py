@@ -99,8 +99,8 @@ def test_expert_rewrites(data_sets: Path, monkeypatch: pytest.MonkeyPatch) -> No
     from errata.io import read_text
 
     monkeypatch.setenv("ERRATA_DATA", str(data_sets))
-    merged = set(map(int, read_text(fetch.path("sakaguchi16", "merged_ids"))))
-    sets = [read_text(fetch.path("sakaguchi16", f"expert_minimal{x}")) for x in "AB"]
+    merged = set(map(int, read_text(fetch.fetch_file("sakaguchi16", "merged_ids"))))
+    sets = [read_text(fetch.fetch_file("sakaguchi16", f"expert_minimal{x}")) for x in "AB"]
     keep = [i for i in range(len(sets[0])) if i + 1 not in merged]
     texts = [[s[i] for i in keep] for s in sets]
     study = study_references(Corpus.from_texts(texts[0], texts), threads=1)

@@ -10,7 +10,7 @@ import click
 from errata.cli.input_options import Inputs
 from errata.cli.output import CommandOptions, echo_findings, emit
 from errata.cli.params import argument, flag, group, takes
-from errata.tables.table import signed
+from errata.tables.table import make_signature
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def command(given: CheckOptions) -> None:
     checked = inputs.check_files(given.files)
     facts = ["compatible"] * inputs.compatible
     facts += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
-    signature = signed("check", *facts, *inputs.skip_facts)
+    signature = make_signature("check", *facts, *inputs.skip_facts)
     findings = checked.findings if given.every else tuple(join_similar_findings(checked.findings))
     table = files_table(checked, signature=signature)
     if given.display.form == "table":  # a table of sentences would not fit the terminal

@@ -118,7 +118,7 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
         for half in sample_corpora():
             corpus = keep_annotators(half.corpus, inputs.annotator_numbers)
             kept = EvaluationSet(half.name, corpus, half.systems)
-            halves.append(kept.tokenised(tokeniser(inputs.tokenised_by)))
+            halves.append(kept.tokenise(tokeniser(inputs.tokenised_by)))
         if inputs.skipped is None:
             return halves
         return [e.without_sentences(*inputs.skipped.positions(len(e.corpus))) for e in halves]
@@ -138,7 +138,7 @@ def _read_sets(given: CorporaOptions) -> list[EvaluationSet]:
 def _corpus_tables(sets: Sequence[EvaluationSet], given: CorporaOptions) -> list[Table]:
     from errata.corpora import corpus_kind_table, corpus_statistics, corpus_table
     from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
+    from errata.tables.table import make_signature
 
     statistics = []
     with ProgressBar("edits") as progress:
@@ -151,7 +151,7 @@ def _corpus_tables(sets: Sequence[EvaluationSet], given: CorporaOptions) -> list
                 )
             )
     facts = (f"{each.name}({', '.join(corpus_facts(each.corpus))})" for each in sets)
-    signature = signed(*facts, f"types:{given.types}", f"tier:{given.tier}")
+    signature = make_signature(*facts, f"types:{given.types}", f"tier:{given.tier}")
     tables = [corpus_table(statistics, signature=signature)]
     if given.kinds and any(each.kinds for each in statistics):
         tables.append(corpus_kind_table(statistics, given.kinds, signature=signature))

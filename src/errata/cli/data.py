@@ -93,7 +93,7 @@ def list_sets(given: ListOptions) -> None:
     from errata.datasets.catalogue import data_set
 
     sets, name = _sets(), given.name
-    collections = fetch.collections_of(sets)
+    collections = fetch.collections_of_catalogue(sets)
     if name is None:
         tables = [
             fetch.sets_table(sets),
@@ -113,7 +113,7 @@ def get_sets(given: GetOptions) -> None:
 
     Files on disk are not downloaded again; an interrupted download is resumed.
     """
-    from errata.datasets.fetch import files_named, find, path, place_of
+    from errata.datasets.fetch import fetch_file, files_named, find_file, storage_text
 
     sets = _sets()
     if bool(given.names) == given.everything:
@@ -123,10 +123,10 @@ def get_sets(given: GetOptions) -> None:
     rows = []
     for chosen, file in dict.fromkeys(pair for name in names for pair in files_named(name, sets)):
         with ProgressBar(f"{chosen.name} {file.name}", after=0.3) as progress:
-            place = path(
+            place = fetch_file(
                 chosen.name, file.name, base_url=given.base_url, sets=sets, progress=progress
             )
-        found = place_of(find(chosen, file))
+        found = storage_text(find_file(chosen, file))
         rows.append((chosen.name, file.name, file.size, found, str(place)))
     columns = ("set", "file", "bytes", "on disk", "path")
     emit(Table(columns, tuple(rows), name="files"), given.display)
@@ -159,15 +159,15 @@ def check_sets(given: VerifyOptions) -> None:
     The exit code is 1 if a file differs from the catalogue; a missing file is no error.
     """
     from errata.datasets.catalogue import data_set
-    from errata.datasets.fetch import check, find
+    from errata.datasets.fetch import check_file, find_file
 
     sets = _sets()
     rows = []
     for chosen in [data_set(name, sets) for name in given.names or sets]:
         for file in chosen.files:
-            found = find(chosen, file)
+            found = find_file(chosen, file)
             path = None if found is None else str(found.path)
-            rows.append((chosen.name, file.name, check(chosen, file), path))
+            rows.append((chosen.name, file.name, check_file(chosen, file), path))
     wrong = sum(row[2] == "wrong" for row in rows)
     present = sum(row[2] != "missing" for row in rows)
     caption = f"{present} of {len(rows)} files on disk, {wrong} of them wrong"
@@ -178,10 +178,10 @@ def check_sets(given: VerifyOptions) -> None:
 
 
 def _paths(given: PathOptions) -> dict[str, Path]:
-    from errata.datasets.fetch import get, path
+    from errata.datasets.fetch import fetch_data_set, fetch_file
 
     name, file, sets, url = given.name, given.file, _sets(), given.base_url
     with ProgressBar(name, after=0.3) as progress:
         if file is None:
-            return get(name, base_url=url, sets=sets, progress=progress)
-        return {file: path(name, file, base_url=url, sets=sets, progress=progress)}
+            return fetch_data_set(name, base_url=url, sets=sets, progress=progress)
+        return {file: fetch_file(name, file, base_url=url, sets=sets, progress=progress)}

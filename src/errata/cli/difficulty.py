@@ -176,7 +176,7 @@ def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:
     """Write the heat map into files, and print it with --terminal."""
     from errata.difficulty.heatmap import heat_map, heat_map_figure, heat_map_text, parse_ranges
     from errata.io.atomic import write_bytes
-    from errata.plots.mpl import figure_form
+    from errata.plots.mpl import figure_form_of_path
 
     corpus, conceal = weighed.corpus, given.conceal
     sentences = None
@@ -194,7 +194,7 @@ def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:
             write_bytes(text.encode("utf-8", "replace"), path)
         else:
             part = sentences or range(min(10, len(corpus)))
-            form = figure_form(path)
+            form = figure_form_of_path(path)
             write_bytes(heat_map_figure(weighed, part, form=form, conceal=conceal), path)
     if given.terminal:
         screen = sys.stdout.isatty()

@@ -62,7 +62,7 @@ def command(given: LogOptions) -> None:
     memory: files are read once, side by side.
     """
     from errata.logs import count_parquet_logs, count_text_logs, log_tables
-    from errata.tables.table import signed
+    from errata.tables.table import make_signature
 
     extractor = given.extractor or "aligned"
     if given.parquet is not None:
@@ -80,5 +80,5 @@ def command(given: LogOptions) -> None:
         for part in parts:
             counts += part
             progress(counts.totals().sentences)
-    signature = signed("logs", f"extractor:{extractor}", f"confidence:{given.confidence:g}")
+    signature = make_signature("logs", f"extractor:{extractor}", f"confidence:{given.confidence:g}")
     emit(log_tables(counts, confidence=given.confidence, signature=signature), given.display)

@@ -74,7 +74,7 @@ def _parse_figures(
 def _parse_figure(text: str, kinds: Sequence[str], pages: Sequence[str]) -> tuple[str, str]:
     """Return the kind and the file of a figure; refuse what cannot be drawn before the work."""
     from errata.core.parameters import suggest_name
-    from errata.plots.mpl import figure_form
+    from errata.plots.mpl import figure_form_of_path
 
     kind, equals, path = text.partition("=")
     if not equals or os.sep in kind:  # ./a=b.svg is a file
@@ -86,7 +86,7 @@ def _parse_figure(text: str, kinds: Sequence[str], pages: Sequence[str]) -> tupl
         remedy = f"{suggest_name(kind, kinds)}known: {', '.join(kinds)}"
         raise InputError(f"there is no figure {kind!r}", remedy=remedy)
     if kind not in pages:
-        figure_form(path)
+        figure_form_of_path(path)
     elif not (is_page(path) or path.lower().endswith((".svg", ".png", ".pdf"))):
         remedy = "use a name in .html, .svg, .png or .pdf"
         raise InputError(f"cannot draw into {path!r}", remedy=remedy)

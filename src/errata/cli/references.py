@@ -152,7 +152,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
     from errata.references import sets, study
     from errata.references import tables as report
     from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
+    from errata.tables.table import make_signature
 
     corpus = given.inputs.corpus()
     systems = given.inputs.systems(given.outputs, corpus)
@@ -164,7 +164,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         compared = study.study_references(
             corpus, names=names, lowercase=not given.cased, worst=given.worst, progress=progress
         )
-    signature = signed(f"ster(lowercase={not given.cased})", *corpus_facts(corpus))
+    signature = make_signature(f"ster(lowercase={not given.cased})", *corpus_facts(corpus))
     tables = report.study_tables(compared, signature=signature)
     score = partial(study.annotators_as_systems, corpus, names=names, **given.bootstrap.drawing)
     scores = with_bars(metrics, score)
@@ -178,7 +178,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
         curves[metric.label] = [sets.SetCurve(corpus.name, curve)]
         facts = study.curve_facts(corpus, metric, systems)
-        signature = signed(repr(metric), *facts, f"seed:{seed}")
+        signature = make_signature(repr(metric), *facts, f"seed:{seed}")
         system_names = [system.system for system in systems]
         tables.append(report.curve_table(curve, system_names, metric, signature=signature))
     given.draw("edits", lambda: report.edit_bars(compared.sets))
@@ -210,7 +210,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     from errata.references import sets as study
     from errata.references import tables as report
     from errata.scoring.results import corpus_facts
-    from errata.tables.table import signed
+    from errata.tables.table import make_signature
 
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
     corpus = inputs.without_skips.corpus()
@@ -231,7 +231,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
         operations = study.set_operations(sets, lowercase=not given.cased, progress=progress)
     given.draw("edits", lambda: report.edit_bars(operations))
     facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
-    signature = signed(f"ster(lowercase={not given.cased})") + f"; {facts}"
+    signature = make_signature(f"ster(lowercase={not given.cased})") + f"; {facts}"
     tables = [report.set_operation_table(operations, notes=notes, signature=signature)]
     score = partial(study.score_sets, sets=sets, systems=systems, **bootstrap.drawing)
     set_scores = with_bars(metrics if systems else (), score)
@@ -303,7 +303,7 @@ def _curves(
     from errata.references.sets import set_curve
     from errata.references.study import curve_facts
     from errata.references.tables import set_curve_table
-    from errata.tables.table import signed
+    from errata.tables.table import make_signature
 
     curves: dict[str, list[SetCurve]] = {}
     tables: list[Table] = []
@@ -318,7 +318,7 @@ def _curves(
             f"{each.name}: {' | '.join(curve_facts(each.corpus, metric, systems))}"
             for each in chosen
         )
-        signature = signed(repr(metric), f"seed:{seed}") + f"; {facts}"
+        signature = make_signature(repr(metric), f"seed:{seed}") + f"; {facts}"
         tables.append(set_curve_table(lines, name, signature=signature))
         curves[name] = lines
     return curves, tables

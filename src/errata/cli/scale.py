@@ -125,13 +125,13 @@ class RunInputs:
 
     def sets(self, storage: dict[str, Any]) -> list[tuple[str, CorpusFiles]]:
         """Return the test sets: one of files, or several of folders and lists."""
-        from errata.datasets.evaluation_sets import scored_sets
+        from errata.datasets.evaluation_sets import sets_to_score
         from errata.io.outputs import split_name
 
         if self.places:
             return [
                 (each.title, self._with_absolute_paths(each, storage))
-                for each in scored_sets(self.places)
+                for each in sets_to_score(self.places)
             ]
         self.inputs.require_source()
         if self.parquet is None and not self.outputs:

@@ -9,7 +9,7 @@ import click
 from errata.cli.input_options import tokens_option
 from errata.cli.output import Display, ProgressBar, emit_written, reported
 from errata.cli.params import argument, group, option, takes
-from errata.tables.table import signed
+from errata.tables.table import make_signature
 
 EPILOG = """\b
 Examples:
@@ -70,5 +70,5 @@ def command(given: TokeniseOptions) -> None:
         write_text(lines, target)
         rows.append((target, len(lines), sum(len(line.split()) for line in lines)))
     if given.output not in (None, "-"):
-        signature = signed(f"tokens:{cut.signature}")
+        signature = make_signature(f"tokens:{cut.signature}")
         emit_written("sentences tokens", rows, given.display, signature)

@@ -88,22 +88,22 @@ class DataSet:
 
 @cache
 def catalogue() -> Mapping[str, DataSet]:
-    """The public data sets by name.
+    """Return the public data sets by name.
 
     >>> list(catalogue())[:2]
     ['conll14', 'conll14-outputs']
     """
     source = files("errata.datasets") / "catalogue.toml"
-    return _parse(source.read_text(encoding="utf-8"), "catalogue.toml")
+    return _parse_catalogue(source.read_text(encoding="utf-8"), "catalogue.toml")
 
 
 def read_catalogue(path: str | Path) -> Mapping[str, DataSet]:
     """Read a catalogue of one's own, written like `catalogue.toml`."""
-    return _parse(decode(read_bytes(path), str(path)), str(path))
+    return _parse_catalogue(decode(read_bytes(path), str(path)), str(path))
 
 
 def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
-    """A data set by name; an unknown name is an error that lists the known ones."""
+    """Return a data set by name; an error about an unknown name lists the known ones."""
     sets = catalogue() if sets is None else sets
     if name not in sets:
         remedy = f"{suggest_name(name, sets)}known are: {', '.join(sorted(sets))}"
@@ -111,7 +111,7 @@ def data_set(name: str, sets: Mapping[str, DataSet] | None = None) -> DataSet:
     return sets[name]
 
 
-def _parse(text: str, where: str) -> Mapping[str, DataSet]:
+def _parse_catalogue(text: str, where: str) -> Mapping[str, DataSet]:
     reader = RecordReader(where, text, remedy=_REMEDY)
     content = parse_toml(text, where)
     return MappingProxyType(

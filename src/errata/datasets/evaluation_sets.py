@@ -51,12 +51,12 @@ class EvaluationSet:
     systems: tuple[Hypotheses, ...] = ()
 
     def without_sentences(self, *sentences: int) -> EvaluationSet:
-        """The same without these sentences, counted from 0."""
+        """Return the set without some sentences, counted from 0."""
         systems = tuple(system.without_sentences(*sentences) for system in self.systems)
         return EvaluationSet(self.name, self.corpus.without_sentences(*sentences), systems)
 
-    def tokenised(self, cut: Tokeniser) -> EvaluationSet:
-        """The same with its texts cut into tokens."""
+    def tokenise(self, cut: Tokeniser) -> EvaluationSet:
+        """Return the set with all its texts cut into tokens."""
         sources = self.corpus.sources
         systems = tuple(tokenise_output(system, sources, cut) for system in self.systems)
         return EvaluationSet(self.name, tokenise_corpus(self.corpus, cut), systems)
@@ -98,7 +98,7 @@ def read_evaluation_sets(
 
 
 def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list[CorpusFiles]:
-    """Where the corpora are that places name, no two of one name."""
+    """Return the files of the corpora that places name, no two of one name."""
     found = [files for place in places for files in evaluation_files(place, progress)]
     for k, files in enumerate(found):
         if any(files.name == other.name for other in found[:k]):
@@ -108,54 +108,56 @@ def files_of_sets(places: Iterable[str], progress: Report | None = None) -> list
 
 
 def evaluation_files(place: str, progress: Report | None = None) -> list[CorpusFiles]:
-    """What a place names: a folder, a TOML file with one or more corpora, or public data.
+    """Return the files of a folder, of each corpus in a TOML file, or of public data.
 
-    ``place`` may be ``NAME=PLACE``. Public data are fetched where they are not at hand.
+    ``place`` may be ``NAME=PLACE``. Public data are downloaded if need be.
     """
     name, where = split_name(place)
     path = Path(where)
     if path.is_dir():
         if where in collections():
             warn_of_data(f"{where} is a folder here and a name of public data; the folder is read")
-        return [_folder(path, name)]
+        return [_find_files_in_folder(path, name)]
     if unpacked_name(where).endswith(".toml"):
-        return _read_entry(where, name, progress)
+        return _read_toml_corpora(where, name, progress)
     known = collections()
     if where not in known:
         remedy = "give a folder with gold.m2 and outputs/, or a name of errata data list"
         problem = f"{where!r} is no folder, no .toml file and no name of public data"
         raise InputError(problem, remedy=suggest_name(where, known) + remedy)
-    return [_collected(known[where], name or where, progress)]
+    return [_collection_files(known[where], name or where, progress)]
 
 
-def _collected(chosen: Collection, name: str, progress: Report | None) -> CorpusFiles:
+def _collection_files(chosen: Collection, name: str, progress: Report | None) -> CorpusFiles:
     found = {role: role_files(chosen, role, progress) for role in get_args(CorpusRole)}
     if not (found["gold"] or found["source"]):
         problem = f"{chosen.name} has no corpus: it has {', '.join(chosen.roles)}"
         remedy = "choose one with gold, or with source and references (errata data list)"
         raise InputError(problem, remedy=remedy)
-    return _files(name, found, chosen.name)
+    return _corpus_files(name, found, chosen.name)
 
 
-def _files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusFiles:
+def _corpus_files(name: str, found: Mapping[str, Sequence[str]], place: str) -> CorpusFiles:
     gold, source = (next(iter(found.get(role, ())), None) for role in ("gold", "source"))
     outputs = tuple((name or "", path) for name, path in map(split_name, found.get("outputs", ())))
     references = tuple(found.get("references", ()))
     return CorpusFiles(gold, source, references, outputs, name=name, place=place)
 
 
-def _in_order(folder: Path) -> list[Path]:
+def _sorted_entries(folder: Path) -> list[Path]:
     """List a folder, ``ref10`` behind ``ref2``: the order says which annotator a text is."""
     return sorted(folder.iterdir(), key=lambda path: natural_sort_key(path.name))
 
 
-def _folder(folder: Path, name: str | None) -> CorpusFiles:
-    inside = _in_order(folder)
+def _find_files_in_folder(folder: Path, name: str | None) -> CorpusFiles:
+    inside = _sorted_entries(folder)
     plain = {Path(unpacked_name(path)).name: path for path in inside if path.is_file()}
     gold, source = plain.get("gold.m2"), plain.get("source.txt")
     refs = folder / "refs"
     if refs.is_dir():
-        references = [path for path in _in_order(refs) if path.is_file() and path.name[0] != "."]
+        references = [
+            path for path in _sorted_entries(refs) if path.is_file() and path.name[0] != "."
+        ]
     else:
         references = [path for name, path in plain.items() if re.fullmatch(r"ref.*\.txt", name)]
     if gold is None and (source is None or not references):
@@ -171,10 +173,10 @@ def _folder(folder: Path, name: str | None) -> CorpusFiles:
     found |= {"source": [str(source)]} if source else {}
     if (outputs := folder / "outputs").is_dir():
         found["outputs"] = [str(outputs)]
-    return _files(name or folder.resolve().name, found, str(folder))
+    return _corpus_files(name or folder.resolve().name, found, str(folder))
 
 
-def _read_entry(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
+def _read_toml_corpora(where: str, name: str | None, progress: Report | None) -> list[CorpusFiles]:
     tables, text = read_toml(where)
     if not tables:
         remedy = 'write a table for each: [name], gold = "gold.m2", outputs = ["outputs/*"]'
@@ -183,7 +185,10 @@ def _read_entry(where: str, name: str | None, progress: Report | None) -> list[C
         problem = f"{name!r} would name every corpus of it"
         raise InputError(problem, path=where, remedy="the corpora have the names of their tables")
     reader = RecordReader(where, text)
-    return [listed_files(reader, entry, each, progress=progress) for each, entry in tables.items()]
+    return [
+        decode_listed_corpus(reader, entry, each, progress=progress)
+        for each, entry in tables.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -199,7 +204,7 @@ class _ListedCorpus:
     title: str = ""
 
 
-def listed_files(
+def decode_listed_corpus(
     reader: RecordReader, entry: Any, *keys: str, progress: Report | None = None
 ) -> CorpusFiles:
     """Return the corpus that the table at ``keys`` of a TOML file lists."""
@@ -212,14 +217,14 @@ def listed_files(
         found[role] = []
         for label, paths in named.items():
             for path in paths:
-                files = _expand(path, folder)
+                files = _expand_pattern(path, folder)
                 if not files:
                     remedy = "paths are relative to the folder of this file"
                     raise reader.error(f"no file matches {path}", *keys, role, remedy=remedy)
                 found[role] += [f"{label}={file}" if label else file for file in files]
         if role in ("gold", "source") and given and len(found[role]) != 1:
             raise reader.error(f"{len(found[role])} files", *keys, role, remedy="name one")
-    made = _files(name, found, reader.path)
+    made = _corpus_files(name, found, reader.path)
     if "skip" in entry:
         if len(listed.skip) > LONGEST_SKIP:
             remedy = 'skip = "3,7-9", or the name of a file'
@@ -228,27 +233,27 @@ def listed_files(
         place = listed.skip if numbers else str(folder / listed.skip)
         made = replace(made, skipped=read_skipped(place))
     if "data" in entry:
-        made = _add_public_data(made, reader, listed.data, *keys, progress=progress)
+        made = _fill_from_collection(made, reader, listed.data, *keys, progress=progress)
     if made.gold is None and made.source is None:
         remedy = "give gold, or source and references"
         raise reader.error("neither gold nor source", *keys, remedy=remedy)
     return made
 
 
-def _add_public_data(
+def _fill_from_collection(
     made: CorpusFiles, reader: RecordReader, data: str, *keys: str, progress: Report | None
 ) -> CorpusFiles:
-    """Return the files, filled up from a collection: corpus, outputs or both."""
+    """Return the files with a collection's corpus or outputs where they have none."""
     if data not in collections():
         remedy = f"{suggest_name(data, collections())}see errata data list"
         raise reader.error(f"no collection of data {data!r}", *keys, "data", remedy=remedy)
-    known = _collected(collections()[data], made.title, progress)
+    known = _collection_files(collections()[data], made.title, progress)
     if made.gold is None and made.source is None and not made.references:
         made = replace(made, gold=known.gold, source=known.source, references=known.references)
     return made if made.outputs else replace(made, outputs=known.outputs)
 
 
-def _expand(text: str, folder: Path) -> list[str]:
+def _expand_pattern(text: str, folder: Path) -> list[str]:
     """Return the files that a path or a pattern below ``folder`` names."""
     name, path = split_name(text)
     files = [str(folder / path)]
@@ -261,7 +266,7 @@ def _expand(text: str, folder: Path) -> list[str]:
     return [f"{name}={file}" if name else file for file in files]
 
 
-def scored_sets(places: Sequence[str]) -> Iterator[CorpusFiles]:
+def sets_to_score(places: Sequence[str]) -> Iterator[CorpusFiles]:
     """Yield the files of whole test sets with outputs, every output on its own."""
     for each in files_of_sets(places):
         if each.skipped is not None:

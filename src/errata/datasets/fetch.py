@@ -41,10 +41,10 @@ SLOWEST = 20_000  # bytes a second
 PATIENCE = 60.0  # seconds, whatever the size
 
 
-def most_seconds(size: int) -> float:
-    """How long a file of so many bytes may take.
+def download_time_limit(size: int) -> float:
+    """Return the seconds that a file of ``size`` bytes may take.
 
-    >>> most_seconds(200_000)
+    >>> download_time_limit(200_000)
     70.0
     """
     text = os.environ.get("ERRATA_DATA_SECONDS", "").strip()
@@ -56,11 +56,8 @@ def most_seconds(size: int) -> float:
     return float(text)
 
 
-def download_rest(url: str, part: Path, size: int, progress: Report | None, until: float) -> None:
-    """Download into ``part``, from where it ends (a Range request) if the server can do that.
-
-    What came is kept, however little; ``until`` is when it is given up on.
-    """
+def resume_download(url: str, part: Path, size: int, progress: Report | None, until: float) -> None:
+    """Download into ``part`` from where it ends (a Range request), until the time ``until``."""
     import requests
 
     have = part.stat().st_size if part.exists() else 0
@@ -74,10 +71,10 @@ def download_rest(url: str, part: Path, size: int, progress: Report | None, unti
     headers = {"Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
-    with _answer(url, headers, until) as response:
+    with _open_response(url, headers, until) as response:
         if have and response.status_code == 416:  # shorter there than here: start again
             part.unlink()
-            return download_rest(url, part, size, progress, until)
+            return resume_download(url, part, size, progress, until)
         response.raise_for_status()
         begins = response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         if not (have and response.status_code == 206 and begins):
@@ -85,7 +82,7 @@ def download_rest(url: str, part: Path, size: int, progress: Report | None, unti
         # A server that means to send less has another file: that is for the checksum to say.
         whole = have + int(response.headers.get("Content-Length", size))
         with part.open("ab" if have else "wb") as output:
-            for piece in _pieces(response):
+            for piece in _body_pieces(response):
                 output.write(piece)
                 have += len(piece)
                 if progress is not None:
@@ -100,8 +97,8 @@ def download_rest(url: str, part: Path, size: int, progress: Report | None, unti
     return None
 
 
-def _answer(url: str, headers: dict[str, str], until: float) -> Any:
-    """The beginning of an answer; a server that never ends its headers is left to itself."""
+def _open_response(url: str, headers: dict[str, str], until: float) -> Any:
+    """Return the opened response; a server that never ends its headers times out."""
     import requests
 
     found: list[Any] = []
@@ -122,8 +119,8 @@ def _answer(url: str, headers: dict[str, str], until: float) -> Any:
     return found[0]
 
 
-def _pieces(response: Any) -> Iterator[bytes]:
-    """The body as it comes in, not only when a whole piece is there."""
+def _body_pieces(response: Any) -> Iterator[bytes]:
+    """Yield the body of a response as it comes in."""
     import requests
     import urllib3
 
@@ -155,7 +152,7 @@ class LocatedFile:
     origin: Literal["data", "cache"]
 
 
-def path(
+def fetch_file(
     name: str,
     file: str,
     *,
@@ -163,24 +160,24 @@ def path(
     sets: Mapping[str, DataSet] | None = None,
     progress: Report | None = None,
 ) -> Path:
-    """Where a file of a data set is on disk; it is downloaded if it is not there yet.
+    """Return the path of a file of a data set, downloaded if it is not on disk yet.
 
     ``base_url`` stands before ``OWNER/REPO/COMMIT/PATH``; without it ``ERRATA_DATA_URL`` or
     https://raw.githubusercontent.com. ``sets`` is another catalogue (see `read_catalogue`).
     ``progress`` is called with the bytes done and the bytes in all.
     """
     chosen = data_set(name, sets)
-    return _obtain(chosen, chosen.file(file), base_url, progress)
+    return _find_or_fetch(chosen, chosen.file(file), base_url, progress)
 
 
-def get(
+def fetch_data_set(
     name: str,
     *,
     base_url: str | None = None,
     sets: Mapping[str, DataSet] | None = None,
     progress: Report | None = None,
 ) -> dict[str, Path]:
-    """Every file of a data set by its name, downloaded where it is not on disk yet."""
+    """Return the paths of a data set's files by name, downloaded if not on disk yet."""
     chosen = data_set(name, sets)
     done, paths = 0, {}
     for file in chosen.files:
@@ -189,14 +186,14 @@ def get(
             if progress is not None:
                 progress(before + part, chosen.size)
 
-        paths[file.name] = _obtain(chosen, file, base_url, report)
+        paths[file.name] = _find_or_fetch(chosen, file, base_url, report)
         done += file.size
         report(0, 0, done)
     return paths
 
 
-def find(chosen: DataSet, file: DataFile) -> LocatedFile | None:
-    """The file if it is on disk already; content is not looked at (see `check`)."""
+def find_file(chosen: DataSet, file: DataFile) -> LocatedFile | None:
+    """Return where a file is on disk, or None; its content is not read (see `check_file`)."""
     own = os.environ.get("ERRATA_DATA")
     if own:
         if not Path(own).is_dir():
@@ -209,23 +206,23 @@ def find(chosen: DataSet, file: DataFile) -> LocatedFile | None:
     return LocatedFile(cached, "cache") if cached.is_file() else None
 
 
-def check(chosen: DataSet, file: DataFile) -> Literal["ok", "wrong", "missing"]:
-    """Whether a file is what the catalogue records, is something else, or is not there."""
-    found = find(chosen, file)
+def check_file(chosen: DataSet, file: DataFile) -> Literal["ok", "wrong", "missing"]:
+    """Return whether a file has the recorded checksum, another one, or is missing."""
+    found = find_file(chosen, file)
     if found is None:
         return "missing"
     return "ok" if _sha256(found.path) == file.sha256 else "wrong"
 
 
 def download_folder() -> Path:
-    """Where downloads are kept: a folder of their own in the cache."""
+    """Return the folder of downloads in the cache."""
     return cache_folder() / "data"
 
 
 def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
-    """Refuse a file of the user's that is not what the catalogue records.
+    """Refuse a file of the user's that does not have the recorded checksum.
 
-    It is read once; afterwards it is known by its place, size and time, until these change.
+    The checksum is remembered by path, size and time.
     """
     if os.environ.get("ERRATA_DATA_CHECK", "").strip().lower() in ("off", "0", "no"):
         return
@@ -246,7 +243,9 @@ def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
         raise InputError(problem, path=str(path), remedy=remedy)
 
 
-def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None) -> Path:
+def _find_or_fetch(
+    chosen: DataSet, file: DataFile, base_url: str | None, progress: Report | None
+) -> Path:
     # An address that cannot be is refused even where nothing needs to be fetched from it.
     base = (base_url or os.environ.get("ERRATA_DATA_URL") or BASE_URL).rstrip("/")
     try:
@@ -256,7 +255,7 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
     if scheme not in {"http", "https"}:
         problem = f"base address {base!r} is not http:// or https://"
         raise InputError(problem, remedy="for a folder on disk set ERRATA_DATA")
-    found = find(chosen, file)
+    found = find_file(chosen, file)
     if found is not None and found.origin == "data":
         _verify(chosen, file, found.path)
         return found.path
@@ -266,12 +265,12 @@ def _obtain(chosen: DataSet, file: DataFile, base_url: str | None, progress: Rep
     target = download_folder() / chosen.address(file)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _one_process(download_folder() / chosen.repository / chosen.commit / ".lock"):
+        with _download_lock(download_folder() / chosen.repository / chosen.commit / ".lock"):
             _download(f"{base}/{quote(chosen.address(file))}", target, file, chosen, progress)
     except OSError as error:
         what = f"{file.name} of {chosen.name}"
         if type(error).__module__.startswith("requests"):
-            problem = f"cannot fetch {what} from {base}: {_reason(error)}"
+            problem = f"cannot fetch {what} from {base}: {_failure_text(error)}"
             raise InputError(problem, remedy=_REMEDY) from None
         problem = f"cannot keep {what} in the cache: {error.strerror or error}"
         remedy = "set ERRATA_CACHE to a folder that can be written"
@@ -289,13 +288,13 @@ def _download(
     pooch.get_logger().setLevel("ERROR")
     part = target.with_name(target.name + ".part")
 
-    until = time.monotonic() + most_seconds(file.size)
+    until = time.monotonic() + download_time_limit(file.size)
 
     def downloader(url: str, output: str, _: Any) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             before = part.stat().st_size if part.exists() else 0
             try:
-                download_rest(url, part, file.size, progress, until)
+                resume_download(url, part, file.size, progress, until)
                 break
             except OSError:
                 # Only a download that broke off midway is worth another try at once.
@@ -321,7 +320,7 @@ def _download(
                 raise InputError(problem, remedy=f"{remedy}or {_REMEDY}") from None
 
 
-def _reason(error: OSError) -> str:
+def _failure_text(error: OSError) -> str:
     import requests
 
     if isinstance(error, requests.HTTPError) and error.response is not None:
@@ -339,7 +338,7 @@ def _reason(error: OSError) -> str:
 
 
 @contextmanager
-def _one_process(lock: Path) -> Iterator[None]:
+def _download_lock(lock: Path) -> Iterator[None]:
     """Wait until no other process holds ``lock``; the system frees it when a process dies."""
     with lock.open("a+b") as handle:
         if os.name == "nt":  # pragma: no cover
@@ -404,19 +403,19 @@ class Collection:
 
 @cache
 def collections() -> Mapping[str, Collection]:
-    """The collections by name.
+    """Return the collections by name.
 
     >>> collections()["jfleg"]
     Collection('jfleg', source, references, outputs)
     """
     text = (files("errata.datasets") / "collections.toml").read_text(encoding="utf-8")
     return MappingProxyType(
-        {name: _collection(name, entry) for name, entry in tomllib.loads(text).items()}
+        {name: _parse_collection(name, entry) for name, entry in tomllib.loads(text).items()}
     )
 
 
 def collection(name: str) -> Collection:
-    """A collection by name; an unknown name is an error that lists the known ones."""
+    """Return a collection by name; an error about an unknown name lists the known ones."""
     known = collections()
     if name not in known:
         remedy = f"{suggest_name(name, known)}known are: {', '.join(known)}"
@@ -425,29 +424,29 @@ def collection(name: str) -> Collection:
 
 
 def role_files(chosen: Collection, role: Role, progress: Report | None = None) -> tuple[str, ...]:
-    """Where the files of a role are, fetched first if need be: ``path`` or ``NAME=path``."""
+    """Return the files of a role as ``path`` or ``NAME=path``, downloaded if need be."""
     found = []
     for member in chosen.members.get(role, ()):
-        place = str(path(member.data_set, member.file, progress=progress))
+        place = str(fetch_file(member.data_set, member.file, progress=progress))
         found.append(place if member.name is None else f"{member.name}={place}")
     return tuple(found)
 
 
-def _collection(name: str, entry: dict[str, Any]) -> Collection:
+def _parse_collection(name: str, entry: dict[str, Any]) -> Collection:
     members: dict[Role, tuple[Member, ...]] = {}
     for role in get_args(Role):
         given = entry.get(role)
         if isinstance(given, dict):
             members[role] = tuple(
-                member for key, text in given.items() for member in _members(text, key)
+                member for key, text in given.items() for member in _parse_members(text, key)
             )
         elif given is not None:
             texts = [given] if isinstance(given, str) else given
-            members[role] = tuple(member for text in texts for member in _members(text))
+            members[role] = tuple(member for text in texts for member in _parse_members(text))
     return Collection(name, entry["title"], members, entry.get("base", 0), entry.get("names"))
 
 
-def _members(text: str, name: str | None = None) -> list[Member]:
+def _parse_members(text: str, name: str | None = None) -> list[Member]:
     of, _, pattern = text.partition(":")
     return [
         Member(of, file.name, name)
@@ -480,12 +479,12 @@ class CacheEntry:
 
 
 def cache_entries() -> list[CacheEntry]:
-    """The parts of the cache, whether there is something in them or not."""
+    """Return all parts of the cache, empty ones too."""
     parts = []
     for name, what in RESULTS.items():
         path = cache_folder() / f"{name}.sqlite3"
         files = [path.with_name(path.name + end) for end in ("", "-journal", "-wal", "-shm")]
-        parts.append(_cache_entry(name, what, path, files, entries=_entries(path)))
+        parts.append(_cache_entry(name, what, path, files, entries=_count_results(path)))
     sets = catalogue().values()
     here = download_folder()
     downloads = [here / chosen.address(file) for chosen in sets for file in chosen.files]
@@ -496,7 +495,7 @@ def cache_entries() -> list[CacheEntry]:
 
 
 def clear_cache(names: Iterable[str]) -> list[CacheEntry]:
-    """Delete the files of some parts, and say what they were; nothing else is touched."""
+    """Delete the files of some parts of the cache, and return these parts."""
     gone = [part for part in cache_entries() if part.name in set(names)]
     for part in gone:
         for path in part.files:
@@ -520,8 +519,8 @@ def _cache_entry(
     return CacheEntry(name, what, path, there, sum(file.stat().st_size for file in there), entries)
 
 
-def _entries(path: Path) -> int | None:
-    """How many results a file holds; None where it cannot be read."""
+def _count_results(path: Path) -> int | None:
+    """Return how many results a database holds, or None if it cannot be read."""
     if not path.is_file():
         return None
     try:
@@ -539,7 +538,7 @@ def _entries(path: Path) -> int | None:
 def sets_table(sets: Mapping[str, DataSet]) -> Table:
     rows = []
     for each in sets.values():
-        places = {place_of(find(each, file)) for file in each.files}
+        places = {storage_text(find_file(each, file)) for file in each.files}
         place = places.pop() if len(places) == 1 else "partly"
         rows.append((each.name, len(each.files), each.size, place, each.title))
     return Table(
@@ -558,7 +557,9 @@ def files_table(data_set: DataSet) -> Table:
     )
     return Table(
         ("file", "bytes", "on disk", "sha256"),
-        tuple((f.name, f.size, place_of(find(data_set, f)), f.sha256) for f in data_set.files),
+        tuple(
+            (f.name, f.size, storage_text(find_file(data_set, f)), f.sha256) for f in data_set.files
+        ),
         title=data_set.title,
         name=data_set.name,
         caption="\n".join(about),
@@ -576,7 +577,13 @@ def collections_table(collections: Mapping[str, Collection]) -> Table:
 
 def member_table(collection: Collection, sets: Mapping[str, DataSet]) -> Table:
     rows = [
-        (role, each.name, each.data_set, each.file, place_of(find(*file_of(each, sets))))
+        (
+            role,
+            each.name,
+            each.data_set,
+            each.file,
+            storage_text(find_file(*member_file(each, sets))),
+        )
         for role, members in collection.members.items()
         for each in members
     ]
@@ -589,27 +596,27 @@ def member_table(collection: Collection, sets: Mapping[str, DataSet]) -> Table:
     )
 
 
-def file_of(member: Member, sets: Mapping[str, DataSet]) -> tuple[DataSet, DataFile]:
+def member_file(member: Member, sets: Mapping[str, DataSet]) -> tuple[DataSet, DataFile]:
     """Return the file of a member of a collection, and its data set."""
     data_set = sets[member.data_set]
     return data_set, data_set.file(member.file)
 
 
-def collections_of(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
-    """Return the collections, which consist of built-in sets."""
+def collections_of_catalogue(sets: Mapping[str, DataSet]) -> Mapping[str, Collection]:
+    """Return all collections for the built-in catalogue, and none for another one."""
     return collections() if sets is catalogue() else {}
 
 
 def files_named(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, DataFile]]:
     """Return the files of a set, of a collection, or of both where they share a name."""
-    collection = collections_of(sets).get(name)
+    collection = collections_of_catalogue(sets).get(name)
     members = () if collection is None else collection.members.values()
-    files = [file_of(member, sets) for several in members for member in several]
+    files = [member_file(member, sets) for several in members for member in several]
     if collection is None or name in sets:
         chosen = data_set(name, sets)
         files = [*((chosen, file) for file in chosen.files), *files]
     return files
 
 
-def place_of(file: LocatedFile | None) -> str:
+def storage_text(file: LocatedFile | None) -> str:
     return "no" if file is None else {"data": "ERRATA_DATA", "cache": "cache"}[file.origin]

@@ -17,7 +17,13 @@ from errata.core.parameters import require
 from errata.core.stats import plural
 from errata.data import Edit
 from errata.metrics.difficulty import MODIFIED, DifficultyMap
-from errata.plots.mpl import FigureForm, figure_bytes, installed_fonts, named_glyphs, new_figure
+from errata.plots.mpl import (
+    FigureForm,
+    figure_bytes,
+    installed_fonts,
+    new_figure,
+    warn_of_missing_glyphs,
+)
 from errata.tables.cells import display_width
 from errata.tables.html_table import content_policy, package_text, render_template, script_json
 
@@ -358,7 +364,7 @@ def heat_map_figure(
             stacklevel=2,
         )
     page = "use the page (--figure map.html)"
-    with named_glyphs(page), rc_context({"font.family": installed_fonts()}):
+    with warn_of_missing_glyphs(page), rc_context({"font.family": installed_fonts()}):
         FigureCanvasAgg(figure)
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()

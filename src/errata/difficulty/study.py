@@ -21,7 +21,7 @@ from errata.metrics.difficulty import DifficultyMap, weight
 from errata.scoring.evaluate import scores_of
 from errata.scoring.results import corpus_facts
 from errata.scoring.tables import score_table
-from errata.tables.table import Column, Table, signed
+from errata.tables.table import Column, Table, make_signature
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def difficulty_tables(
     metric = found.metric
     shown = []
     context = describe_data(metric, corpus, systems).context
-    signature = signed(repr(metric), *context, *corpus_facts(corpus))
+    signature = make_signature(repr(metric), *context, *corpus_facts(corpus))
     if systems:
         counts = [found.counts(s) for s in range(len(systems))]
         scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)

@@ -17,7 +17,7 @@ from errata.human.ranking import SOLVED, Ranking
 from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.tables import score_table
 from errata.tables.cells import Cell, PValue, Ranks, score_format
-from errata.tables.table import Column, Table, signed
+from errata.tables.table import Column, Table, make_signature
 
 
 def ranking_plot(scores: Scores, ranking: Ranking | None, confidence: float) -> Panels[Forest]:
@@ -114,7 +114,7 @@ def head_to_head_table(
             Column("row", [head.systems[a] for a in order]),
             *(Column(head.systems[b], cells(b), ".2f") for b in order),
         ],
-        signature=signed("head_to_head(test='sign')", *context),
+        signature=make_signature("head_to_head(test='sign')", *context),
         name="head_to_head",
         title="Head to head: share of decided comparisons in which the column wins",
         caption="two-sided sign test: * p ≤ .10, + p ≤ .05, # p ≤ .01",
@@ -160,7 +160,7 @@ def agreement_tables(
             )
         )
     rankings = int(found.rankings.sum())
-    signature = signed("agreement", *found.settings, *context, f"rankings:{rankings}")
+    signature = make_signature("agreement", *found.settings, *context, f"rankings:{rankings}")
     few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
     return [
         Table(
@@ -210,7 +210,7 @@ def _kappa(found: Agreement, a: int, b: int) -> float | None:
 def correlation_table(found: JudgeCorrelations, *, context: Sequence[str] = ()) -> Table:
     """ρ above and r below the diagonal, and each judge against the ranking of all others."""
     n = len(found.judges)
-    signature = signed(found.ranker, *context)
+    signature = make_signature(found.ranker, *context)
     rows: list[tuple[Cell, ...]] = []
     for a in range(n):
         cells: list[Cell] = [
@@ -230,7 +230,7 @@ def correlation_table(found: JudgeCorrelations, *, context: Sequence[str] = ()) 
 
 def group_tables(found: GroupAgreement) -> list[Table]:
     """Agreement within groups of judges, between them, and the systems as each ranks them."""
-    signature = signed("groups", *found.facts, f"rankings:{int(found.rankings.sum())}")
+    signature = make_signature("groups", *found.facts, f"rankings:{int(found.rankings.sum())}")
     few = f"a κ from fewer than {found.minimum} pairs of decisions is not shown"
     notes = [few]
     if found.left_out:
@@ -312,7 +312,7 @@ def plan_tables(found: Plan) -> list[Table]:
         ("annotator hours", found.hours),
         ("median seconds a ranking", found.seconds),
     ]
-    signature = signed(*found.settings)
+    signature = make_signature(*found.settings)
     sizes = tuple(
         (int(size), float(share)) for size, share in zip(found.sizes, found.power, strict=True)
     )

@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 
 from errata.core.errors import InputError, escape_controls, shorten
 from errata.core.parameters import suggest_name
-from errata.datasets.evaluation_sets import listed_files
+from errata.datasets.evaluation_sets import decode_listed_corpus
 from errata.datasets.load import sample_file
 from errata.io.corpus import CorpusFiles
 from errata.io.files import PathLike
@@ -155,7 +155,7 @@ def read_board(folder: PathLike) -> Board:
             remedy='write [sets.NAME] with gold = "gold.m2", or source and references, or '
             'data = "NAME"',
         )
-    sets = [listed_files(reader, entry, "sets", name) for name, entry in file.sets.items()]
+    sets = [decode_listed_corpus(reader, entry, "sets", name) for name, entry in file.sets.items()]
     for name, entry in file.sets.items():
         if "outputs" in entry:
             remedy = "systems come from submissions/NAME, with a card each"

@@ -43,8 +43,8 @@ from errata.metrics.base import Metric, describe_data
 from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
-from errata.tables.cells import Cell, Ranks, unit
-from errata.tables.table import Column, Table, joined_signatures, signed
+from errata.tables.cells import Cell, Ranks, percent_suffix
+from errata.tables.table import Column, Table, joined_signatures, make_signature
 
 REVISION = "board counts 1"
 
@@ -354,7 +354,7 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
         columns=("cluster", "range", "system", *summary.columns[1:], *group, "date"),
         rows=tuple(rows),
         title=f"{ranked.name}: {len(rows)} {plural('system', len(rows))}, clusters by {by}"
-        + unit(results),
+        + percent_suffix(results),
         name=f"board_{ranked.name}",
         rules=frozenset(ends),
     )
@@ -381,7 +381,7 @@ def submission_table(standing: BoardResult) -> Table:
         ],
         title="Submissions",
         name="submissions",
-        signature=signed("board", f"submissions:{len(checked)}"),
+        signature=make_signature("board", f"submissions:{len(checked)}"),
     )
 
 
@@ -399,7 +399,9 @@ def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
         Column("problem", [finding.problem for _, finding in rows], width=40),
         Column("remedy", [finding.remedy for _, finding in rows], width=30),
     ]
-    return Table.of(columns, title="Findings", name="findings", signature=signed("board", "check"))
+    return Table.of(
+        columns, title="Findings", name="findings", signature=make_signature("board", "check")
+    )
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:

@@ -26,7 +26,7 @@ from errata.reports.report import make_report
 from errata.reports.results import ReportInputs
 from errata.reports.sections.leaderboard import forest_of, run_estimate
 from errata.scoring.tables import metric_heading, unique_labels
-from errata.tables.cells import as_text, score_format, score_formats, unit
+from errata.tables.cells import as_text, percent_suffix, score_format, score_formats
 from errata.tables.html_table import package_text, render_template, table_html
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
         formats = score_formats(scores, (scores.headline, *scores.parts), 2)
         spread = [name for name in detail.columns if name.endswith(" interval")]
         formats |= dict.fromkeys(spread, formats[scores.headline])
-        title = f"{ranked.name}, {scores.label}: clusters and parts{unit([scores])}"
+        title = f"{ranked.name}, {scores.label}: clusters and parts{percent_suffix([scores])}"
         named = replace(detail, formats={**detail.formats, **formats}, title=title)
         parts.append(table_html(named, f"{key}-{scores.label}", folded=True, links=links))
     title = "Leaderboard" if len(board.sets) == 1 else f"Leaderboard: {ranked.name}"
@@ -190,7 +190,7 @@ def history_section(
         results = unique_labels(ranked.results)
         parts.append(chart_html(_trend(name, results[0], several)))
         formats = {scores.label: score_format(scores, scores.headline) for scores in results}
-        title = f"{name}: every run, the newest first{unit(results)}"
+        title = f"{name}: every run, the newest first{percent_suffix(results)}"
         table = replace(standings.history_table(several), title=title, formats=formats)
         tables.append(table)
         parts.append(table_html(table, f"history-{name}", folded=len(several) > 12))
@@ -218,7 +218,7 @@ def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
     newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
     drawn = [Line(system, values) for system, values in newest]
     which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
-    title = f"{name}: {label} by day{which}{unit([scores])}"
+    title = f"{name}: {label} by day{which}{percent_suffix([scores])}"
     return svg_chart(f"history-{name}-chart", title, Lines(drawn, moments, title))
 
 

@@ -24,7 +24,7 @@ from errata.io.atomic import check_writable, may_replace, place_files
 from errata.io.files import PathLike, decode, file_error, read_bytes, shown_name
 from errata.io.records import Count, RecordReader, decode_json, read_json
 from errata.tables.cells import Cell
-from errata.tables.table import Table, signed
+from errata.tables.table import Table, make_signature
 
 KIND, VERSION = "errata model card", 1
 CARD_JSON, CARD_MARKDOWN = "card.json", "card.md"
@@ -354,7 +354,7 @@ def training_tables(
 ) -> list[Table]:
     """The tables of a card; before the training the heads have no figures of their own."""
     words = [f"{name}={value}" for name, value in settings.items() if value is not None]
-    signature = signed(
+    signature = make_signature(
         f"train {metric}({', '.join(words)})", f"data:{data.name}@sha256-{data.sha256[:16]}"
     )
     shown = [

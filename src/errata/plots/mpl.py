@@ -36,7 +36,7 @@ FONTS = (
 
 
 def installed_fonts() -> list[str]:
-    """The fonts that are tried one after the other, of those that are installed."""
+    """Return those of `FONTS` that are installed, in order."""
     from matplotlib.font_manager import get_font_names
 
     there = set(get_font_names())
@@ -58,8 +58,8 @@ def set_fonts(figure: Figure) -> None:
 
 
 @contextmanager
-def named_glyphs(remedy: str | None) -> Iterator[None]:
-    """One warning that names the characters no font has, where matplotlib gives one for each.
+def warn_of_missing_glyphs(remedy: str | None) -> Iterator[None]:
+    """Warn once of all characters that no font has, in place of matplotlib's warning for each.
 
     ``remedy`` is what can be done instead of installing a font; None leaves the warning out.
     """
@@ -107,10 +107,10 @@ SETTINGS: dict[Any, Any] = {"svg.hashsalt": "errata", "svg.fonttype": "none", "p
 UNDATED: dict[FigureForm, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
-def figure_form(path: str) -> FigureForm:
-    """The form of a figure by the end of its name; refused where it cannot be drawn.
+def figure_form_of_path(path: str) -> FigureForm:
+    """Return the form of a figure by the ending of its file name.
 
-    >>> figure_form("ranking.SVG")
+    >>> figure_form_of_path("ranking.SVG")
     'svg'
     """
     ending = path.rpartition(".")[2].lower()
@@ -123,28 +123,28 @@ def figure_form(path: str) -> FigureForm:
 def new_figure(
     width: float, height: float, *, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """An empty figure, in inches; says what to install where matplotlib is missing."""
+    """Return an empty figure of a size in inches."""
     made = import_extra("matplotlib.figure", "plot", "matplotlib").Figure
     figure: Figure = made(figsize=(width, height), layout=layout)
     return figure
 
 
 def figure_bytes(figure: Figure, form: FigureForm) -> bytes:
-    """A figure as the content of an SVG, PNG or PDF file."""
+    """Return a figure as the content of an SVG, PNG or PDF file."""
     from matplotlib import rc_context
 
     image = BytesIO()
     set_fonts(figure)
     # The texts of an SVG stay texts, and who looks at it has fonts of their own.
     remedy = None if form == "svg" else "draw into .svg"
-    with rc_context(SETTINGS), named_glyphs(remedy):
+    with rc_context(SETTINGS), warn_of_missing_glyphs(remedy):
         figure.savefig(image, format=form, dpi=200, metadata=UNDATED.get(form))
     return image.getvalue()
 
 
 def save_figure(panels: plots.Panels[Any], path: str) -> None:
     """Draw a figure into a file, in the form its name says; the same data give the same file."""
-    write_bytes(figure_bytes(draw(panels), figure_form(path)), path)
+    write_bytes(figure_bytes(draw_panels(panels), figure_form_of_path(path)), path)
 
 
 LINE = 0.18  # inches that a line of a legend takes
@@ -154,7 +154,7 @@ EMPTY = "#d9d9d9"  # a square without a value
 FAR = 3  # places between two rankings that make a line stand out
 
 
-def draw(panels: plots.Panels[Any]) -> Figure:
+def draw_panels(panels: plots.Panels[Any]) -> Figure:
     """Draw shapes as the panels of one figure, in rows that fit a page.
 
     >>> from errata.plots import Matrix, Panels
@@ -169,7 +169,10 @@ def draw(panels: plots.Panels[Any]) -> Figure:
     figure = new_figure(panels.margin + panels.width * across, height)
     from matplotlib import rc_context
 
-    with rc_context(STYLE), named_glyphs(None):  # missing glyphs are named when a file is written
+    with (
+        rc_context(STYLE),
+        warn_of_missing_glyphs(None),
+    ):  # missing glyphs are named when a file is written
         grid = figure.subplots(rows, across, squeeze=False, sharey=panels.same_rows)
         axes: list[Axes] = grid.ravel().tolist()
         for panel in axes[many:]:
@@ -191,7 +194,7 @@ def draw(panels: plots.Panels[Any]) -> Figure:
     return figure
 
 
-def _name_rows(panel: Axes, names: Sequence[str]) -> None:
+def _label_rows(panel: Axes, names: Sequence[str]) -> None:
     """Write names at the rows of a panel, the first on top."""
     labels = [escape_controls(name) for name in names]
     panel.set_yticks(range(len(names)), labels, parse_math=False)  # a name with $ is no formula
@@ -204,7 +207,7 @@ def _name_rows(panel: Axes, names: Sequence[str]) -> None:
 def _draw_forest(panel: Axes, shape: plots.Forest) -> None:
     rows = shape.rows
     places = list(range(len(rows)))
-    _name_rows(panel, [row.name for row in rows])
+    _label_rows(panel, [row.name for row in rows])
     panel.set_xlabel(escape_controls(shape.axis), parse_math=False)
     if shape.limits is not None:
         panel.set_xlim(*shape.limits)
@@ -229,7 +232,7 @@ def _draw_forest(panel: Axes, shape: plots.Forest) -> None:
             panel.axhline(place + 0.5, color=plots.FAINT, linewidth=0.8, linestyle="--")
     if any(row.note for row in rows):
         right = panel.twinx()
-        _name_rows(right, [row.note for row in rows])
+        _label_rows(right, [row.note for row in rows])
         right.set_ylabel(shape.notes)
         right.spines["right"].set_visible(False)
 
@@ -304,7 +307,7 @@ def _draw_lines(panel: Axes, shape: plots.Lines) -> None:
 
 
 def _draw_bars(panel: Axes, shape: plots.Bars) -> None:
-    _name_rows(panel, shape.names)
+    _label_rows(panel, shape.names)
     panel.set_xlabel(escape_controls(shape.axis), parse_math=False)
     if shape.limits is not None:
         panel.set_xlim(*shape.limits)
@@ -338,8 +341,8 @@ def _draw_slopes(panel: Axes, shape: plots.Slopes) -> None:
             colour, width = (plots.ACCENT, 1.4) if abs(one - other) >= FAR else (plots.INK, 0.9)
             panel.plot([x, x + 1], [one, other], color=colour, linewidth=width)
         panel.scatter(range(len(heights)), heights, s=14, color=plots.INK, zorder=3)
-    _write_names(panel, rankings[0], -0.08, "right")
-    _write_names(panel, rankings[-1], len(rankings) - 0.92, "left")
+    _label_line_ends(panel, rankings[0], -0.08, "right")
+    _label_line_ends(panel, rankings[-1], len(rankings) - 0.92, "left")
     columns = [
         "\n".join(wrap(escape_controls(c), int(plots.BETWEEN / plots.LETTER))) for c in shape.places
     ]
@@ -351,7 +354,7 @@ def _draw_slopes(panel: Axes, shape: plots.Slopes) -> None:
     panel.spines[:].set_visible(False)
 
 
-def _write_names(panel: Axes, places: Mapping[str, float], x: float, side: str) -> None:
+def _label_line_ends(panel: Axes, places: Mapping[str, float], x: float, side: str) -> None:
     """Write the systems at one end; systems of one place below each other."""
     for height in sorted({*places.values()}):
         names = "\n".join(
@@ -388,10 +391,10 @@ def _label_points(panel: Axes, shape: plots.Scatter) -> None:
     ]
     for text in texts:
         text.set_in_layout(False)  # a long name does not shrink the panel
-    _push_apart(panel, texts, shape.x, shape.y)
+    _separate_labels(panel, texts, shape.x, shape.y)
 
 
-def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
+def _separate_labels(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
     adjust_text = import_extra("adjustText", "plot").adjust_text
     look = {"arrowstyle": "-", "color": plots.FAINT, "linewidth": 0.5}
     apart: dict[str, Any] = {"expand": (1.15, 1.3), "force_text": (0.3, 0.5)}
@@ -401,7 +404,7 @@ def _push_apart(panel: Axes, texts: list[Text], x: Floats, y: Floats) -> None:
 def _add_legend(
     place: Figure | Axes, handles: Sequence[Any], names: Sequence[str], **options: Any
 ) -> None:
-    """A legend with these names; matplotlib would leave out _name and set $name$ as a formula."""
+    """Add a legend; matplotlib would leave out _name and set $name$ as a formula."""
     legend = place.legend(list(handles), [str(k) for k in range(len(names))], **options)
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)

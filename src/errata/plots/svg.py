@@ -29,24 +29,24 @@ class Chart(NamedTuple):
     svg: str
 
 
-def number(value: float) -> str:
-    """A coordinate, to a hundredth.
+def coordinate(value: float) -> str:
+    """Format a coordinate to a hundredth of a pixel.
 
-    >>> number(3.0), number(2.345678)
+    >>> coordinate(3.0), coordinate(2.345678)
     ('3', '2.35')
     """
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def linear(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """A scale from values to pixels; one value lies in the middle."""
+def linear_scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return a function from values to pixels; a single value lies in the middle."""
     if high == low:
         return lambda value: (start + end) / 2
     return lambda value: start + (value - low) / (high - low) * (end - start)
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round values from low to high, at most so many.
+    """Return at most ``most`` round values from low to high.
 
     >>> ticks(0.31, 0.42), ticks(0, 100, 3), ticks(2, 2)
     ([0.32, 0.34, 0.36, 0.38, 0.4, 0.42], [0, 50, 100], [2])
@@ -66,7 +66,7 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def shorten_label(text: str, most: int = LABEL_PLACES) -> str:
-    """A name cut to the places a chart has for it.
+    """Cut a name to ``most`` terminal columns.
 
     >>> shorten_label("a system with quite a long name indeed")
     'a system with quite a lon…'
@@ -83,24 +83,24 @@ def shorten_label(text: str, most: int = LABEL_PLACES) -> str:
 
 
 def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES) -> str:
-    """A text at a place; the title has the whole text if it is cut."""
+    """Return a text element; its title has the whole text if it is cut."""
     short = shorten_label(text, most)
     whole = html.escape(escape_controls(text))
     inside = html.escape(short)
     if short != escape_controls(text):
         inside += f"<title>{whole}</title>"
     about = f' class="{classes}"' if classes else ""
-    return f'<text x="{number(x)}" y="{number(y)}"{about}>{inside}</text>'
+    return f'<text x="{coordinate(x)}" y="{coordinate(y)}"{about}>{inside}</text>'
 
 
 def svg_frame(
     name: str, title: str, about: str, width: float, height: float, parts: Sequence[str]
 ) -> Chart:
-    """A chart of these parts, with its title and description for those who hear it."""
+    """Return a chart of SVG elements, with title and description for screen readers."""
     key = "c-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
     said, told = html.escape(escape_controls(title)), html.escape(escape_controls(about))
-    size = f'width="{number(width)}" height="{number(height)}"'
-    view = f'viewBox="0 0 {number(width)} {number(height)}"'
+    size = f'width="{coordinate(width)}" height="{coordinate(height)}"'
+    view = f'viewBox="0 0 {coordinate(width)} {coordinate(height)}"'
     labels = f'role="img" aria-labelledby="{key}-title {key}-about"'
     svg = "\n".join(
         [
@@ -122,19 +122,19 @@ def chart_html(chart: Chart, note: str = "") -> Markup:
 def svg_chart(
     name: str, title: str, *shapes: Forest | Scatter | Matrix | Lines, about: str = ""
 ) -> Chart:
-    """A chart of a shape, or of several forests with the same rows, side by side.
+    """Draw a shape, or several forests with the same rows side by side.
 
     ``name`` is its key on a page. The values are also written as a description, after ``about``.
     """
     shape = shapes[0]
     if isinstance(shape, Forest):
-        drawn = _forests([each for each in shapes if isinstance(each, Forest)])
+        drawn = _draw_forests([each for each in shapes if isinstance(each, Forest)])
     elif isinstance(shape, Scatter):
-        drawn = _scatter(shape)
+        drawn = _draw_scatter(shape)
     elif isinstance(shape, Matrix):
-        drawn = _matrix(shape)
+        drawn = _draw_matrix(shape)
     else:
-        drawn = _lines(shape)
+        drawn = _draw_lines(shape)
     width, height, parts, values = drawn
     return svg_frame(name, title, f"{about} {'; '.join(values)}.".lstrip(), width, height, parts)
 
@@ -142,30 +142,32 @@ def svg_chart(
 Drawing = tuple[float, float, list[str], list[str]]  # width, height, SVG elements, descriptions
 
 
-def _ends(values: Sequence[float], share: float) -> tuple[float, float]:
-    """The ends of an axis with so much room at both sides."""
+def _axis_limits(values: Sequence[float], share: float) -> tuple[float, float]:
+    """Return the ends of an axis, with a ``share`` of the range as a margin."""
     known = [value for value in values if math.isfinite(value)] or [0.0, 1.0]
     low, high = min(known), max(known)
     margin = (high - low) * share or abs(high) * 0.1 or 1
     return low - margin, high + margin
 
 
-def _line(kind: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    ends = f'x1="{number(x1)}" x2="{number(x2)}" y1="{number(y1)}" y2="{number(y2)}"'
+def _svg_line(kind: str, x1: float, x2: float, y1: float, y2: float) -> str:
+    ends = (
+        f'x1="{coordinate(x1)}" x2="{coordinate(x2)}" y1="{coordinate(y1)}" y2="{coordinate(y2)}"'
+    )
     return f'<line class="{kind}" {ends}/>'
 
 
-def _dot(colour: int, x: float, y: float, size: float, name: str = "") -> str:
+def _svg_dot(colour: int, x: float, y: float, size: float, name: str = "") -> str:
     title = f"<title>{html.escape(escape_controls(name))}</title>" if name else ""
-    place = f'cx="{number(x)}" cy="{number(y)}" r="{size:g}"'
+    place = f'cx="{coordinate(x)}" cy="{coordinate(y)}" r="{size:g}"'
     return f'<circle class="dot f{colour}" {place}' + (f">{title}</circle>" if title else "/>")
 
 
 STEP, TOP, BOTTOM, RIGHT, GAP, NOTE = 22, 14, 40, 66, 26, 60
 
 
-def _forests(forests: Sequence[Forest]) -> Drawing:
-    """One panel with its values beside the rows, or several panels with a title each.
+def _draw_forests(forests: Sequence[Forest]) -> Drawing:
+    """Draw one panel with its values beside the rows, or several panels with a title each.
 
     >>> from errata.core.stats import Estimate
     >>> from errata.plots import ForestRow
@@ -191,13 +193,13 @@ def _forests(forests: Sequence[Forest]) -> Drawing:
         start = left + p * (each + GAP)
         rows = [forest.rows[k] for k in shown]
         values = [x for row in rows for x in row.estimate] + [0.0] * forest.zero
-        low, high = _ends(values, 0.04) if forest.limits is None else forest.limits
-        scale = linear(low, high, start, start + each)
+        low, high = _axis_limits(values, 0.04) if forest.limits is None else forest.limits
+        scale = linear_scale(low, high, start, start + each)
         for tick in ticks(low, high, 3 if several else 6):
-            parts.append(_line("grid", scale(tick), scale(tick), top - 6, bottom))
+            parts.append(_svg_line("grid", scale(tick), scale(tick), top - 6, bottom))
             parts.append(chart_text(scale(tick), bottom + 16, f"{tick:g}", "quiet middle"))
         if forest.zero:
-            parts.append(_line("axis", scale(0), scale(0), top - 6, bottom))
+            parts.append(_svg_line("axis", scale(0), scale(0), top - 6, bottom))
         if several:
             parts.append(chart_text(start, 16, forest.title, "", 40))
         parts.append(chart_text(start + each / 2, bottom + 33, forest.axis, "quiet middle", 60))
@@ -205,15 +207,15 @@ def _forests(forests: Sequence[Forest]) -> Drawing:
             value, low, high = row.estimate
             spread = ""
             if math.isfinite(low) and math.isfinite(high):
-                parts.append(_line(f"whisker s{p + 1}", scale(low), scale(high), y, y))
+                parts.append(_svg_line(f"whisker s{p + 1}", scale(low), scale(high), y, y))
                 spread = f", from {low:{forest.spec}} to {high:{forest.spec}}"
             if math.isfinite(value):
-                parts.append(_dot(p + 1, scale(value), y, 5))
+                parts.append(_svg_dot(p + 1, scale(value), y, 5))
                 label = f"{forest.title} " if several else ""
                 said[k].append(f"{label}{value:{forest.spec}}{spread}")
     for k, (one, other) in enumerate(pairwise(shown)):
         if first.rows[one].group != first.rows[other].group:
-            parts.append(_line("rule", 0, width, top + STEP * (k + 1), top + STEP * (k + 1)))
+            parts.append(_svg_line("rule", 0, width, top + STEP * (k + 1), top + STEP * (k + 1)))
     if noted:
         parts.append(chart_text(width - 2, top - 4, first.notes, "quiet end", 10))
     for name, k, y in zip(names, shown, middles, strict=True):
@@ -236,8 +238,8 @@ SIDE_LEFT, SIDE_TOP, SIDE_RIGHT = 58, 12, 14
 NAME_PLACES = 12
 
 
-def _scatter(shape: Scatter) -> Drawing:
-    """A dot and a name for every system.
+def _draw_scatter(shape: Scatter) -> Drawing:
+    """Draw a dot and a name for every system.
 
     A name that would lie on another is left out: it is in the title of its dot and in the
     description.
@@ -254,37 +256,37 @@ def _scatter(shape: Scatter) -> Drawing:
         if math.isfinite(x) and math.isfinite(y)
     ]
     bottom, right = SCATTER_HEIGHT - SCATTER_BOTTOM, SCATTER_WIDTH - SIDE_RIGHT
-    across = _ends([x for _, x, _ in known], 0.08)
-    up = _ends([y for _, _, y in known], 0.08)
+    across = _axis_limits([x for _, x, _ in known], 0.08)
+    up = _axis_limits([y for _, _, y in known], 0.08)
     top = SIDE_TOP + 14 * len(shape.notes)
-    sx, sy = linear(*across, SIDE_LEFT, right), linear(*up, bottom, top)
+    sx, sy = linear_scale(*across, SIDE_LEFT, right), linear_scale(*up, bottom, top)
     parts = []
     for tick in ticks(*across, 5):
-        parts.append(_line("grid", sx(tick), sx(tick), top, bottom))
+        parts.append(_svg_line("grid", sx(tick), sx(tick), top, bottom))
         parts.append(chart_text(sx(tick), bottom + 16, f"{tick:g}", "quiet middle"))
     for tick in ticks(*up, 5):
-        parts.append(_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
+        parts.append(_svg_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
         parts.append(chart_text(SIDE_LEFT - 6, sy(tick) + 4, f"{tick:g}", "quiet end"))
     middle = (SIDE_LEFT + right) / 2
     parts.append(chart_text(middle, SCATTER_HEIGHT - 10, shape.across, "quiet middle", 48))
     turned = chart_text(0, 0, shape.up, "quiet middle", 36)
-    half = number((top + bottom) / 2)
+    half = coordinate((top + bottom) / 2)
     parts.append(f'<g transform="translate(13 {half}) rotate(-90)">{turned}</g>')
     places = [(sx(x), sy(y)) for _, x, y in known]
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     for (name, _, _), (x, y) in zip(known, places, strict=True):
-        parts.append(_dot(1, x, y, 4.5, name))
-        parts += _name(name, x, y, taken)
+        parts.append(_svg_dot(1, x, y, 4.5, name))
+        parts += _label_point(name, x, y, taken)
     for k, note in enumerate(shape.notes):
         parts.append(chart_text(SIDE_LEFT + 6, 14 * (k + 1), note, "", 44))
     said = [f"{name}: {x:.4f}, {y:.4f}" for name, x, y in known]
     return SCATTER_WIDTH, SCATTER_HEIGHT, parts, [f"{shape.across}, {shape.up}", *said]
 
 
-def _name(
+def _label_point(
     name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
 ) -> list[str]:
-    """The name beside its dot, at the first place where nothing lies; none where there is none."""
+    """Return the name at the first free place beside its dot, or nothing if none is free."""
     wide = display_width(shorten_label(name, NAME_PLACES)) * LETTER * 0.92
     for dx, dy, anchor in ((8, 4, ""), (-8, 4, "end"), (0, -9, "middle"), (0, 17, "middle")):
         left = {"": x + dx, "end": x + dx - wide, "middle": x - wide / 2}[anchor]
@@ -305,8 +307,8 @@ SIDE = 58
 FULL = 0.6  # from this strength on, the text on a square is light
 
 
-def _matrix(shape: Matrix) -> Drawing:
-    """One square per pair: its shade is the size of the correlation, its colour the sign.
+def _draw_matrix(shape: Matrix) -> Drawing:
+    """Draw one square per pair: its shade is the size of the correlation, its colour the sign.
 
     >>> import numpy as np
     >>> values = np.array([[np.nan, 0.9], [0.9, np.nan]])
@@ -328,7 +330,7 @@ def _matrix(shape: Matrix) -> Drawing:
             x, y = left + b * SIDE, a * SIDE
             down = " down" if value < 0 else ""
             parts.append(
-                f'<rect class="square{down}" x="{number(x + 1)}" y="{number(y + 1)}" '
+                f'<rect class="square{down}" x="{coordinate(x + 1)}" y="{coordinate(y + 1)}" '
                 f'width="{SIDE - 2}" height="{SIDE - 2}" '
                 f'fill-opacity="{0.06 + 0.94 * strength:.2f}"/>'
             )
@@ -344,8 +346,8 @@ def _matrix(shape: Matrix) -> Drawing:
 LINES_WIDTH, LINES_HEIGHT, LINES_RIGHT, LINES_BOTTOM = 640, 260, 120, 34
 
 
-def _lines(shape: Lines) -> Drawing:
-    """Lines over evenly spaced places, each named at its end, with their intervals.
+def _draw_lines(shape: Lines) -> Drawing:
+    """Draw lines over evenly spaced places, each named at its end, with their intervals.
 
     >>> from errata.core.stats import Estimate
     >>> from errata.plots import Line
@@ -354,13 +356,15 @@ def _lines(shape: Lines) -> Drawing:
     >>> chart.svg.count("<circle"), "ours: 1 May 0.4000, 3 May 0.5000" in chart.svg
     (2, True)
     """
-    low, high = _ends([x for line in shape.lines for v in line.estimates if v for x in v], 0.06)
+    low, high = _axis_limits(
+        [x for line in shape.lines for v in line.estimates if v for x in v], 0.06
+    )
     right, bottom = LINES_WIDTH - LINES_RIGHT, LINES_HEIGHT - LINES_BOTTOM
-    sx = linear(0, max(1, len(shape.places) - 1), SIDE_LEFT, right)
-    sy = linear(low, high, bottom, SIDE_TOP)
+    sx = linear_scale(0, max(1, len(shape.places) - 1), SIDE_LEFT, right)
+    sy = linear_scale(low, high, bottom, SIDE_TOP)
     parts = []
     for tick in ticks(low, high, 5):
-        parts.append(_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
+        parts.append(_svg_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
         parts.append(chart_text(SIDE_LEFT - 8, sy(tick) + 4, f"{tick:g}", "quiet end"))
     for k in range(0, len(shape.places), max(1, math.ceil(len(shape.places) / 6))):
         parts.append(chart_text(sx(k), bottom + 18, shape.places[k], "quiet middle", 12))
@@ -372,10 +376,10 @@ def _lines(shape: Lines) -> Drawing:
         for k, (_, lowest, highest) in known:
             if math.isfinite(lowest) and math.isfinite(highest):
                 whisker = f"whisker s{colour}"
-                parts.append(_line(whisker, sx(k), sx(k), sy(lowest), sy(highest)))
-        path = " ".join(f"{number(sx(k))},{number(sy(v.value))}" for k, v in known)
+                parts.append(_svg_line(whisker, sx(k), sx(k), sy(lowest), sy(highest)))
+        path = " ".join(f"{coordinate(sx(k))},{coordinate(sy(v.value))}" for k, v in known)
         parts.append(f'<polyline class="line s{colour}" points="{path}"/>')
-        parts += [_dot(colour, sx(k), sy(v.value), 4) for k, v in known]
+        parts += [_svg_dot(colour, sx(k), sy(v.value), 4) for k, v in known]
         if known:
             y = sy(known[-1][1].value) + 4
             while any(abs(y - other) < 13 for other in heights):

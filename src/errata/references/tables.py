@@ -13,7 +13,7 @@ from errata.metrics import Metric
 from errata.plots import Bars, BarSeries, Line, Lines, Panels, Slopes
 from errata.references.sets import SetAgreements, SetCurve, SetScores
 from errata.references.study import EDIT_KINDS, CurvePoint, ReferenceSet, ReferenceStudy
-from errata.tables.cells import Cell, score_format, unit
+from errata.tables.cells import Cell, percent_suffix, score_format
 from errata.tables.table import Column, Table, estimate_columns, joined_signatures
 
 
@@ -284,7 +284,7 @@ def set_score_table(found: SetScores, name: str, *, confidence: float) -> Table:
                 for each, scores in zip(found.sets, found.scores, strict=True)
             ),
         ],
-        title=f"{name}: {first.headline} by reference set{unit(found.scores)}{what}",
+        title=f"{name}: {first.headline} by reference set{percent_suffix(found.scores)}{what}",
         name=f"{name}_by_set",
         signature=found.signature,
     )

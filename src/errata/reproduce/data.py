@@ -15,7 +15,7 @@ import numpy as np
 from errata.core.errors import DataWarning, ErrataError, MissingExtraError
 from errata.data import Corpus, Hypotheses, Judgment, Members, Reference, Scores
 from errata.datasets import load_conll14, load_conll14_systems
-from errata.datasets.fetch import collection, collections, path, role_files
+from errata.datasets.fetch import collection, collections, fetch_file, role_files
 from errata.datasets.load import read_collection, read_outputs_of
 from errata.edits import extractor_version
 from errata.human import Comparisons, compare, parse_ranker, rank
@@ -194,7 +194,7 @@ class ExperimentData:
 
         ``typo="corrected"`` reads the 48 among them as the 418 it stands for.
         """
-        numbers = [int(line) for line in read_lines(path("sakaguchi16", "merged_ids"))[0]]
+        numbers = [int(line) for line in read_lines(fetch_file("sakaguchi16", "merged_ids"))[0]]
         return {(418 if n == 48 and typo == "corrected" else n) - 1 for n in numbers}
 
     def kept_sentences(self, typo: str = "corrected") -> list[int]:
@@ -217,7 +217,7 @@ class ExperimentData:
                 return system.sentences
         if name in REFERENCE_SETS["BN15"]:
             return self._ten()[REFERENCE_SETS["BN15"].index(name)]
-        return read_text(path("sakaguchi16", name))
+        return read_text(fetch_file("sakaguchi16", name))
 
     @kept
     def _nucle(self) -> tuple[list[str], list[str]]:
@@ -247,14 +247,14 @@ class ExperimentData:
     @kept
     def ten_annotators(self) -> Corpus:
         """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
-        return read_m2(path("bn15", "BN_corrected.m2"))
+        return read_m2(fetch_file("bn15", "BN_corrected.m2"))
 
     @kept
     def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
         from errata.metrics.imeasure.references import treebank_tokens
 
-        lines = read_lines(path("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
+        lines = read_lines(fetch_file("sakaguchi16-extra", "results_extra-HITs.csv"))[0]
         found: dict[int, list[str]] = {}
         for row in csv.DictReader(lines):
             text = " ".join(treebank_tokens(row["Answer.Q1MultiLineTextInput"]))
@@ -291,7 +291,7 @@ class ExperimentData:
             gold = self.ten_annotators()
         if name in CONVERTED:
             # One edit lies outside its sentence; scorers drop it.
-            gold = read_m2(path("rewrites-m2", CONVERTED[name]), compatible=True)
+            gold = read_m2(fetch_file("rewrites-m2", CONVERTED[name]), compatible=True)
         if name.endswith("-edits"):
             return Corpus(
                 tuple(gold.sources[i] for i in kept), tuple(gold.references[i] for i in kept), name
@@ -352,7 +352,7 @@ class ExperimentData:
     def released(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
         systems, sentences = (
-            path("gecmetrics-scores", f"{level}_scores_metrics/{metric}.txt.gz")
+            fetch_file("gecmetrics-scores", f"{level}_scores_metrics/{metric}.txt.gz")
             for level in ("system", "sentence")
         )
         return read_published_scores(systems, sentence_path=sentences)
@@ -366,16 +366,18 @@ class ExperimentData:
             own = self.files[name]
             return list(read_judgment_files(own.judgments, base=own.base))
         if name == "grundkiewicz15":
-            return list(read_judgments(path(name, "judgments.xml")))
+            return list(read_judgments(fetch_file(name, "judgments.xml")))
         if name == "napoles15":
-            return list(read_judgments(path(name, "all_judgments.csv")))
+            return list(read_judgments(fetch_file(name, "all_judgments.csv")))
         if name == "napoles15-xml":
-            file = path("napoles15", "all_judgments.xml")
+            file = fetch_file("napoles15", "all_judgments.xml")
             return list(read_judgments(file, leave_out=("non-native",)))
         if name == "main":
-            return list(read_judgments(path("sakaguchi16", "Main_merged.csv"), labels="given"))
+            return list(
+                read_judgments(fetch_file("sakaguchi16", "Main_merged.csv"), labels="given")
+            )
         if name in ("ctrl", "ctrl-text"):
-            ctrl = path("sakaguchi16", "Ctrl_merged.csv")
+            ctrl = fetch_file("sakaguchi16", "Ctrl_merged.csv")
             if name == "ctrl":
                 return list(read_judgments(ctrl, labels="given"))
             outputs = {s.system: s.sentences for s in self.systems()}
@@ -395,7 +397,9 @@ class ExperimentData:
         if judgments == "released":
             file = select(members, {"all": "expanded", "sample": "unexpanded"})
             folder = "sentence_pairwiseranks_humans"
-            return compare(read_judgments(path("gecmetrics-scores", f"{folder}/{file}.csv.gz")))
+            return compare(
+                read_judgments(fetch_file("gecmetrics-scores", f"{folder}/{file}.csv.gz"))
+            )
         return compare(self.judgments(judgments), members=members)
 
     @kept

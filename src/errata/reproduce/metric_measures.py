@@ -13,7 +13,7 @@ from errata.core.correlation import Correlation, correlate
 from errata.core.errors import InputError
 from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Members, Reference, Scores
-from errata.datasets.fetch import path
+from errata.datasets.fetch import fetch_file
 from errata.io import read_published_scores
 from errata.io.files import read_lines
 from errata.meta.matching import match_systems
@@ -46,7 +46,7 @@ def human_scores(data: Data, human: str, people: str) -> Scores:
     scatter around.
     """
     if people == "released":
-        file = path("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
+        file = fetch_file("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
         return data.keep(("people", human), lambda: read_published_scores(file))
     if people == "printed":
         table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
@@ -247,7 +247,7 @@ def printed_cell(data: Data, experiment: str, table: str, cell: str) -> float:
 @kept
 def _sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     table: dict[tuple[str, str], dict[str, float]] = {}
-    for line in read_lines(path("sakaguchi16", "metric_scores"))[0]:
+    for line in read_lines(fetch_file("sakaguchi16", "metric_scores"))[0]:
         name, refs, system, value = line.split("\t")
         table.setdefault((name, refs), {})[system.replace("source", "INPUT")] = float(value)
     return table
@@ -363,7 +363,7 @@ def grundkiewicz_scores(data: Data, file: str) -> Scores:
 
     A line has a system, then F0.5, P and R for M2, or one score.
     """
-    rows = [line.split() for line in read_lines(path("grundkiewicz15", f"scores.{file}"))[0]]
+    rows = [line.split() for line in read_lines(fetch_file("grundkiewicz15", f"scores.{file}"))[0]]
     parts = {"P": 2, "R": 3} if file == "m2" else {}
     if any(len(row) != 2 + len(parts) for row in rows):
         raise InputError("not a file of system and score", path=f"scores.{file}")

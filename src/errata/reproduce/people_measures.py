@@ -12,7 +12,7 @@ import numpy as np
 
 from errata.core.correlation import Correlation
 from errata.data import Judgment, Members, Scores
-from errata.datasets.fetch import path
+from errata.datasets.fetch import fetch_file
 from errata.human import parse_ranker
 from errata.human.agreement import KappaWeights, judge_agreement, judge_correlations, kappa
 from errata.human.bootstrap import head_to_head
@@ -240,7 +240,7 @@ def label_fit(data: Data, judgments: str, offset: int) -> int:
 @measure
 def shown_source_fit(data: Data, offset: int) -> int:
     """In how many tasks the source shown is the CoNLL-2014 sentence so far from its number."""
-    lines = read_lines(path("sakaguchi16", "Ctrl_merged.csv"))[0]
+    lines = read_lines(fetch_file("sakaguchi16", "Ctrl_merged.csv"))[0]
     sources = [same_text(text) for text in data.gold().sources]
     fits = 0
     for row in csv.DictReader(lines):
@@ -252,7 +252,7 @@ def shown_source_fit(data: Data, offset: int) -> int:
 @measure
 def assignments(data: Data, file: str = "Ctrl_merged.csv", status: str = "") -> int:
     """How many tasks Sakaguchi et al. released, on system outputs if no other file is named."""
-    rows = csv.DictReader(read_lines(path("sakaguchi16", file))[0])
+    rows = csv.DictReader(read_lines(fetch_file("sakaguchi16", file))[0])
     return sum(status in ("", row["AssignmentStatus"]) for row in rows)
 
 
@@ -261,7 +261,7 @@ def assignments(data: Data, file: str = "Ctrl_merged.csv", status: str = "") -> 
 
 def _all_assignments() -> Iterator[Judgment]:
     """The judgments of all tasks, the rejected too, with the labels of the task."""
-    file, statuses = path("sakaguchi16", "Ctrl_merged.csv"), ("Approved", "Rejected")
+    file, statuses = fetch_file("sakaguchi16", "Ctrl_merged.csv"), ("Approved", "Rejected")
     return read_judgments(file, labels="given", statuses=statuses)
 
 
@@ -274,7 +274,7 @@ def _decisions(data: Data, match: str) -> OutputPairs:
     if match == "published":
         # Expert rankings as computeIAA.py reads them: the first of each line, its number less one.
         found = []
-        for line in read_lines(path("sakaguchi16", "highAgreedAMU.txt"))[0]:
+        for line in read_lines(fetch_file("sakaguchi16", "highAgreedAMU.txt"))[0]:
             number, _, text = line.split("\t")
             groups, several = next(iter(ast.literal_eval(text).items()))
             names = tuple(tuple(group.split()) for group in groups.split("||"))

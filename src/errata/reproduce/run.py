@@ -26,7 +26,7 @@ from errata.reproduce.experiment import (
     PublishedTable,
 )
 from errata.tables.cells import Cell
-from errata.tables.table import Column, Table, joined_signatures, signed
+from errata.tables.table import Column, Table, joined_signatures, make_signature
 
 Measure = TypeVar("Measure", bound=Callable[..., Any])
 MEASURE_MODULES = ("metric_measures", "paper_measures", "people_measures", "text_measures")
@@ -406,7 +406,7 @@ def _year(experiment: Experiment) -> Cell:
 
 
 def _measured(measure: str, arguments: Mapping[str, object]) -> str:
-    return signed(f"{measure}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})")
+    return make_signature(f"{measure}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})")
 
 
 def cell_table(result: TableResult, name: str) -> Table:
@@ -493,7 +493,7 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         title="Verdicts",
         name="summary",
         rules=frozenset(rules),
-        signature=signed(*(result.experiment.name for result in results)),
+        signature=make_signature(*(result.experiment.name for result in results)),
         caption="\n".join(
             [*(_printed_and_exact_line(results, group) for group in groups), evidence]
         ),

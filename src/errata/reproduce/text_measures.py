@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from errata.align import align_three
 from errata.corpora import CorpusFacts, corpus_statistics
 from errata.data import Corpus, Hypotheses, Scores
-from errata.datasets.fetch import path
+from errata.datasets.fetch import fetch_file
 from errata.difficulty.study import KindDifficulty, by_kind
 from errata.edits import retype
 from errata.io import read_hypotheses
@@ -98,7 +98,7 @@ def _weights(data: Data, weights: str, types: str) -> list[KindDifficulty]:
     gold = data.gold().keep_annotators(0)
     if types == "errant":
         gold = retype(gold, data.extractor, IGNORED)
-    metric = Difficulty(weights=str(path("gts-weights", weights)))
+    metric = Difficulty(weights=str(fetch_file("gts-weights", weights)))
     return by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
 
@@ -131,7 +131,7 @@ def _public(data: Data, measure: str) -> Scores:
     if measure != "m2":
         corpus = corpus.keep_annotators(0)
         metric = Difficulty(
-            weights=str(path("gts-weights", "conll14_8sys.txt")),
+            weights=str(fetch_file("gts-weights", "conll14_8sys.txt")),
             extractor=data.extractor,
             measure=select(measure, MEASURES),
         )
@@ -164,7 +164,7 @@ def change_of_place(data: Data, system: str, measure: str) -> int:
 @kept
 def public_variant(known: Data, data: str, file: str) -> float:
     """Plain F0.5 of one of the released outputs of a system, in percent."""
-    output = read_hypotheses(path(data, file))
+    output = read_hypotheses(fetch_file(data, file))
     scores = evaluate("m2", known.gold(), [output], resamples=0, guard=False)
     return 100 * float(scores.values[0])
 

@@ -12,8 +12,8 @@ from errata.core.stats import Interval, Progress
 from errata.data import Corpus, Hypotheses, Scores, original_number
 from errata.metrics import Metric
 from errata.scoring.verdicts import first_lead, lead_over, tied_with_best, verdict_sentence
-from errata.tables.cells import BestScore, Cell, score_format, score_formats, unit
-from errata.tables.table import Form, Table, joined_signatures, signed
+from errata.tables.cells import BestScore, Cell, percent_suffix, score_format, score_formats
+from errata.tables.table import Form, Table, joined_signatures, make_signature
 
 if TYPE_CHECKING:  # imported only where edits are counted by kind
     from errata.metrics.errant_by_type import TargetedScores, TypeScores
@@ -198,7 +198,7 @@ def score_table(scores: Scores, *, confidence: float = 0.95) -> Table:
     return Table(
         ("rank", "system", scores.headline, *shown, *scores.parts),
         tuple(rows),
-        title=label + unit([scores]),
+        title=label + percent_suffix([scores]),
         name=label,
         caption=_caption(scores),
         signature=scores.signature,
@@ -248,7 +248,7 @@ def summary_table(
     return Table(
         columns,
         tuple(rows),
-        title=f"Overview{what}{unit(results)}",
+        title=f"Overview{what}{percent_suffix(results)}",
         name="overview",
         caption="\n".join(said) if notes else "",
         signature=joined_signatures(scores.signature for scores in results),
@@ -426,7 +426,7 @@ def by_type_tables(
     described = describe_data(metric, corpus, systems)
     tables, signature = [], ""
     for scored, aimed in zip(by_system, targeted, strict=True):
-        signature = signed(
+        signature = make_signature(
             repr(metric),
             *described.context,
             *corpus_facts(corpus),

@@ -60,18 +60,18 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.1, "*"))
 
 
 def is_empty(cell: Cell) -> bool:
-    """Whether there is no value: nothing, or a number that is none."""
+    """Return whether a cell has no value: None, or NaN."""
     number = cell[0] if isinstance(cell, tuple) else cell
     return number is None or (isinstance(number, float) and math.isnan(number))
 
 
 def is_number(cell: Cell) -> bool:
-    """Whether a cell is read as a single number, and so stands at the right of its column."""
+    """Return whether a cell is a single number, aligned at the right of its column."""
     return isinstance(cell, int | float | Estimate | BestScore) and not isinstance(cell, bool)
 
 
 def as_text(cell: Cell, spec: str = "") -> str:
-    """A cell as people read it; ``spec`` formats each of its numbers (``.4f`` where not whole).
+    """Return a cell as people read it; ``spec`` formats its numbers (``.4f`` where not whole).
 
     A ``spec`` that ends in ``p`` shows shares in percent, without the sign: ``.1p``.
 
@@ -103,33 +103,33 @@ def as_text(cell: Cell, spec: str = "") -> str:
         spec = ".4f"
     if isinstance(cell, Interval):
         if math.isinf(cell.high):
-            return f"more than {_digits(cell.low, spec)}"
+            return f"more than {_format_number(cell.low, spec)}"
         if math.isinf(cell.low):
-            return f"{_digits(cell.high, spec)} or fewer"
-        return f"{_digits(cell.low, spec)} – {_digits(cell.high, spec)}"
+            return f"{_format_number(cell.high, spec)} or fewer"
+        return f"{_format_number(cell.low, spec)} – {_format_number(cell.high, spec)}"
     if isinstance(cell, Estimate):
         half = (cell.high - cell.low) / 2
-        return f"{_digits(cell.value, spec)}" + (
-            "" if math.isnan(half) else f" ± {_digits(half, spec)}"
+        return f"{_format_number(cell.value, spec)}" + (
+            "" if math.isnan(half) else f" ± {_format_number(half, spec)}"
         )
     if isinstance(cell, BestScore):
         mark = {"best": " *", "tie": " =", "": "  "}[cell.lead]
         return as_text(Estimate(*cell[:3]), spec) + mark
     if isinstance(cell, PValue):
         mark = next((mark for level, mark in MARKS if cell.p <= level), "")
-        return f"{_digits(cell.value, spec)}{mark}"
+        return f"{_format_number(cell.value, spec)}{mark}"
     if isinstance(cell, RankedScore):
         place = "" if cell.place is None else f" ({cell.place})"
         spread = (
             ""
             if math.isnan(cell.low)
-            else f" [{_digits(cell.low, spec)},{_digits(cell.high, spec)}]"
+            else f" [{_format_number(cell.low, spec)},{_format_number(cell.high, spec)}]"
         )
-        return f"{_digits(cell.value, spec)}{place}{spread}"
-    return _digits(cell, spec)
+        return f"{_format_number(cell.value, spec)}{place}{spread}"
+    return _format_number(cell, spec)
 
 
-def _digits(number: Any, spec: str) -> str:
+def _format_number(number: Any, spec: str) -> str:
     if spec.endswith("p"):
         number, spec = 100 * number, f"{spec[:-1]}f"
     text = format(number, spec)
@@ -137,7 +137,7 @@ def _digits(number: Any, spec: str) -> str:
 
 
 def to_json(cell: Cell) -> Any:
-    """A cell for JSON: from-to is a list, a number with its company an object, no value null.
+    """Return a cell for JSON: a range is a list, a number with interval or p an object.
 
     >>> to_json(Interval(0.25, math.inf)), to_json(PValue(0.75, 0.003)), to_json(math.nan)
     ([0.25, None], {'value': 0.75, 'p': 0.003}, None)
@@ -152,7 +152,7 @@ def to_json(cell: Cell) -> Any:
 
 
 def display_width(text: str) -> int:
-    """How many places of a terminal a text takes, as rich counts them; a combining mark none.
+    """Return how many terminal columns a text takes; a combining mark takes none.
 
     >>> display_width("日本"), display_width("e\N{COMBINING ACUTE ACCENT}")
     (4, 1)
@@ -164,19 +164,19 @@ def display_width(text: str) -> int:
     return cell_len(text)
 
 
-def as_columns(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:
-    """The cells of a column as one or more columns of plain values, with what to add to its name.
+def split_column(cells: Iterable[Cell]) -> tuple[list[str], list[list[Cell]]]:
+    """Split a column of cells into columns of plain values, with what to add to its name.
 
-    >>> as_columns([Estimate(1.0, 0.5, 1.5), None])
+    >>> split_column([Estimate(1.0, 0.5, 1.5), None])
     (['', ' low', ' high'], [[1.0, 0.5, 1.5], [None, None, None]])
     """
-    taken = [_by_ending(cell) for cell in cells]
+    taken = [_numbers_by_ending(cell) for cell in cells]
     needed = {ending for values in taken for ending in values} or {""}
     endings = [ending for ending in ENDINGS if ending in needed]
     return endings, [[values.get(ending) for ending in endings] for values in taken]
 
 
-def _by_ending(cell: Cell) -> dict[str, Cell]:
+def _numbers_by_ending(cell: Cell) -> dict[str, Cell]:
     if isinstance(cell, Ranks):
         return {" low": cell.best, " high": cell.worst}
     if isinstance(cell, RankChange):
@@ -191,7 +191,7 @@ LARGE = 10  # from here on, decimals beyond the first few say nothing
 
 
 def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
-    """Percent for shares, as many decimals for large scores (BLEU), four for the rest.
+    """Return the format of a score: percent for shares, fewer decimals for large scores (BLEU).
 
     >>> score_format(Scores("m2()", ("A",), np.array([0.5]), headline="F", shares=("F",)), "F")
     '.1p'
@@ -206,7 +206,7 @@ def score_format(scores: Scores, figure: str, digits: int = 1) -> str:
 
 
 def score_formats(scores: Scores, figures: Iterable[str], digits: int) -> dict[str, str]:
-    """The formats of several figures, without those that are whole numbers."""
+    """Return the formats of several figures, without those that are whole numbers."""
     return {
         name: score_format(scores, name, digits)
         for name in figures
@@ -214,6 +214,6 @@ def score_formats(scores: Scores, figures: Iterable[str], digits: int) -> dict[s
     }
 
 
-def unit(results: Sequence[Scores]) -> str:
-    """What a title says of scores that are shown in percent."""
+def percent_suffix(results: Sequence[Scores]) -> str:
+    """Return ", percent" for the title of scores that are shown in percent, else nothing."""
     return ", percent" if any(scores.headline in scores.shares for scores in results) else ""

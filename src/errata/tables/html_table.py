@@ -97,12 +97,12 @@ def glossary() -> Mapping[str, Term]:
     for name, row in tomllib.loads(package_text("errata.tables", "glossary.toml")).items():
         title = row.get("title", name)
         texts = {key: tuple(row.get(key, ())) for key in ("also", "begins", "ends")}
-        key = _address(row.get("title", "")) or _address(name)
+        key = _term_slug(row.get("title", "")) or _term_slug(name)
         found[name] = Term(title, key, row["says"], **texts)
     return MappingProxyType(found)
 
 
-def _address(name: str) -> str:
+def _term_slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
@@ -211,7 +211,7 @@ def plain_table_html(table: Table) -> str:
 
     answer = escape_controls(table.answer.sentence) if table.answer else ""
     lines = (answer, escape_controls(table.title), *table.remarks(), *table.signature_lines())
-    caption = "<br>".join(html.escape(_dotted(line)) for line in lines if line)
+    caption = "<br>".join(html.escape(_replace_wide_gaps(line)) for line in lines if line)
     rows = "\n".join(row("td", cells) for cells in table.texts())
     return (
         f'<table><caption style="caption-side:bottom">{caption}</caption>\n'
@@ -249,33 +249,33 @@ def table_html(
         id="t-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in key.lower()),
         title=table.title or table.name or "Table",
         folded=folded,
-        heads=_heads(table),
-        rows=_rows(table, best, links or {}),
-        notes=[_dotted(remark) for remark in table.remarks()],
+        heads=_template_heads(table),
+        rows=_template_rows(table, best, links or {}),
+        notes=[_replace_wide_gaps(remark) for remark in table.remarks()],
         signatures=[line.removeprefix(SIGNATURE) for line in table.signature_lines()],
         copies=script_json(copies),
     )
 
 
-def _dotted(line: str) -> str:
+def _replace_wide_gaps(line: str) -> str:
     """Replace wide gaps, which HTML would close, by dots."""
     return re.sub(r"(?<=\S) {2,}", " \N{MIDDLE DOT} ", line)
 
 
-def _is_endless(text: str) -> bool:
+def _has_long_word(text: str) -> bool:
     return any(len(word) > ENDLESS for word in text.split())
 
 
-def _heads(table: Table) -> list[dict[str, Any]]:
+def _template_heads(table: Table) -> list[dict[str, Any]]:
     heads = []
     for name, right in zip(table.heads(), table.numeric(), strict=True):
         term = term_of(name)
         key = "" if term is None else term.key
-        heads.append({"name": name, "right": right, "term": key, "endless": _is_endless(name)})
+        heads.append({"name": name, "right": right, "term": key, "endless": _has_long_word(name)})
     return heads
 
 
-def _rows(
+def _template_rows(
     table: Table, best: Collection[str], links: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     right = table.numeric()
@@ -290,7 +290,7 @@ def _rows(
     tops = {c: max(values) for c, values in known.items() if len(values) > 1}
     for position, (row, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
         cells = [
-            _cell(cell, text, number=right[c], top=tops.get(c))
+            _template_cell(cell, text, number=right[c], top=tops.get(c))
             | {"header": c == header, "link": links.get(str(cell), "") if c == header else ""}
             for c, (cell, text) in enumerate(zip(row, texts, strict=True))
         ]
@@ -306,7 +306,7 @@ def _sort_value(cell: Cell) -> float | None:
     return float(number) if isinstance(number, int | float) and math.isfinite(number) else None
 
 
-def _cell(cell: Cell, text: str, *, number: bool, top: float | None) -> dict[str, Any]:
+def _template_cell(cell: Cell, text: str, *, number: bool, top: float | None) -> dict[str, Any]:
     value = _sort_value(cell)
     exact = (
         cell[0]
@@ -316,7 +316,7 @@ def _cell(cell: Cell, text: str, *, number: bool, top: float | None) -> dict[str
     classes = {
         "n": number or value is not None,
         "long": len(text) > LONG and value is None,
-        "endless": _is_endless(text),
+        "endless": _has_long_word(text),
         "best": top is not None and value == top,
     }
     mark = None

@@ -41,7 +41,7 @@ _F_SCORE = re.compile(r"\bF(\d+(?:\.\d+)?)\b")
 
 
 def latex(table: Table, signature: SignatureForm = "short") -> str:
-    """A table environment with the cells that a terminal shows."""
+    """Return a table environment with the cells that a terminal shows."""
 
     def line(cells: Sequence[str]) -> str:
         text = " & ".join(cells) + r" \\"
@@ -56,31 +56,31 @@ def latex(table: Table, signature: SignatureForm = "short") -> str:
         r"\centering",
         rf"\begin{{tabular}}{{{spec}}}",
         r"\toprule",
-        line([_F_SCORE.sub(r"$F_{\1}$", _clean(head)) for head in table.heads()]),
+        line([_F_SCORE.sub(r"$F_{\1}$", _escape_latex(head)) for head in table.heads()]),
         r"\midrule",
     ]
     for position, (cells, texts) in enumerate(zip(table.rows, table.texts(), strict=True)):
-        lines.append(line([_cell(*pair) for pair in zip(cells, texts, strict=True)]))
+        lines.append(line([_latex_cell(*pair) for pair in zip(cells, texts, strict=True)]))
         if position in table.rules and position + 1 < len(table.rows):
             lines.append(r"\midrule")
     lines += [r"\bottomrule", r"\end{tabular}"]
     said = [remark.replace("* best   =", "Bold: best; =:") for remark in table.remarks()]
     said += table.signature_lines() if signature == "full" else ()
     caption = ". ".join(filter(None, (escape_controls(table.title), " ".join(said))))
-    lines += [rf"\caption{{{_clean(caption)}}}"] if caption else []
+    lines += [rf"\caption{{{_escape_latex(caption)}}}"] if caption else []
     label = re.sub("[^A-Za-z0-9]+", "-", table.name or table.title).strip("-").lower()
     lines += [rf"\label{{tab:{label}}}"] if label else []
     return "\n".join([*lines, r"\end{table}"])
 
 
-def _clean(text: str) -> str:
+def _escape_latex(text: str) -> str:
     return "".join(_LATEX.get(c, c) for c in text)
 
 
-def _cell(cell: Cell, text: str) -> str:
+def _latex_cell(cell: Cell, text: str) -> str:
     if not isinstance(cell, BestScore):
-        return _clean(text)
-    shown = _clean(text.rstrip(" *="))
+        return _escape_latex(text)
+    shown = _escape_latex(text.rstrip(" *="))
     if cell.lead == "best":
         return rf"\textbf{{{shown}}}"
     return shown + (r"$^{=}$" if cell.lead == "tie" else "")

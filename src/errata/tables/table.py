@@ -19,7 +19,7 @@ from errata.core.errors import CONTROLS, FORMULAS, InputError, escape_controls, 
 from errata.core.parameters import require
 from errata.core.signatures import short_signature
 from errata.core.stats import Estimate, Interval
-from errata.tables.cells import BestScore, Cell, as_columns, as_text, is_empty, is_number, to_json
+from errata.tables.cells import BestScore, Cell, as_text, is_empty, is_number, split_column, to_json
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +55,7 @@ class Column(NamedTuple):
 def estimate_columns(
     name: str, estimates: Iterable[Estimate | None], format: str, confidence: float
 ) -> list[Column]:
-    """A column of values and one of their intervals, which is left out if there are none."""
+    """Return a column of values and one of their intervals, left out if there are none."""
     known = [(None, None) if e is None else (e.value, Interval(e.low, e.high)) for e in estimates]
     return [
         Column(name, [value for value, _ in known], format),
@@ -133,26 +133,26 @@ class Table:
             row_formats=row_formats,
         )
 
-    def select(self, keep: Sequence[int]) -> Table:
-        """The table with some of its columns, by their positions.
+    def select_columns(self, keep: Sequence[int]) -> Table:
+        """Return the table with some of its columns, by position.
 
-        >>> Table(("n", "interval"), ((1, None),)).select([0]).columns
+        >>> Table(("n", "interval"), ((1, None),)).select_columns([0]).columns
         ('n',)
         """
         rows = tuple(tuple(row[c] for c in keep) for row in self.rows)
         return replace(self, columns=tuple(self.columns[c] for c in keep), rows=rows)
 
     def without_empty(self, *columns: str) -> Table:
-        """The table without those of some columns in which no row has a value."""
+        """Return the table without those of ``columns`` in which no row has a value."""
         empty = {
             name
             for name in columns
             if all(is_empty(r[self.columns.index(name)]) for r in self.rows)
         }
-        return self.select([c for c, name in enumerate(self.columns) if name not in empty])
+        return self.select_columns([c for c, name in enumerate(self.columns) if name not in empty])
 
     def texts(self) -> list[list[str]]:
-        """The cells as people read them, without control characters."""
+        """Return the cells as people read them, without control characters."""
         marked = {
             c
             for row in self.rows
@@ -161,7 +161,7 @@ class Table:
         }
         rows = [
             [
-                escape_controls(as_text(cell, self._format(name, row, cell)))
+                escape_controls(as_text(cell, self._format_spec(name, row, cell)))
                 for name, cell in zip(self.columns, row, strict=True)
             ]
             for row in self.rows
@@ -169,7 +169,7 @@ class Table:
         # Where nothing is marked, no place is kept for marks.
         return [[t if c in marked else t.rstrip() for c, t in enumerate(row)] for row in rows]
 
-    def _format(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
+    def _format_spec(self, column: str, row: tuple[Cell, ...], cell: Cell) -> str:
         spec = self.formats.get(column, "")
         sign = "+" * spec.startswith("+")
         spec = spec.removeprefix("+") or self.row_formats.get(str(row[0]), "")
@@ -180,19 +180,19 @@ class Table:
                 spec = f".{self.digits}{spec[-1]}"
         return sign + spec if spec else ""
 
-    def flat(self) -> tuple[list[str], list[list[Cell]]]:
-        """Names and rows of plain values, for programs: an interval is two columns.
+    def to_plain_rows(self) -> tuple[list[str], list[list[Cell]]]:
+        """Return names and rows of plain values for programs; an interval is two columns.
 
         The signature is the last column, where there is one; no value is None.
 
         >>> from errata.core.stats import Interval
-        >>> Table(("system", "F0.5"), (("A", Interval(0.25, 0.5)),), signature="m2()").flat()
-        (['system', 'F0.5 low', 'F0.5 high', 'signature'], [['A', 0.25, 0.5, 'm2()']])
+        >>> Table(("who", "F0.5"), (("A", Interval(0.25, 0.5)),), signature="m2()").to_plain_rows()
+        (['who', 'F0.5 low', 'F0.5 high', 'signature'], [['A', 0.25, 0.5, 'm2()']])
         """
         head: list[str] = []
         lines: list[list[Cell]] = [[] for _ in self.rows]
         for c, name in enumerate(self.columns):
-            endings, values = as_columns(row[c] for row in self.rows)
+            endings, values = split_column(row[c] for row in self.rows)
             head += [name + ending for ending in endings]
             for line, more in zip(lines, values, strict=True):
                 line += (None if is_empty(cell) else cell for cell in more)
@@ -203,16 +203,16 @@ class Table:
         return head, lines
 
     def heads(self) -> list[str]:
-        """The names of the columns as people read them."""
+        """Return the column names as people read them."""
         return [escape_controls(name) for name in self.columns]
 
     def remarks(self) -> list[str]:
-        """The lines below the table as people read them, but for the signatures."""
+        """Return the lines below the table without the signatures."""
         lines = self.caption.split("\n") if self.caption else []
         return [escape_controls(line) for line in lines if not line.startswith(SIGNATURE)]
 
     def signature_lines(self, form: SignatureForm = "full") -> tuple[str, ...]:
-        """What made the numbers, as a line for each scorer or, in short, one for all of them."""
+        """Return the signatures, one line for each scorer or one short line for all of them."""
         whole = self.signature.split("\n") if self.signature else []
         if not whole:
             lines = self.caption.split("\n")
@@ -222,7 +222,7 @@ class Table:
         return tuple(SIGNATURE + escape_controls(line) for line in whole)
 
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers only, and so stand at the right."""
+        """Return which columns hold only numbers, and are aligned at the right."""
         columns = [[row[c] for row in self.rows] for c in range(len(self.columns))]
         return [
             any(cell is not None for cell in cells)
@@ -232,12 +232,12 @@ class Table:
 
 
 def joined_signatures(signatures: Iterable[str]) -> str:
-    """The signature of a table with numbers of several scorers: each once, a line each."""
+    """Join the signatures of several scorers, each once, one per line."""
     return "\n".join(dict.fromkeys(signatures))
 
 
-def signed(*parts: str) -> str:
-    """A signature: what decided some numbers, and which Errata computed them."""
+def make_signature(*parts: str) -> str:
+    """Join the facts behind some numbers and the version of Errata into a signature."""
     return " | ".join((*map(escape_controls, parts), f"errata:{__version__}"))
 
 
@@ -268,7 +268,7 @@ def render(
     if isinstance(tables, Table):
         tables = [tables]
     if form == "json":
-        data = {"tables": list(map(_as_data, tables, unique_labels(t.name for t in tables)))}
+        data = {"tables": list(map(_table_to_json, tables, unique_labels(t.name for t in tables)))}
         text = json.dumps(data, ensure_ascii=False, indent=1)
         return escaped_json(text, _JSON_CONTROL)
     if form == "tsv":
@@ -298,7 +298,7 @@ def render(
 
 
 def escaped_json(text: str, characters: re.Pattern[str]) -> str:
-    r"""JSON that says the same with some characters of its strings written as ``\uXXXX``.
+    r"""Return equivalent JSON with some characters of its strings written as ``\uXXXX``.
 
     >>> escaped_json('"日\N{GRINNING FACE}"', re.compile("[^ -~]"))
     '"\\u65e5\\ud83d\\ude00"'
@@ -312,7 +312,7 @@ def escaped_json(text: str, characters: re.Pattern[str]) -> str:
 
 
 def unique_labels(names: Iterable[str]) -> Iterator[str]:
-    """Names by which every table, or column, is found: the second of a name gets a number.
+    """Yield names that are all different: the second of a name gets a number.
 
     >>> list(unique_labels(["m2", "gleu", "m2"]))
     ['m2', 'gleu', 'm2_2']
@@ -330,7 +330,7 @@ def unique_labels(names: Iterable[str]) -> Iterator[str]:
         yield f"{name}_{seen[name]}"
 
 
-def _as_data(table: Table, name: str) -> dict[str, Any]:
+def _table_to_json(table: Table, name: str) -> dict[str, Any]:
     data: dict[str, Any] = {"name": name}
     data |= {key: getattr(table, key) for key in ("title", "caption", "signature")}
     data["answer"] = table.answer and table.answer._asdict()
@@ -342,7 +342,7 @@ def _as_data(table: Table, name: str) -> dict[str, Any]:
 
 
 def _tsv(tables: Sequence[Table], safe: bool) -> str:
-    """One table, whatever there is: of several, the rows of each, its name in the first column."""
+    """Return all tables as one; of several, the first column holds the name of each row's table."""
 
     def clean(value: Cell) -> str:
         text = "" if is_empty(value) else escape_controls(str(value))
@@ -357,7 +357,7 @@ def _tsv(tables: Sequence[Table], safe: bool) -> str:
     rows: list[dict[str, Cell]] = []
     columns = dict.fromkeys(several)
     for name, table in zip(names, tables, strict=True):
-        head, lines = table.flat()
+        head, lines = table.to_plain_rows()
         own = list(unique_labels([*several, *head]))[len(several) :]
         columns |= dict.fromkeys(own)
         rows += ({"table": name, **dict(zip(own, line, strict=True))} for line in lines)
@@ -378,25 +378,25 @@ _BLOCK = re.compile(r"^[#>+=-]|(?<=^[0-9])[.)]|(?<=^[0-9]{2})[.)]")
 
 
 def markdown_line(text: str) -> str:
-    r"""A text as a paragraph of Markdown, with nothing that reads as markup.
+    r"""Return a text as a paragraph of Markdown, with all markup escaped.
 
     >>> print(markdown_line("# a*b"))
     \# a\*b
     """
-    return _BLOCK.sub(r"\\\g<0>", _clean(escape_controls(text)))
+    return _BLOCK.sub(r"\\\g<0>", _escape_markdown(escape_controls(text)))
 
 
-def _clean(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", text)
 
 
 def _markdown(table: Table, signature: SignatureForm) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(map(_clean, cells)) + " |"
+        return "| " + " | ".join(map(_escape_markdown, cells)) + " |"
 
     marks = ["---:" if right else "---" for right in table.numeric()]
     lines = [markdown_line(table.answer.sentence), ""] if table.answer else []
-    lines += [f"**{_clean(escape_controls(table.title))}**", ""] if table.title else []
+    lines += [f"**{_escape_markdown(escape_controls(table.title))}**", ""] if table.title else []
     lines += [line(table.heads()), "| " + " | ".join(marks) + " |"]
     lines += map(line, table.texts())
     for remark in (*table.remarks(), *table.signature_lines(signature)):
@@ -425,18 +425,18 @@ def table_of(result: Any, **options: Any) -> Table:
 
 
 def pandas_frame(table: Table) -> pandas.DataFrame:
-    """A table as pandas has it: what ``pandas.read_csv`` makes of the TSV."""
-    frame: pandas.DataFrame = import_extra("pandas", "pandas").DataFrame(_columns(table))
+    """Return a table as a pandas data frame, as ``pandas.read_csv`` makes it of the TSV."""
+    frame: pandas.DataFrame = import_extra("pandas", "pandas").DataFrame(_plain_columns(table))
     return frame
 
 
 def polars_frame(table: Table) -> polars.DataFrame:
-    """A table as polars has it; no value is null."""
+    """Return a table as a polars data frame; no value is null."""
     make = import_extra("polars", "polars").DataFrame
-    frame: polars.DataFrame = make(_columns(table), strict=False)
+    frame: polars.DataFrame = make(_plain_columns(table), strict=False)
     return frame
 
 
-def _columns(table: Table) -> dict[str, Sequence[Cell]]:
-    head, lines = table.flat()
+def _plain_columns(table: Table) -> dict[str, Sequence[Cell]]:
+    head, lines = table.to_plain_rows()
     return {name: [line[c] for line in lines] for c, name in enumerate(unique_labels(head))}

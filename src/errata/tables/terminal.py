@@ -19,14 +19,14 @@ Lines = list[list[list[str]]]
 
 
 def dim(text: str, colour: bool) -> str:
-    """Text that steps back, where there are colours."""
+    """Return dimmed text where there are colours."""
     return f"\x1b[2m{text}\x1b[0m" if colour else text
 
 
 def terminal_table(
     table: Table, signatures: Sequence[str] = (), *, colour: bool, width: int | None = None
 ) -> str:
-    """A table as lines of text; too wide a one loses columns, and says which."""
+    """Return a table as text; one that is too wide loses columns, and says which."""
     bold = (lambda text: f"\x1b[1m{text}\x1b[0m") if colour else (lambda text: text)
     lines: list[str] = []
     if table.answer is not None:
@@ -34,9 +34,9 @@ def terminal_table(
         lines += [*([sentence] if width is None else wrapped_text(sentence, width)), ""]
     if table.title:
         lines += [bold(line) for line in _wrap_remark(escape_controls(table.title), width)]
-    parts, left_out = _fitting(table, width)
+    parts, left_out = _fit_table(table, width)
     for k, part in enumerate(parts):
-        lines += ([""] if k else []) + _grid(part, bold)
+        lines += ([""] if k else []) + _table_lines(part, bold)
     remarks = table.remarks()
     if left_out:
         names = ", ".join(map(escape_controls, left_out))
@@ -49,7 +49,7 @@ def terminal_table(
 
 
 def _wrap_remark(text: str, width: int | None) -> list[str]:
-    """A remark in lines of the width; a blank is never lost, so that it can be copied."""
+    """Wrap a remark to the width; blanks are kept, so that it can be copied."""
     if width is None or display_width(text) <= width or text.startswith(SIGNATURE):
         return [text]
     first, *more = wrapped_text(text, width)
@@ -58,7 +58,7 @@ def _wrap_remark(text: str, width: int | None) -> list[str]:
 
 
 def wrapped_text(text: str, width: int, *, cut: bool = False) -> list[str]:
-    """A text in lines of so many places of a terminal; ``cut`` cuts words that are longer.
+    """Wrap a text to ``width`` terminal columns; ``cut`` also cuts longer words.
 
     >>> wrapped_text("日本語 is better", 9)
     ['日本語 is', 'better']
@@ -78,31 +78,31 @@ def wrapped_text(text: str, width: int, *, cut: bool = False) -> list[str]:
     return [line.rstrip() for line in lines if line.strip()] or [""]
 
 
-def _fitting(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
-    """The table within so many places, and what it lost for that.
+def _fit_table(table: Table, width: int | None) -> tuple[list[Table], list[str]]:
+    """Return the table in parts that fit the width, and the names of what was left out.
 
-    A long text goes on below; then half widths go; then a square of numbers is cut in parts, and
-    any other table loses its last columns.
+    Long texts are wrapped; then intervals go; then a matrix is split into parts, and any other
+    table loses its last columns.
     """
-    if width is None or _width(table) <= width:
+    if width is None or _table_width(table) <= width:
         return [table], []
-    table = _narrowed(table, width)
-    if _width(table) <= width:
+    table = _narrow_texts(table, width)
+    if _table_width(table) <= width:
         return [table], []
-    bare = replace(table, rows=tuple(tuple(map(_without_spread, row)) for row in table.rows))
+    bare = replace(table, rows=tuple(tuple(map(_without_interval, row)) for row in table.rows))
     lost = ["intervals"] if bare.rows != table.rows else []
-    if _width(bare) <= width:
+    if _table_width(bare) <= width:
         return [bare], lost
     if set(table.columns[1:]) <= {str(row[0]) for row in table.rows}:  # everything by everything
-        return _in_parts(bare, width), lost
+        return _split_matrix(bare, width), lost
     keep = list(range(len(table.columns)))
-    while len(keep) > 2 and _width(bare.select(keep)) > width:
+    while len(keep) > 2 and _table_width(bare.select_columns(keep)) > width:
         keep.pop()
-    return [_narrowed(bare.select(keep), width)], [*lost, *table.columns[len(keep) :]]
+    return [_narrow_texts(bare.select_columns(keep), width)], [*lost, *table.columns[len(keep) :]]
 
 
-def _narrowed(table: Table, width: int) -> Table:
-    """The table with its longest texts in lines, as far as that helps and leaves some words."""
+def _narrow_texts(table: Table, width: int) -> Table:
+    """Wrap the longest texts, if that makes the table fit."""
     heads = table.heads()
     texts = {
         c
@@ -110,36 +110,36 @@ def _narrowed(table: Table, width: int) -> Table:
         if any(isinstance(row[c], str) for row in table.rows) and name not in table.widths
     }
     found = table
-    while texts and (excess := _width(found) - width) > 0:
-        widths = _widths(heads, _wrapped(found))
+    while texts and (excess := _table_width(found) - width) > 0:
+        widths = _column_widths(heads, _wrap_cells(found))
         widest = max(texts, key=widths.__getitem__)
         least = max(FEWEST, display_width(heads[widest]))
         texts.remove(widest)
         if widths[widest] > least:
             room = max(least, widths[widest] - excess)
             found = replace(found, widths={**found.widths, table.columns[widest]: room})
-    return found if _width(found) <= width else table
+    return found if _table_width(found) <= width else table
 
 
-def _in_parts(table: Table, width: int) -> list[Table]:
-    """A wide square of numbers, some columns at a time."""
+def _split_matrix(table: Table, width: int) -> list[Table]:
+    """Split a matrix of numbers into tables of a few columns each."""
     parts: list[list[int]] = [[]]
     for c in range(1, len(table.columns)):
-        if parts[-1] and _width(table.select([0, *parts[-1], c])) > width:
+        if parts[-1] and _table_width(table.select_columns([0, *parts[-1], c])) > width:
             parts.append([])
         parts[-1].append(c)
-    return [table.select([0, *columns]) for columns in parts]
+    return [table.select_columns([0, *columns]) for columns in parts]
 
 
-def _without_spread(cell: Cell) -> Cell:
-    """The same without its half width, which its interval still has in every other form."""
+def _without_interval(cell: Cell) -> Cell:
+    """Return a cell without its interval, which all other forms still show."""
     if isinstance(cell, BestScore | Estimate):
         return cell._replace(low=float("nan"), high=float("nan"))
     return cell
 
 
-def _wrapped(table: Table) -> Lines:
-    """The lines that each row takes in a terminal, as cells."""
+def _wrap_cells(table: Table) -> Lines:
+    """Return the lines of cells that each row takes in a terminal."""
     most = [table.widths.get(name) for name in table.columns]
 
     def lines(text: str, width: int | None) -> list[str]:
@@ -153,21 +153,21 @@ def _wrapped(table: Table) -> Lines:
     ]
 
 
-def _widths(heads: Sequence[str], rows: Lines) -> list[int]:
+def _column_widths(heads: Sequence[str], rows: Lines) -> list[int]:
     return [
         max([display_width(name), *(display_width(cells[c]) for row in rows for cells in row)])
         for c, name in enumerate(heads)
     ]
 
 
-def _width(table: Table) -> int:
-    widths = _widths(table.heads(), _wrapped(table))
+def _table_width(table: Table) -> int:
+    widths = _column_widths(table.heads(), _wrap_cells(table))
     return sum(widths) + GAP * (len(widths) - 1)
 
 
-def _grid(table: Table, bold: Callable[[str], str]) -> list[str]:
-    rows, heads = _wrapped(table), table.heads()
-    widths, right = _widths(heads, rows), table.numeric()
+def _table_lines(table: Table, bold: Callable[[str], str]) -> list[str]:
+    rows, heads = _wrap_cells(table), table.heads()
+    widths, right = _column_widths(heads, rows), table.numeric()
 
     def line(cells: Sequence[str]) -> str:
         padded = []

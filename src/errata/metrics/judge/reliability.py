@@ -19,7 +19,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.metrics.base import Metric
 from errata.metrics.judge.client import Answer, Forecast, Question, is_injection
 from errata.tables.cells import Cell
-from errata.tables.table import Table, joined_signatures, signed
+from errata.tables.table import Table, joined_signatures, make_signature
 
 SOME_UNREAD, MUCH_UNREAD = 0.01, 0.20
 SAME = 0.5  # two scores of one output that are nearer than this are the same
@@ -481,7 +481,7 @@ def _position_table(sessions: Sequence[Session], signature: str) -> Table:
 
 def cost_table(costs: Sequence[tuple[Metric, Forecast]]) -> Table:
     """What asking would cost, judge by judge."""
-    signature = joined_signatures(signed(repr(judge)) for judge, _ in costs)
+    signature = joined_signatures(make_signature(repr(judge)) for judge, _ in costs)
     return Table(
         ("judge", "requests", "kept", "tokens in", "tokens out"),
         tuple((judge.label, *cost) for judge, cost in costs),

@@ -18,7 +18,7 @@ from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import ReportResults
 from errata.scoring.results import corpus_facts
 from errata.scoring.tables import type_table
-from errata.tables.table import Table, signed
+from errata.tables.table import Table, make_signature
 
 KINDS_DRAWN = 18  # rows of the chart; the tables have all
 FEWEST_EDITS = 20  # of a kind, to advise on it
@@ -62,7 +62,7 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
             each,
             metric.headline,
             notes=described.notes,
-            signature=signed(
+            signature=make_signature(
                 repr(metric),
                 *described.context,
                 *corpus_facts(corpus),
@@ -195,7 +195,7 @@ def references_section(results: ReportResults) -> Section | None:
         )
         return None
     found = study_references(corpus, lowercase=True, worst=5)
-    signature = signed("ster(lowercase=True)", *corpus_facts(corpus))
+    signature = make_signature("ster(lowercase=True)", *corpus_facts(corpus))
     pieces = SectionBuilder("references")
     for k, table in enumerate(study_tables(found, signature=signature)):
         pieces.table(table, folded=k > 1)

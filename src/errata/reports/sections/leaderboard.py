@@ -64,7 +64,7 @@ def _clusters(label: str, ranking: Ranking) -> Table:
     keep = [table.columns.index(name) for name in ("cluster", "range", "system")]
     keep += [table.columns.index(ranking.scores.headline), table.columns.index("mean rank")]
     return replace(
-        table.select(keep),
+        table.select_columns(keep),
         title=f"{label}: clusters at the {ranking.confidence * 100:g} % level",
         name=f"{label}_clusters",
         formats={ranking.scores.headline: score_format(ranking.scores, ranking.scores.headline, 2)}
