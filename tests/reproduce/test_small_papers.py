@@ -172,8 +172,8 @@ def test_references_that_are_nowhere_are_refused(material: ExperimentData) -> No
 
 
 def test_what_was_left_out_was_counted_from_one(material: ExperimentData) -> None:
-    assert material.merged() == {2, 3, 417}
-    assert material.merged("as written") == {2, 3, 47}
+    assert material.left_out_sentences() == {2, 3, 417}
+    assert material.left_out_sentences("as written") == {2, 3, 47}
 
 
 def _write() -> None:

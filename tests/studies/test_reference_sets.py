@@ -268,7 +268,9 @@ def test_sakaguchi_table6(data_sets: Path, tmp_path: Path, monkeypatch: pytest.M
     material, recipes = ExperimentData(), load_experiment("sakaguchi16").recipes
     printed = human_scores(material, "trueskill", "printed")
     (tmp_path / "people.tsv").write_text("".join(f"{name}\t{value}\n" for name, value in printed))
-    (tmp_path / "out.txt").write_text("".join(f"{i + 1}\n" for i in sorted(material.merged())))
+    (tmp_path / "out.txt").write_text(
+        "".join(f"{i + 1}\n" for i in sorted(material.left_out_sentences()))
+    )
     sets = {
         "NUCLE": "annotator:all",
         "E-fluency": "data:sakaguchi16-expert-fluency",
@@ -281,7 +283,7 @@ def test_sakaguchi_table6(data_sets: Path, tmp_path: Path, monkeypatch: pytest.M
         *("--skip-sentences", tmp_path / "out.txt"),
         cwd=None,
     )["set_correlations"]["rows"]
-    cells = material.printed("sakaguchi16", "table6")
+    cells = material.printed_cells("sakaguchi16", "table6")
     # On rewrites, M2 is of edits that we align.
     ours = {("E-fluency", "ρ"): ".791", ("E-fluency", "r"): ".654"}
     ours |= {("N-minimal", "ρ"): ".808", ("N-minimal", "r"): ".640"}

@@ -158,7 +158,7 @@ def draw_panels(panels: plots.Panels[Any]) -> Figure:
     """Draw shapes as the panels of one figure, in rows that fit a page.
 
     >>> from errata.plots import Matrix, Panels
-    >>> figure = draw(Panels([Matrix(("a", "b"), np.eye(2), "r")], width=3, height=2))
+    >>> figure = draw_panels(Panels([Matrix(("a", "b"), np.eye(2), "r")], width=3, height=2))
     >>> [axes.get_title() for axes in figure.axes]
     ['r']
     """

@@ -40,7 +40,7 @@ class UnknownName(ErrataError):
     """A name in an experiment file that stands for nothing."""
 
 
-def place(name: str, names: Iterable[str]) -> int:
+def index_of(name: str, names: Iterable[str]) -> int:
     """The position of a name among those known."""
     known = list(names)
     if name not in known:
@@ -48,8 +48,8 @@ def place(name: str, names: Iterable[str]) -> int:
     return known.index(name)
 
 
-def select(name: str, choices: Mapping[str, T]) -> T:
-    place(name, choices)
+def look_up(name: str, choices: Mapping[str, T]) -> T:
+    index_of(name, choices)
     return choices[name]
 
 
@@ -88,7 +88,7 @@ EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 Make = TypeVar("Make", bound=Callable[..., Any])
 
 
-def kept(make: Make) -> Make:
+def cached_in_data(make: Make) -> Make:
     """Make what a function returns once for its arguments, and keep it in the data it gets first.
 
     Warnings are heard where an argument names files of one's own: the oddities of public data are
@@ -103,7 +103,7 @@ def kept(make: Make) -> Make:
         given = tuple(call.arguments.values())[1:]
         own = tuple(data.files.get(name) for name in given if isinstance(name, str))
         key = (make.__qualname__, given, own)
-        return data.keep(key, lambda: make(data, *args, **options), known=not any(own))
+        return data.get_or_make(key, lambda: make(data, *args, **options), known=not any(own))
 
     return keep  # type: ignore[return-value]
 
@@ -124,7 +124,7 @@ class ExperimentData:
         self.files: Mapping[str, OwnFiles] = {}
         self._kept: dict[Hashable, Any] = {}
 
-    def keep(self, key: Hashable, make: Callable[[], T], *, known: bool = True) -> T:
+    def get_or_make(self, key: Hashable, make: Callable[[], T], *, known: bool = True) -> T:
         """What ``make`` gives, made once; of data that are not ``known`` warnings are heard."""
         if key not in self._kept:
             self.tick()
@@ -143,10 +143,10 @@ class ExperimentData:
         kept: T = found
         return kept
 
-    def recipe(self, metric: str) -> Mapping[str, Any]:
-        return select(metric, self.recipes)
+    def metric_recipe(self, metric: str) -> Mapping[str, Any]:
+        return look_up(metric, self.recipes)
 
-    def described(self, metric: str, *sets: str) -> tuple[Hashable, ...]:
+    def recipe_key(self, metric: str, *sets: str) -> tuple[Hashable, ...]:
         """What a metric and sets are called in this experiment, and what they stand for there."""
         recipe = self.recipes.get(metric, {})
         names = (str(recipe.get("references", "")), str(recipe.get("outputs", "")), *sets)
@@ -155,10 +155,10 @@ class ExperimentData:
 
     # Software
 
-    def version(self, software: str, arguments: Mapping[str, Any]) -> str:
+    def software_version(self, software: str, arguments: Mapping[str, Any]) -> str:
         """What a figure depends on beside our own code: an extractor or a language model."""
         if software == "extractor":
-            return self.keep("extractor", lambda: extractor_version(self.extractor))
+            return self.get_or_make("extractor", lambda: extractor_version(self.extractor))
         if software == "model":
             return self.language_model(arguments.get("model", "")).revision
         return ""
@@ -168,28 +168,28 @@ class ExperimentData:
         chosen = name or self.model
         if chosen == "gpt2" and not is_available(chosen):
             raise NotRun("the weights of GPT-2 are not on this machine")
-        return self.keep(("model", chosen), lambda: open_model(chosen))
+        return self.get_or_make(("model", chosen), lambda: open_model(chosen))
 
     # Texts
 
-    @kept
+    @cached_in_data
     def systems(self) -> list[Hypotheses]:
         """The outputs of the 12 CoNLL-2014 systems and INPUT."""
         return load_conll14_systems(check=False)
 
-    @kept
+    @cached_in_data
     def outputs_of(self, name: str) -> list[Hypotheses]:
         """The outputs that belong to a corpus: one's own, or a collection's."""
         if name in self.files:
             return read_systems(self.files[name].outputs, corpus=self.corpus(name))
         return read_outputs_of(name)
 
-    @kept
+    @cached_in_data
     def gold(self) -> Corpus:
         """The CoNLL-2014 test set with gold edits."""
         return load_conll14()
 
-    def merged(self, typo: str = "corrected") -> set[int]:
+    def left_out_sentences(self, typo: str = "corrected") -> set[int]:
         """The sentences (from 0) that Sakaguchi et al. left out, counted from 1 in merged_ids.
 
         ``typo="corrected"`` reads the 48 among them as the 418 it stands for.
@@ -199,14 +199,14 @@ class ExperimentData:
 
     def kept_sentences(self, typo: str = "corrected") -> list[int]:
         """The sentences that Sakaguchi et al. kept."""
-        out = self.merged(typo)
+        out = self.left_out_sentences(typo)
         return [i for i in range(len(self.gold())) if i not in out]
 
-    @kept
-    def text(self, name: str) -> Sequence[str]:
+    @cached_in_data
+    def sentences(self, name: str) -> Sequence[str]:
         """All 1,312 sentences of a text: ``source``, an output, or a reference."""
         if name in ("NUCLE-A", "NUCLE-B"):
-            return self._nucle()[name == "NUCLE-B"]
+            return self._nucle_texts()[name == "NUCLE-B"]
         if name in ("released-A", "released-B"):
             references = self.corpus("conll14-texts").references
             return [refs[name == "released-B"].corrected("") for refs in references]
@@ -216,11 +216,11 @@ class ExperimentData:
             if system.system == name:
                 return system.sentences
         if name in REFERENCE_SETS["BN15"]:
-            return self._ten()[REFERENCE_SETS["BN15"].index(name)]
+            return self._ten_annotator_texts()[REFERENCE_SETS["BN15"].index(name)]
         return read_text(fetch_file("sakaguchi16", name))
 
-    @kept
-    def _nucle(self) -> tuple[list[str], list[str]]:
+    @cached_in_data
+    def _nucle_texts(self) -> tuple[list[str], list[str]]:
         """Both annotators' texts; where one has no line, the text of the other."""
         gold = self.gold()
         found = [
@@ -232,8 +232,8 @@ class ExperimentData:
         )
         return first, second
 
-    @kept
-    def _ten(self) -> list[list[str]]:
+    @cached_in_data
+    def _ten_annotator_texts(self) -> list[list[str]]:
         """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
         ten = self.ten_annotators()
         return [
@@ -244,12 +244,12 @@ class ExperimentData:
             for k in range(10)
         ]
 
-    @kept
+    @cached_in_data
     def ten_annotators(self) -> Corpus:
         """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
         return read_m2(fetch_file("bn15", "BN_corrected.m2"))
 
-    @kept
+    @cached_in_data
     def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
         from errata.metrics.imeasure.references import treebank_tokens
@@ -262,11 +262,11 @@ class ExperimentData:
         numbers = sorted(found)
         six = [[found[number][k] for number in numbers] for k in range(6)]
         fluent = (*REFERENCE_SETS["E-fluency"], *REFERENCE_SETS["N-fluency"])
-        return numbers, [*six, *([self.text(name)[i] for i in numbers] for name in fluent)]
+        return numbers, [*six, *([self.sentences(name)[i] for i in numbers] for name in fluent)]
 
     # Metrics
 
-    @kept
+    @cached_in_data
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
         """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
 
@@ -299,7 +299,7 @@ class ExperimentData:
         names = [text for part in name.split("+") for text in REFERENCE_SETS.get(part, (part,))]
         return Corpus.from_texts(
             [gold.sources[i] for i in kept],
-            [[text[i] for i in kept] for text in map(self.text, names)],
+            [[text[i] for i in kept] for text in map(self.sentences, names)],
             name=name,
         )
 
@@ -311,7 +311,7 @@ class ExperimentData:
         sets = [
             self.corpus(f"{name}-edits") for name in ("BN15", "NUCLE", "E-fluency", "E-minimal")
         ]
-        texts = [self.text(t) for n in ("N-fluency", "N-minimal") for t in REFERENCE_SETS[n]]
+        texts = [self.sentences(t) for n in ("N-fluency", "N-minimal") for t in REFERENCE_SETS[n]]
         references = []
         for row, i in enumerate(kept):
             source = sets[0].sources[row]
@@ -323,7 +323,7 @@ class ExperimentData:
 
     # Scores
 
-    @kept
+    @cached_in_data
     def scores(
         self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
     ) -> Scores:
@@ -342,14 +342,14 @@ class ExperimentData:
         # The published numbers are of these outputs as they are, NTHU's shifted lines and all.
         return evaluate(metric, data, systems, resamples=0, guard=False)
 
-    def scores_by(self, metric: str) -> Scores:
+    def scores_by_recipe(self, metric: str) -> Scores:
         """Systems scored as this experiment's recipe says."""
-        recipe = self.recipe(metric)
+        recipe = self.metric_recipe(metric)
         outputs = recipe.get("outputs", "")
         return self.scores(recipe["metric"], recipe["references"], outputs=outputs)
 
-    @kept
-    def released(self, metric: str) -> Scores:
+    @cached_in_data
+    def released_scores(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
         systems, sentences = (
             fetch_file("gecmetrics-scores", f"{level}_scores_metrics/{metric}.txt.gz")
@@ -359,7 +359,7 @@ class ExperimentData:
 
     # People
 
-    @kept
+    @cached_in_data
     def judgments(self, name: str) -> list[Judgment]:
         """Rankings by name: one's own, a data set, main, ctrl (as labelled), ctrl-text, experts."""
         if name in self.files:
@@ -391,25 +391,25 @@ class ExperimentData:
             return list(read_judgment_files(files, base=collection(name).base))
         raise UnknownName(f"there are no judgments {name!r}")
 
-    @kept
-    def comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
+    @cached_in_data
+    def pairwise_comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` takes the file of Chollampatt & Ng."""
         if judgments == "released":
-            file = select(members, {"all": "expanded", "sample": "unexpanded"})
+            file = look_up(members, {"all": "expanded", "sample": "unexpanded"})
             folder = "sentence_pairwiseranks_humans"
             return compare(
                 read_judgments(fetch_file("gecmetrics-scores", f"{folder}/{file}.csv.gz"))
             )
         return compare(self.judgments(judgments), members=members)
 
-    @kept
-    def ranked(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
+    @cached_in_data
+    def scores_by_ranker(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
         """Systems scored from judgments, resampled by pairs as published."""
-        pairs = self.comparisons(judgments)
+        pairs = self.pairwise_comparisons(judgments)
         return rank(parse_ranker(ranker), pairs, unit="pairs", resamples=resamples)
 
-    @kept
-    def printed(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
+    @cached_in_data
+    def printed_cells(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
         """The printed cells of another experiment's table."""
         for found in load_experiment(experiment).tables:
             if found.name == table:
@@ -418,6 +418,6 @@ class ExperimentData:
 
     def printed_scores(self, experiment: str, table: str) -> Scores:
         """A printed column of scores, one row a system."""
-        cells = {key[0]: text for key, text in self.printed(experiment, table).items()}
+        cells = {key[0]: text for key, text in self.printed_cells(experiment, table).items()}
         values = np.array([float(text or "nan") for text in cells.values()])
         return Scores(f"{experiment} {table}", tuple(cells), values)

@@ -61,7 +61,7 @@ class Evidence:
 
     def __post_init__(self) -> None:
         for text in (self.printed, self.found):
-            _check_digits(text, self.what)
+            _check_digit_count(text, self.what)
 
 
 @dataclass(frozen=True)
@@ -269,19 +269,19 @@ def parse_experiment(text: str, where: str) -> Experiment:
     for name, recipe in file.recipes.items():
         reader.decode(_Recipe, recipe, "recipes", name)
     own = {
-        name: _own_files(reader.decode(OwnFiles, entry, "files", name, name=name), where)
+        name: _resolve_paths(reader.decode(OwnFiles, entry, "files", name, name=name), where)
         for name, entry in file.files.items()
     }
     reasons: list[Claim] = []
     tables = []
     for k, entry in enumerate(file.table):
         try:
-            tables.append(_table(entry, reasons))
+            tables.append(_parse_table(entry, reasons))
         except InputError as error:
             raise reader.error(error.problem, "table", k, remedy=error.remedy or "") from None
     findings = (*file.finding, *reasons)
     try:
-        _check_findings(tables, [claim.name for claim in findings])
+        _check_finding_names(tables, [claim.name for claim in findings])
     except InputError as error:
         raise InputError(error.problem, path=where, remedy=error.remedy) from None
     same = ("name", "title", "citation", "data", "recipes", "group", "published")
@@ -289,20 +289,20 @@ def parse_experiment(text: str, where: str) -> Experiment:
     return Experiment(**known, tables=tuple(tables), findings=findings, files=own)
 
 
-def _own_files(given: OwnFiles, where: str) -> OwnFiles:
+def _resolve_paths(given: OwnFiles, where: str) -> OwnFiles:
     """Return the files with paths below the folder of the experiment."""
     folder = Path(where).parent
 
-    def below(paths: Any) -> Any:
+    def below_folder(paths: Any) -> Any:
         if isinstance(paths, str):
             return paths and str(folder / paths)
-        return tuple(map(below, paths))
+        return tuple(map(below_folder, paths))
 
     roles = ("gold", "source", "references", "outputs", "judgments")
-    return replace(given, **{role: below(getattr(given, role)) for role in roles})
+    return replace(given, **{role: below_folder(getattr(given, role)) for role in roles})
 
 
-def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
+def _check_finding_names(tables: Sequence[PublishedTable], findings: Sequence[str]) -> None:
     """Refuse a reason that names an unknown finding, and two findings of one name."""
     if len({*findings}) < len(findings):
         twice = next(name for name in findings if findings.count(name) > 1)
@@ -317,7 +317,7 @@ def _check_findings(tables: Sequence[PublishedTable], findings: Sequence[str]) -
                 raise InputError(f"table {table.name}: there is no finding {name!r}", remedy=remedy)
 
 
-def _check_digits(text: str, what: str) -> None:
+def _check_digit_count(text: str, what: str) -> None:
     """Refuse a number that nobody prints; other texts pass."""
     try:
         number = Decimal(text)
@@ -328,13 +328,13 @@ def _check_digits(text: str, what: str) -> None:
         raise InputError(problem, remedy=f"give a number of at most {MOST_DIGITS} digits")
 
 
-def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
+def _parse_table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
     ways = tuple(
         replace(
             way,
             arguments={**entry.arguments, **way.arguments},
             reason=" ".join(way.reason.split()),
-            finding=_finding_of(way, entry.name, f"How far {entry.name} may be off", reasons),
+            finding=_name_finding(way, entry.name, f"How far {entry.name} may be off", reasons),
             evidence=(),
         )
         for way in entry.way
@@ -343,7 +343,7 @@ def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
     cells = {key: None if text == UNPRINTED else text for key, text in printed.items()}
     if len({way.origin for way in ways}) < max(1, len(ways)):
         raise InputError("a table needs ways of different origins")
-    known, pinned = _known_cells(entry, ways, cells, reasons)
+    known, pinned = _parse_known_cells(entry, ways, cells, reasons)
     same = ("name", "title", "origin", "measure", "by", "rounding", "repeats")
     return PublishedTable(
         **{key: getattr(entry, key) for key in same},
@@ -354,7 +354,7 @@ def _table(entry: _TableEntry, reasons: list[Claim]) -> PublishedTable:
     )
 
 
-def _known_cells(
+def _parse_known_cells(
     table: _TableEntry,
     ways: Sequence[Method],
     cells: Mapping[Key, str | None],
@@ -372,7 +372,7 @@ def _known_cells(
             verb = "need" if software[origin] else "have"
             remedy = "a version belongs to a way that names its software, and only there"
             raise InputError(f"known cells of {origin!r} {verb} a version", remedy=remedy)
-        finding = _finding_of(entry, table.name, f"Why {table.name} differs", reasons)
+        finding = _name_finding(entry, table.name, f"Why {table.name} differs", reasons)
         mine = pinned.setdefault((origin, version), {}) if version else known[origin]
         for key, text in _parse_matrix(entry.matrix, table.by).items():
             if key not in cells:
@@ -381,7 +381,7 @@ def _known_cells(
     return known, pinned
 
 
-def _finding_of(entry: Method | _KnownEntry, table: str, title: str, reasons: list[Claim]) -> str:
+def _name_finding(entry: Method | _KnownEntry, table: str, title: str, reasons: list[Claim]) -> str:
     """Return the name of the finding behind a reason; its own evidence becomes a finding."""
     if not entry.evidence:
         return entry.finding
@@ -414,6 +414,6 @@ def _parse_matrix(text: str, by: tuple[str, ...]) -> dict[Key, str]:
             if key in cells:
                 raise InputError(f"the cell {'/'.join(key)} is given twice")
             if cell != "-":
-                _check_digits(cell, "/".join(key))
+                _check_digit_count(cell, "/".join(key))
                 cells[key] = cell
     return cells

@@ -25,13 +25,13 @@ from errata.reproduce.data import (
     EDITED_SETS,
     NotRun,
     best_first,
-    kept,
+    cached_in_data,
+    index_of,
+    look_up,
     name_at_position,
-    place,
-    select,
 )
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.run import measure
+from errata.reproduce.run import register_measure
 from errata.scoring.evaluate import evaluate
 
 # Sakaguchi et al. name reference sets and metrics otherwise in their file of scores.
@@ -47,12 +47,12 @@ def human_scores(data: Data, human: str, people: str) -> Scores:
     """
     if people == "released":
         file = fetch_file("gecmetrics-scores", f"system_scores_humans/{human}.txt.gz")
-        return data.keep(("people", human), lambda: read_published_scores(file))
+        return data.get_or_make(("people", human), lambda: read_published_scores(file))
     if people == "printed":
-        table = select(human, {"expected_wins": "table3b", "trueskill": "table3c"})
+        table = look_up(human, {"expected_wins": "table3b", "trueskill": "table3c"})
         return data.printed_scores("grundkiewicz15", table)
-    ranker = select(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
-    return data.ranked("grundkiewicz15", ranker)
+    ranker = look_up(human, {"expected_wins": "expected_wins", "trueskill": "trueskill_meanfield"})
+    return data.scores_by_ranker("grundkiewicz15", ranker)
 
 
 def metric_scores(
@@ -60,21 +60,21 @@ def metric_scores(
 ) -> Scores:
     """Scores of a metric by its recipe, as they were printed, or as they were released."""
     if scores == "released":
-        return data.released(metric)
-    recipe = data.recipe(metric)
+        return data.released_scores(metric)
+    recipe = data.metric_recipe(metric)
     corpus = recipe.get("references", "") or references
     if recipe.get("edits") and f"{corpus}-edits" in EDITED_SETS:
         corpus += "-edits"
     found = data.scores(recipe["metric"], corpus, typo, recipe.get("outputs", ""))
     times, digits = recipe.get("times", 1), recipe.get("digits")
 
-    def printed(values: Any) -> Any:
+    def as_printed(values: Any) -> Any:
         return values * times if digits is None else np.round(values * times, digits)
 
     return replace(
         found,
-        values=printed(found.values),
-        sentences=None if found.sentences is None else printed(found.sentences),
+        values=as_printed(found.values),
+        sentences=None if found.sentences is None else as_printed(found.sentences),
     )
 
 
@@ -86,8 +86,8 @@ def correlate_systems(one: Scores, other: Scores, kind: Correlation, without: st
     return float(correlate(kind, a.values, b.values))
 
 
-@measure
-def correlation(
+@register_measure("correlation")
+def correlate_with_people(
     data: Data,
     metric: str,
     human: str,
@@ -101,7 +101,7 @@ def correlation(
     return correlate_systems(people_scores, metric_scores(data, metric, scores), kind, without)
 
 
-@measure
+@register_measure("williams_p")
 def williams_p(
     data: Data, better: str, worse: str, human: str, kind: Correlation, people: str, scores: str
 ) -> float:
@@ -114,21 +114,21 @@ def williams_p(
     return williams_test(h.values, a, b, kind=kind).p
 
 
-@measure
-def tau(
+@register_measure("tau")
+def sentence_tau(
     data: Data, metric: str, members: Members, convention: str, judgments: str, scores: str
 ) -> float:
     """Agreement with people at sentence level under a convention of the field."""
-    table = data.keep(
-        ("confusion", *data.described(metric, judgments), members, scores),
+    table = data.get_or_make(
+        ("confusion", *data.recipe_key(metric, judgments), members, scores),
         lambda: confusion(
-            data.comparisons(judgments, members), metric_scores(data, metric, scores)
+            data.pairwise_comparisons(judgments, members), metric_scores(data, metric, scores)
         ),
     )
-    return float(select(convention, CONVENTIONS)(table))
+    return float(look_up(convention, CONVENTIONS)(table))
 
 
-@measure
+@register_measure("example_score")
 def example_score(
     data: Data,
     metric: str,
@@ -141,49 +141,51 @@ def example_score(
 
     At the ``level`` of the sentence, metrics that need it smooth.
     """
-    case = select(example, examples)
+    case = look_up(example, examples)
     corpus = Corpus(
         (case["source"],),
         (tuple(Reference(k, (Edit(*edit),)) for k, edit in enumerate(case["edits"])),),
     )
     output = Hypotheses("A", (name_at_position(hypothesis, case["hypotheses"]),))
-    recipe = data.recipe(metric)
+    recipe = data.metric_recipe(metric)
     found = evaluate(parse(recipe["metric"]), corpus, [output], resamples=0)
     assert found.sentences is not None
-    value = float(select(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
+    value = float(look_up(level, {"corpus": found["A"], "sentence": found.sentences[0, 0]}))
     return value * float(recipe.get("times", 1))
 
 
-@measure
+@register_measure("system_score")
 def system_score(data: Data, metric: str, system: str, part: str = "score") -> float:
     """The score of a system, or one of its parts (P, R)."""
-    recipe, found = data.recipe(metric), data.scores_by(metric)
-    values = found.values if part == "score" else select(part, found.parts)
-    value = float(values[place(system, found.systems)]) * float(recipe.get("times", 1))
+    recipe, found = data.metric_recipe(metric), data.scores_by_recipe(metric)
+    values = found.values if part == "score" else look_up(part, found.parts)
+    value = float(values[index_of(system, found.systems)]) * float(recipe.get("times", 1))
     return round(value, recipe["digits"]) if "digits" in recipe else value
 
 
 def system_at(data: Data, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
-    names = best_first(data.scores_by(metric))
+    names = best_first(data.scores_by_recipe(metric))
     return name_at_position(position, [name for name in names if name != without])
 
 
-@measure
-def agreement(data: Data, metric: str, judgments: str, kind: Correlation, ranker: str) -> float:
+@register_measure("agreement")
+def correlate_with_judgments(
+    data: Data, metric: str, judgments: str, kind: Correlation, ranker: str
+) -> float:
     """A metric's scores of systems against those that a ranker makes of judgments of them."""
-    human = data.ranked(judgments, ranker)
+    human = data.scores_by_ranker(judgments, ranker)
     return correlate_systems(human, metric_scores(data, metric, "computed"), kind)
 
 
-@measure
-def place_of(data: Data, metric: str, system: str) -> int:
+@register_measure("place_of")
+def rank_of_system(data: Data, metric: str, system: str) -> int:
     """The place (from 1) of a system in a metric's ranking."""
-    found = data.scores_by(metric)
-    return place(system, [found.systems[i] for i in found.order]) + 1
+    found = data.scores_by_recipe(metric)
+    return index_of(system, [found.systems[i] for i in found.order]) + 1
 
 
-@measure
+@register_measure("printed_rank_correlation")
 def printed_rank_correlation(
     data: Data,
     metric: str,
@@ -200,9 +202,9 @@ def printed_rank_correlation(
     if kind != "spearman":
         raise NotRun("printed rankings have no scores, and so no Pearson's r")
     columns: dict[str, list[str]] = {}
-    for key, text in data.printed(experiment, table).items():
+    for key, text in data.printed_cells(experiment, table).items():
         columns.setdefault(key[1], []).append(text or "")
-    people, ranked = select(human, columns), select(metric, columns)
+    people, ranked = look_up(human, columns), look_up(metric, columns)
     if move:
         system, place = move.split("/")
         ranked = [name for name in ranked if name != system]
@@ -212,15 +214,15 @@ def printed_rank_correlation(
     )
 
 
-@measure
-def same_places(data: Data, metric: str, without: str, column: str = "") -> int:
+@register_measure("same_places")
+def count_equal_printed_ranks(data: Data, metric: str, without: str, column: str = "") -> int:
     """How many systems stand where the printed ranking has them, one system left out of both.
 
     ``column`` is the printed ranking where it is not called like the metric.
     """
     printed = [
         text
-        for (_, name), text in data.printed("napoles15", "table2").items()
+        for (_, name), text in data.printed_cells("napoles15", "table2").items()
         if name == (column or metric) and text != without
     ]
     return sum(
@@ -229,23 +231,27 @@ def same_places(data: Data, metric: str, without: str, column: str = "") -> int:
     )
 
 
-@measure
-def released_places(data: Data, file: str, experiment: str, table: str, column: str) -> int:
+@register_measure("released_places")
+def count_equal_released_ranks(
+    data: Data, file: str, experiment: str, table: str, column: str
+) -> int:
     """How many systems have the same place in a printed ranking and in released scores."""
-    printed = [t for (_, name), t in data.printed(experiment, table).items() if name == column]
-    released = best_first(grundkiewicz_scores(data, file))
+    printed = [
+        t for (_, name), t in data.printed_cells(experiment, table).items() if name == column
+    ]
+    released = best_first(read_grundkiewicz_scores(data, file))
     return sum(a == b for a, b in zip(printed, released, strict=True))
 
 
-@measure
+@register_measure("printed_cell")
 def printed_cell(data: Data, experiment: str, table: str, cell: str) -> float:
     """A figure as another table prints it."""
-    cells = {"/".join(key): text for key, text in data.printed(experiment, table).items()}
-    return float(select(cell, cells) or "nan")
+    cells = {"/".join(key): text for key, text in data.printed_cells(experiment, table).items()}
+    return float(look_up(cell, cells) or "nan")
 
 
-@kept
-def _sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
+@cached_in_data
+def _read_sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     table: dict[tuple[str, str], dict[str, float]] = {}
     for line in read_lines(fetch_file("sakaguchi16", "metric_scores"))[0]:
         name, refs, system, value = line.split("\t")
@@ -253,15 +259,15 @@ def _sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     return table
 
 
-def _sakaguchi_released(data: Data, metric: str, references: str) -> Scores:
-    key = (select(metric, METRIC_NAMES), SET_NAMES.get(references, references))
-    table = _sakaguchi_scores(data)
-    found = select("/".join(key), {"/".join(known): scores for known, scores in table.items()})
+def _select_sakaguchi_scores(data: Data, metric: str, references: str) -> Scores:
+    key = (look_up(metric, METRIC_NAMES), SET_NAMES.get(references, references))
+    table = _read_sakaguchi_scores(data)
+    found = look_up("/".join(key), {"/".join(known): scores for known, scores in table.items()})
     return Scores(metric, tuple(found), np.array(list(found.values())))
 
 
-@measure
-def reference_correlation(
+@register_measure("reference_correlation")
+def correlate_reference_set(
     data: Data, metric: str, references: str, kind: Correlation, scores: str
 ) -> float:
     """Sakaguchi et al., Table 6: a metric with one reference set against people.
@@ -269,33 +275,33 @@ def reference_correlation(
     People are the printed TrueSkill scores of Grundkiewicz et al. (2015, Table 3c).
     """
     if scores == "released":
-        found = _sakaguchi_released(data, metric, references)
+        found = _select_sakaguchi_scores(data, metric, references)
     else:
         found = metric_scores(data, metric, scores, references=references)
     return correlate_systems(human_scores(data, "trueskill", "printed"), found, kind)
 
 
-@measure
-def reference_ranking(data: Data, metric: str, references: str, position: str) -> str:
+@register_measure("reference_ranking")
+def system_at_with_references(data: Data, metric: str, references: str, position: str) -> str:
     """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
     found = metric_scores(data, metric, "computed", references=references)
     return name_at_position(position, best_first(found))
 
 
-@measure
-def score_distance(data: Data, metric: str, references: str, typo: str) -> float:
+@register_measure("score_distance")
+def largest_score_difference(data: Data, metric: str, references: str, typo: str) -> float:
     """The largest difference between our scores and the released ones over the systems."""
     ours = metric_scores(data, metric, "computed", references=references, typo=typo)
-    theirs, mine = match_systems(_sakaguchi_released(data, metric, references), ours)
+    theirs, mine = match_systems(_select_sakaguchi_scores(data, metric, references), ours)
     return float(np.abs(theirs.values - mine.values).max())
 
 
-def _over_systems(values: Floats, what: str) -> float:
-    place(what, ("mean", "max", "min"))
+def _aggregate_systems(values: Floats, what: str) -> float:
+    index_of(what, ("mean", "max", "min"))
     return float(getattr(values, what)())
 
 
-@measure
+@register_measure("score_with_references")
 def score_with_references(
     data: Data, number: str, what: str, metric: str, texts: Sequence[str]
 ) -> float:
@@ -310,17 +316,17 @@ def score_with_references(
         ]
         return np.mean([scores.without("INPUT").values for scores in each], axis=0)
 
-    values = data.keep(("curve", number, metric, tuple(texts)), compute)
-    return _over_systems(values, what)
+    values = data.get_or_make(("curve", number, metric, tuple(texts)), compute)
+    return _aggregate_systems(values, what)
 
 
-@measure
+@register_measure("score_with_rewrites")
 def score_with_rewrites(data: Data, number: str, what: str, metric: str) -> float:
     """The same with the ten fluency rewrites that 20 sentences have."""
 
     def compute() -> Any:
         numbers, texts = data.ten_rewrites()
-        sources = [data.text("source")[i] for i in numbers]
+        sources = [data.sentences("source")[i] for i in numbers]
         systems = [
             Hypotheses(s.system, tuple(s.sentences[i] for i in numbers))
             for s in data.systems()
@@ -332,11 +338,11 @@ def score_with_rewrites(data: Data, number: str, what: str, metric: str) -> floa
             each.append(evaluate(metric, corpus, systems, resamples=0, guard=False).values)
         return np.mean(each, axis=0)
 
-    values = data.keep(("ten", number, metric), compute)
-    return _over_systems(values, what)
+    values = data.get_or_make(("ten", number, metric), compute)
+    return _aggregate_systems(values, what)
 
 
-@measure
+@register_measure("grundkiewicz_correlation")
 def grundkiewicz_correlation(
     data: Data, metric: str, kind: Correlation, people: str, scores: str
 ) -> float:
@@ -347,7 +353,7 @@ def grundkiewicz_correlation(
         raise NotRun("METEOR 1.5 is a Java program with a paraphrase table, in no Python package")
     if scores == "released":
         file = "m2" if beta is not None else metric.lower().replace("-", "")
-        found = grundkiewicz_scores(data, file)
+        found = read_grundkiewicz_scores(data, file)
     elif beta is None:
         found = metric_scores(data, metric, "computed")
     else:  # the annotators are chosen for F0.5, as in the released scores
@@ -357,8 +363,8 @@ def grundkiewicz_correlation(
     return correlate_systems(human, found, kind)
 
 
-@kept
-def grundkiewicz_scores(data: Data, file: str) -> Scores:
+@cached_in_data
+def read_grundkiewicz_scores(data: Data, file: str) -> Scores:
     """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor.
 
     A line has a system, then F0.5, P and R for M2, or one score.

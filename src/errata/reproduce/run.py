@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, Decimal, InvalidOperation
-from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -29,24 +28,24 @@ from errata.tables.cells import Cell
 from errata.tables.table import Column, Table, joined_signatures, make_signature
 
 Measure = TypeVar("Measure", bound=Callable[..., Any])
-MEASURE_MODULES = ("metric_measures", "paper_measures", "people_measures", "text_measures")
+_MEASURES: dict[str, Callable[..., Any]] = {}
 
 
-def measure(function: Measure) -> Measure:
-    """Mark a function that experiment files may ask for under its own name."""
-    function.is_measure = True  # type: ignore[attr-defined]
-    return function
+def register_measure(name: str) -> Callable[[Measure], Measure]:
+    """Return a decorator that registers a function under the name that experiment files use."""
+
+    def register(function: Measure) -> Measure:
+        _MEASURES[name] = function
+        return function
+
+    return register
 
 
-@cache
-def all_measures() -> dict[str, Callable[..., Any]]:
-    rooms = [import_module(f"errata.reproduce.{room}") for room in MEASURE_MODULES]
-    return {
-        name: function
-        for room in rooms
-        for name, function in vars(room).items()
-        if getattr(function, "is_measure", False)
-    }
+def all_measures() -> Mapping[str, Callable[..., Any]]:
+    """Return all measures by the names that experiment files use."""
+    for module in ("metric_measures", "paper_measures", "people_measures", "text_measures"):
+        import_module(f"errata.reproduce.{module}")
+    return _MEASURES
 
 
 # ---- Does a recomputed figure agree with the printed one?
@@ -71,7 +70,7 @@ class Verdict:
         return self.name in ("MISMATCH", "different")
 
 
-def _decimal(text: str) -> Decimal | None:
+def _parse_decimal(text: str) -> Decimal | None:
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -85,7 +84,7 @@ def format_value(value: Value, like: str, rounding: str = "half") -> str:
     >>> format_value(0.69151, "0.691"), format_value(0.69151, ".691", "truncated")
     ('0.692', '0.691')
     """
-    printed = _decimal(like)
+    printed = _parse_decimal(like)
     if isinstance(value, str) or printed is None or not math.isfinite(value):
         return str(value)
     # A figure that is half of a last digit but for its last bits is meant to be that half.
@@ -97,17 +96,17 @@ def format_value(value: Value, like: str, rounding: str = "half") -> str:
     return format(rounded, "f")
 
 
-def difference(value: Value, printed: str | None) -> float | None:
+def difference_from_print(value: Value, printed: str | None) -> float | None:
     """Recomputed minus printed; None where one of them is no number."""
-    number = None if printed is None else _decimal(printed.lstrip(IN_WORDS + ELSEWHERE))
+    number = None if printed is None else _parse_decimal(printed.lstrip(IN_WORDS + ELSEWHERE))
     if number is None or isinstance(value, str):
         return None
     return float(value) - float(number)
 
 
-def _agrees(value: Value, printed: str, rounding: str) -> bool:
+def _prints_alike(value: Value, printed: str, rounding: str) -> bool:
     text = format_value(value, printed, rounding)
-    a, b = _decimal(text), _decimal(printed)
+    a, b = _parse_decimal(text), _parse_decimal(printed)
     return text == printed if a is None or b is None else a == b
 
 
@@ -132,15 +131,15 @@ def compare_with_print(
         return Verdict("not printed")
     agreed = {IN_WORDS: "in words", ELSEWHERE: "not printed"}.get(printed[:1], "exact")
     printed = printed.lstrip(IN_WORDS + ELSEWHERE)
-    if _agrees(value, printed, rounding):
+    if _prints_alike(value, printed, rounding):
         if known is not None:
             return Verdict("MISMATCH", f"expected {known.found}, known to differ")
         return Verdict(agreed)
     if known is not None:
-        if _agrees(value, known.found, "half"):
+        if _prints_alike(value, known.found, "half"):
             return Verdict("differs (known)", known.reason)
         return Verdict("MISMATCH", f"expected {known.found} ({known.reason})")
-    off = difference(value, printed)
+    off = difference_from_print(value, printed)
     if off is not None and abs(off) <= way.tolerance * (1 + 1e-9):
         last = 10.0 ** Decimal(printed).as_tuple().exponent  # type: ignore[operator]
         name = "within rounding" if way.tolerance <= last * (1 + 1e-9) else "within tolerance"
@@ -168,7 +167,7 @@ class TableResult:
     table: PublishedTable
     cells: tuple[CellResult, ...]
 
-    def count(self, verdict: str, way: str | None = None) -> int:
+    def count_verdict(self, verdict: str, way: str | None = None) -> int:
         return sum(cell.verdict.name == verdict and way in (None, cell.way) for cell in self.cells)
 
 
@@ -198,7 +197,7 @@ class Reproduction:
     tables: tuple[TableResult, ...]
     findings: tuple[ClaimResult, ...]
 
-    def distinct(self) -> tuple[int, int]:
+    def count_printed_and_exact(self) -> tuple[int, int]:
         """How many figures were printed, and how many of them come out exactly from raw data.
 
         A figure that is computed in several ways counts once; words and unprinted bars do not.
@@ -257,7 +256,7 @@ def reproduce(
 
     data = Data(extractor, model, tick=lambda: progress and progress(done, total))
     data.tick()
-    return tuple(_run(experiment, data, step) for experiment in experiments)
+    return tuple(_run_experiment(experiment, data, step) for experiment in experiments)
 
 
 def check_measures(experiment: Experiment) -> None:
@@ -265,13 +264,13 @@ def check_measures(experiment: Experiment) -> None:
     for table in experiment.tables:
         for way in table.ways:
             arguments = {**way.arguments, **dict.fromkeys(table.by, "")}
-            _check(f"{experiment.name}, {table.name}", table.measure, arguments)
+            _check_measure_call(f"{experiment.name}, {table.name}", table.measure, arguments)
     for finding in experiment.findings:
         for one in finding.evidence:
-            _check(f"{experiment.name}, {finding.name}", one.measure, one.arguments)
+            _check_measure_call(f"{experiment.name}, {finding.name}", one.measure, one.arguments)
 
 
-def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
+def _check_measure_call(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
     if measure not in all_measures():
         remedy = f"known: {', '.join(sorted(all_measures()))}"
         raise InputError(f"{where}: there is no measure {measure!r}", remedy=remedy)
@@ -282,27 +281,27 @@ def _check(where: str, measure: str, arguments: Mapping[str, Any]) -> None:
         remedy = "its arguments are " + ", ".join(list(wanted.parameters)[1:])
         raise InputError(f"{where}: {measure}: {error}", remedy=remedy) from None
     for name, value in arguments.items():
-        kind = _kind(str(wanted.parameters[name].annotation))
+        kind = _toml_type(str(wanted.parameters[name].annotation))
         if not isinstance(value, kind) or isinstance(value, bool):
             raise InputError(f"{where}: {measure}: {name} = {value!r} is not a {kind.__name__}")
 
 
-def _kind(annotation: str) -> type:
+def _toml_type(annotation: str) -> type:
     """What an argument is in TOML: a text (a name, a word), unless it says something else.
 
-    >>> _kind("Correlation"), _kind("dict[str, str] | None"), _kind("int")
+    >>> _toml_type("Correlation"), _toml_type("dict[str, str] | None"), _toml_type("int")
     (<class 'str'>, <class 'dict'>, <class 'int'>)
     """
     kinds = {"int": int, "dict": dict, "Mapping": dict, "Pairs": dict, "Sequence": list}
     return next((kinds[word] for word in kinds if annotation.startswith(word)), str)
 
 
-def _run(experiment: Experiment, data: Data, step: Callable[[], None]) -> Reproduction:
+def _run_experiment(experiment: Experiment, data: Data, step: Callable[[], None]) -> Reproduction:
     data.recipes, data.files = experiment.recipes, experiment.files
     tables = []
     for table in experiment.tables:
         pairs = [(way, key) for way in table.ways for key in table.cells]
-        cells = [_cell(table, way, key, data, step) for way, key in pairs]
+        cells = [_recompute_cell(table, way, key, data, step) for way, key in pairs]
         if not experiment.published:  # what nobody published is no mistake if it differs
             cells = [
                 replace(cell, verdict=replace(cell.verdict, name="different"))
@@ -312,13 +311,15 @@ def _run(experiment: Experiment, data: Data, step: Callable[[], None]) -> Reprod
             ]
         tables.append(TableResult(table, tuple(cells)))
     findings = tuple(
-        ClaimResult(finding, tuple(_evidence(one, data, step) for one in finding.evidence))
+        ClaimResult(
+            finding, tuple(_recompute_evidence(one, data, step) for one in finding.evidence)
+        )
         for finding in experiment.findings
     )
     return Reproduction(experiment, tuple(tables), findings)
 
 
-def _compute(measure: str, data: Data, arguments: Mapping[str, Any], what: str) -> Value:
+def _compute_measure(measure: str, data: Data, arguments: Mapping[str, Any], what: str) -> Value:
     try:
         value: Value = all_measures()[measure](data, **arguments)
     except UnknownName as unknown:
@@ -327,24 +328,24 @@ def _compute(measure: str, data: Data, arguments: Mapping[str, Any], what: str) 
     return value
 
 
-def _cell(
+def _recompute_cell(
     table: PublishedTable, way: Method, key: tuple[str, ...], data: Data, step: Callable[[], None]
 ) -> CellResult:
     printed = table.cells[key]
     arguments = {**way.arguments, **dict(zip(table.by, key, strict=True))}
     try:
-        version = data.version(way.software, arguments)
-        value = _compute(table.measure, data, arguments, f"table {table.name}")
+        version = data.software_version(way.software, arguments)
+        value = _compute_measure(table.measure, data, arguments, f"table {table.name}")
     except (NotRun, MissingExtraError) as reason:
         return CellResult(key, way.origin, printed, None, None, Verdict("not run", str(reason)))
     finally:
         step()
-    verdict = _judged(table, way, key, value, version)
-    off = difference(value, printed)
+    verdict = _judge_cell(table, way, key, value, version)
+    off = difference_from_print(value, printed)
     return CellResult(key, way.origin, printed, value, off, verdict, version)
 
 
-def _judged(
+def _judge_cell(
     table: PublishedTable, way: Method, key: tuple[str, ...], value: Value, version: str
 ) -> Verdict:
     """A figure that depends on software must be the one pinned for the version that ran.
@@ -365,9 +366,9 @@ def _judged(
     return Verdict("unpinned", f"made with {version}, whose figures are not kept")
 
 
-def _evidence(one: Evidence, data: Data, step: Callable[[], None]) -> EvidenceResult:
+def _recompute_evidence(one: Evidence, data: Data, step: Callable[[], None]) -> EvidenceResult:
     try:
-        value = _compute(one.measure, data, one.arguments, f"evidence {one.what!r}")
+        value = _compute_measure(one.measure, data, one.arguments, f"evidence {one.what!r}")
     except (NotRun, MissingExtraError) as reason:
         return EvidenceResult(one, None, None, str(reason))
     finally:
@@ -405,7 +406,7 @@ def _year(experiment: Experiment) -> Cell:
     return int(year) if year.isdecimal() else year
 
 
-def _measured(measure: str, arguments: Mapping[str, object]) -> str:
+def _measure_signature(measure: str, arguments: Mapping[str, object]) -> str:
     return make_signature(f"{measure}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})")
 
 
@@ -433,7 +434,9 @@ def cell_table(result: TableResult, name: str) -> Table:
         title=f"{name}, {table.origin}: {table.title}",
         name=f"{name}_{table.name}",
         caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
-        signature=joined_signatures(_measured(table.measure, way.arguments) for way in table.ways),
+        signature=joined_signatures(
+            _measure_signature(table.measure, way.arguments) for way in table.ways
+        ),
         rules=range(size - 1, len(cells) - 1, size),
     )
 
@@ -457,7 +460,9 @@ def finding_tables(results: Sequence[ClaimResult], experiment: str) -> list[Tabl
             title=f"Finding, {experiment}: {result.finding.title}",
             name=f"{experiment}_finding_{result.finding.name}",
             caption=result.finding.text,
-            signature=joined_signatures(_measured(one.measure, one.arguments) for one in evidence),
+            signature=joined_signatures(
+                _measure_signature(one.measure, one.arguments) for one in evidence
+            ),
         )
         tables.append(table)
     return tables
@@ -470,7 +475,7 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
     for result in results:
         for table in result.tables:
             for way in table.table.ways:
-                counts = [table.count(verdict, way.origin) for verdict in VERDICTS]
+                counts = [table.count_verdict(verdict, way.origin) for verdict in VERDICTS]
                 rows.append(
                     (result.experiment.name, table.table.name, way.origin, sum(counts), *counts)
                 )
@@ -501,7 +506,9 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
 
 
 def _printed_and_exact_line(results: Sequence[Reproduction], group: str) -> str:
-    counts = [result.distinct() for result in results if result.experiment.group == group]
+    counts = [
+        result.count_printed_and_exact() for result in results if result.experiment.group == group
+    ]
     printed, exact = (sum(column) for column in zip(*counts, strict=True))
     name = group or "figures"
     return f"{name}: {printed} printed, each counted once; {exact} exact from raw data"

@@ -20,51 +20,51 @@ from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 from errata.metrics.ter import edit_counts
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import NotRun, kept, name_at_position, place, select
-from errata.reproduce.run import measure
+from errata.reproduce.data import NotRun, cached_in_data, index_of, look_up, name_at_position
+from errata.reproduce.run import register_measure
 from errata.scoring.evaluate import evaluate
 
 MEASURES: dict[str, Literal["F", "A"]] = {"F": "F", "A": "A"}
 Pairs = Mapping[str, Sequence[Sequence[str]]]
 
 
-def _edits(data: Data, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
+def _ter_edits(data: Data, pairs: Pairs) -> dict[tuple[str, str], NDArray[np.int64]]:
     """Edits between all these texts, computed together; sentences are Sakaguchi's 1,278."""
     names = [(a, b) for several in pairs.values() for a, b in several]
 
-    def compute() -> dict[tuple[str, str], NDArray[np.int64]]:
+    def count_edits() -> dict[tuple[str, str], NDArray[np.int64]]:
         kept = data.kept_sentences()
-        texts = [(data.text(a), data.text(b)) for a, b in names]
+        texts = [(data.sentences(a), data.sentences(b)) for a, b in names]
         sentences = [(one[i], other[i]) for one, other in texts for i in kept]
         counts = edit_counts(sentences)
         return dict(zip(names, counts.reshape(len(names), -1), strict=True))
 
-    return data.keep(("edits", tuple(names)), compute)
+    return data.get_or_make(("edits", tuple(names)), count_edits)
 
 
-@measure
-def ster(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
+@register_measure("ster")
+def mean_ter_edits(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Mean number of TER's edits a sentence between two texts, mean over several pairs."""
-    found = _edits(data, pairs)
-    return float(np.mean([found[a, b].mean() for a, b in select(pair, pairs)]))
+    found = _ter_edits(data, pairs)
+    return float(np.mean([found[a, b].mean() for a, b in look_up(pair, pairs)]))
 
 
-@measure
-def identical(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
+@register_measure("identical")
+def percent_identical(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that are the same in two texts, mean over several pairs."""
     kept = data.kept_sentences()
-    texts = [(data.text(a), data.text(b)) for a, b in select(pair, pairs)]
+    texts = [(data.sentences(a), data.sentences(b)) for a, b in look_up(pair, pairs)]
     same = [sum(a[i].split() == b[i].split() for i in kept) for a, b in texts]
     return float(np.mean([100 * each / len(kept) for each in same]))
 
 
-@measure
-def changed(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
+@register_measure("changed")
+def percent_changed(data: Data, pair: str, pairs: Pairs, what: str = "") -> float:
     """Percent of the sentences that differ between two texts, mean over several pairs."""
-    return 100 - identical(data, pair, pairs)
+    return 100 - percent_identical(data, pair, pairs)
 
 
-@measure
+@register_measure("distinct_outputs")
 def distinct_outputs(data: Data, texts: str, what: str) -> float:
     """What systems do to a sentence, each distinct output counted once (capitals aside).
 
@@ -72,12 +72,12 @@ def distinct_outputs(data: Data, texts: str, what: str) -> float:
     mean over the outputs of a sentence, then over Sakaguchi's sentences. ``texts`` names the row.
     """
 
-    return select(what, _distinct_outputs(data))
+    return look_up(what, _distinct_outputs(data))
 
 
-@kept
+@cached_in_data
 def _distinct_outputs(data: Data) -> dict[str, float]:
-    sources, numbers = data.text("source"), data.kept_sentences()
+    sources, numbers = data.sentences("source"), data.kept_sentences()
     outputs = [s.sentences for s in data.systems() if s.system != "INPUT"]
     pairs, owner = [], []
     for i in numbers:
@@ -93,8 +93,8 @@ def _distinct_outputs(data: Data) -> dict[str, float]:
     }
 
 
-@kept
-def _weights(data: Data, weights: str, types: str) -> list[KindDifficulty]:
+@cached_in_data
+def _kind_difficulties(data: Data, weights: str, types: str) -> list[KindDifficulty]:
     gold = data.gold().keep_annotators(0)
     if types == "errant":
         gold = retype(gold, data.extractor, IGNORED)
@@ -102,29 +102,29 @@ def _weights(data: Data, weights: str, types: str) -> list[KindDifficulty]:
     return by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
 
-@measure
-def difficulty(
+@register_measure("difficulty")
+def gold_error_difficulty(
     data: Data, what: str, weights: str, kind: str = "", types: str = "gold"
 ) -> float | int:
     """Mean weight, SD or number of the gold errors of annotator 0, of one kind or of all."""
-    rows = _weights(data, weights, types)
+    rows = _kind_difficulties(data, weights, types)
     if kind:
         found = {row.kind: row for row in rows}
         if kind not in found:
             raise NotRun(f"no gold error is of the kind {kind}")
         row = found[kind]
-        return select(what, {"mean": row.mean, "SD": row.sd, "frequency": row.frequency})
+        return look_up(what, {"mean": row.mean, "SD": row.sd, "frequency": row.frequency})
     total = sum(row.frequency for row in rows)
     if what == "frequency":
         return total
     return sum(row.mean * row.frequency for row in rows) / total
 
 
-@kept
-def _public(data: Data, measure: str) -> Scores:
+@cached_in_data
+def _public_system_scores(data: Data, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
     if measure != "m2":
-        data.version("extractor", {})  # says so where it cannot be had, before any work
+        data.software_version("extractor", {})  # says so where it cannot be had, before any work
 
     corpus = data.gold()
     metric: str | Difficulty = "m2"
@@ -133,44 +133,44 @@ def _public(data: Data, measure: str) -> Scores:
         metric = Difficulty(
             weights=str(fetch_file("gts-weights", "conll14_8sys.txt")),
             extractor=data.extractor,
-            measure=select(measure, MEASURES),
+            measure=look_up(measure, MEASURES),
         )
     systems = data.outputs_of("conll14-public")
     return evaluate(metric, corpus, systems, resamples=0, guard=False)
 
 
-@measure
+@register_measure("weighted_score")
 def weighted_score(data: Data, system: str, measure: str) -> float:
     """Gotou et al., Tables 2 and 3: a public system by the weights of all eight, in percent."""
-    found = _public(data, measure)
-    return 100 * float(found.values[place(system, found.systems)])
+    found = _public_system_scores(data, measure)
+    return 100 * float(found.values[index_of(system, found.systems)])
 
 
-@measure
-def weighted_place(data: Data, system: str, measure: str) -> int:
+@register_measure("weighted_place")
+def rank_by_weighted_score(data: Data, system: str, measure: str) -> int:
     """Its place (from 1) among the public systems."""
-    found = _public(data, measure)
-    return 1 + place(system, [found.systems[i] for i in found.order])
+    found = _public_system_scores(data, measure)
+    return 1 + index_of(system, [found.systems[i] for i in found.order])
 
 
-@measure
-def change_of_place(data: Data, system: str, measure: str) -> int:
+@register_measure("change_of_place")
+def ranks_gained_by_weights(data: Data, system: str, measure: str) -> int:
     """How many places it is better than by plain F0.5."""
-    weighted = weighted_place(data, system, measure)
-    return weighted_place(data, system, "m2") - weighted
+    weighted = rank_by_weighted_score(data, system, measure)
+    return rank_by_weighted_score(data, system, "m2") - weighted
 
 
-@measure
-@kept
-def public_variant(known: Data, data: str, file: str) -> float:
+@register_measure("public_variant")
+@cached_in_data
+def score_of_released_output(known: Data, data: str, file: str) -> float:
     """Plain F0.5 of one of the released outputs of a system, in percent."""
     output = read_hypotheses(fetch_file(data, file))
     scores = evaluate("m2", known.gold(), [output], resamples=0, guard=False)
     return 100 * float(scores.values[0])
 
 
-@measure
-def corpus_fact(data: Data, corpus: str, what: str, references: str = "first") -> float:
+@register_measure("corpus_fact")
+def corpus_statistic(data: Data, corpus: str, what: str, references: str = "first") -> float:
     """Gotou et al., Table 1: sentences and error rate of a corpus, by its first reference or all.
 
     The ``error-rate`` is that of tokens to change.
@@ -179,15 +179,17 @@ def corpus_fact(data: Data, corpus: str, what: str, references: str = "first") -
     def count() -> CorpusFacts:
         found = data.corpus(corpus)
         return corpus_statistics(
-            select(references, {"first": found.keep_annotators(0), "all": found})
+            look_up(references, {"first": found.keep_annotators(0), "all": found})
         )
 
-    facts = data.keep(("facts", *data.described("", corpus), references), count)
-    return select(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
+    facts = data.get_or_make(("facts", *data.recipe_key("", corpus), references), count)
+    return look_up(what, {"sentences": facts.sentences, "error-rate": facts.error_rate})
 
 
-@measure
-def aligned_column(data: Data, position: str, rows: str, sentences: Mapping[str, str]) -> str:
+@register_measure("aligned_column")
+def alignment_column_text(
+    data: Data, position: str, rows: str, sentences: Mapping[str, str]
+) -> str:
     """Chollampatt & Ng, Table 1: a column (from 1) of I-measure's alignment, ``_`` for a gap.
 
     ``rows`` names the column of the printed table: input, hypothesis and reference.
@@ -197,7 +199,7 @@ def aligned_column(data: Data, position: str, rows: str, sentences: Mapping[str,
     return name_at_position(position, found)
 
 
-@measure
+@register_measure("example_difficulty")
 def example_difficulty(
     data: Data, error: str, what: str, sentences: Mapping[str, str]
 ) -> float | int | str:
@@ -213,7 +215,7 @@ def example_difficulty(
     found = build_difficulty_map(gold, outputs, Difficulty(extractor="aligned"))
     errors = [str(k) for k in range(1, 1 + int(found.chunks.erroneous.sum()))]
     right = found.right[:, found.chunks.erroneous].sum(axis=0)
-    n = int(right[place(error, errors)])
+    n = int(right[index_of(error, errors)])
     share = Fraction(n, len(outputs))
     found_as: dict[str, float | int | str] = {
         "n": n,
@@ -221,14 +223,14 @@ def example_difficulty(
         "reciprocal": float(1 / share) if share else math.inf,
         "weight": str(1 - share),
     }
-    return select(what, found_as)
+    return look_up(what, found_as)
 
 
-@measure
+@register_measure("printed_difficulty")
 def printed_difficulty(data: Data, what: str, experiment: str, table: str) -> float | int:
     """The sum of the frequencies of a printed table, or its mean weighted by them."""
     rows: dict[str, dict[str, float]] = {}
-    for (kind, column), text in data.printed(experiment, table).items():
+    for (kind, column), text in data.printed_cells(experiment, table).items():
         rows.setdefault(kind, {})[column] = float(text or "nan")
     total = sum(row["frequency"] for row in rows.values())
     if what == "frequency":
