@@ -23,7 +23,7 @@ from plain import plain_difficulty
 
 from errata.data import Corpus, Hypotheses, Reference
 from errata.difficulty.heatmap import heat_map
-from errata.difficulty.study import by_kind
+from errata.difficulty.study import difficulty_by_kind
 from errata.edits import extract_all
 from errata.io import read_hypotheses_m2, read_m2, read_text, write_m2
 from errata.metrics.difficulty import Difficulty, build_difficulty_map
@@ -73,7 +73,8 @@ def main(data: Path, given: str | None) -> None:
     )
     found = timed("map of all chunks", lambda: build_difficulty_map(corpus, known))
     timed(
-        "difficulty by kind, 1000 resamples of the systems", lambda: by_kind(found, resamples=1000)
+        "difficulty by kind, 1000 resamples of the systems",
+        lambda: difficulty_by_kind(found, resamples=1000),
     )
     page = timed("heat map as a page", lambda: heat_map(found))
     print(f"{'size of the page':<52}{len(page.encode()) / 1e6:8.2f} MB")

@@ -14,7 +14,7 @@ from errata.comparison.compare import compare
 from errata.core.correlation import correlate
 from errata.core.parallel import _beside, leave_core_to, parallel_map
 from errata.data import Corpus, Hypotheses, Scores
-from errata.difficulty.study import by_kind
+from errata.difficulty.study import difficulty_by_kind
 from errata.meta.matching import match
 from errata.meta.sentence_level import rating_levels
 from errata.metrics.difficulty import build_difficulty_map
@@ -71,7 +71,7 @@ def test_ratings() -> None:
 @pytest.mark.long
 def test_difficulty_by_kind() -> None:
     found = build_difficulty_map(*texts(2_000))
-    assert peak(lambda: by_kind(found, resamples=20_000)) < 150
+    assert peak(lambda: difficulty_by_kind(found, resamples=20_000)) < 150
 
 
 @pytest.mark.long

@@ -49,11 +49,11 @@ class AlignedColumn(NamedTuple):
             return "unchanged" if s == r else "missed"
         return "needless" if s == r else "right" if h == r else "wrong"
 
-    def counts_as(self, aspect: Aspect = "correction") -> str:
+    def count_label(self, aspect: Aspect = "correction") -> str:
         """The same in the words of the paper, a wrong correction being FP, FN and FPN at once.
 
         >>> column = AlignedColumn("go", "went", "goes")
-        >>> column.counts_as(), column.counts_as("detection")
+        >>> column.count_label(), column.count_label("detection")
         ('FPN', 'TP')
         """
         wrong = "FPN" if aspect == "correction" else "TP"
@@ -76,7 +76,7 @@ def align_three(
     rows = [words.intern_tokens([tokens])[0].tolist() for tokens in (source, hypothesis, reference)]
     texts = (source, hypothesis, reference)
     at: Prefixes = (len(source), len(hypothesis), len(reference))
-    least = _cost(rows, at)
+    least = _prefix_cost(rows, at)
     columns = []
     while any(at):
         if min(at) and len({row[k - 1] for row, k in zip(rows, at, strict=True)}) == 1:
@@ -87,7 +87,7 @@ def align_three(
             before = (at[0] - step[0], at[1] - step[1], at[2] - step[2])
             if min(before) < 0:
                 continue
-            cost = _cost(rows, before)
+            cost = _prefix_cost(rows, before)
             if cost + _column_cost(rows, at, step) == least:
                 break
         columns.append(
@@ -99,7 +99,7 @@ def align_three(
     return tuple(reversed(columns))
 
 
-def _cost(rows: Sequence[Sequence[int]], at: Prefixes) -> int:
+def _prefix_cost(rows: Sequence[Sequence[int]], at: Prefixes) -> int:
     """The least cost of aligning the beginnings of three sentences."""
     parts = [row[:end] for row, end in zip(rows, at, strict=True)]
     ids = np.array([token for part in parts for token in part], np.int32)
@@ -179,14 +179,14 @@ class Chunk(NamedTuple):
     weight: float
 
     @property
-    def dummy(self) -> bool:
+    def is_dummy(self) -> bool:
         """Whether nothing stands here, neither in the source nor in the gold."""
         return not (self.source or self.gold)
 
     @property
-    def touched(self) -> bool:
+    def has_content(self) -> bool:
         """Whether there is anything to see: more than a dummy that no system filled."""
-        return not self.dummy or any(self.written)
+        return not self.is_dummy or any(self.written)
 
 
 class ChunkedSentence(NamedTuple):
@@ -213,12 +213,12 @@ def chunk_sentences(found: DifficultyMap, sentences: Sequence[int]) -> list[Chun
             continue
         first, last = all_chunks.bounds[u : u + 2].tolist()
         reference = found.corpus.references[i][int(all_chunks.references[u])]
-        several = tuple(_chunk(found, i, c) for c in range(first, last))
+        several = tuple(_make_chunk(found, i, c) for c in range(first, last))
         result.append(ChunkedSentence(i, reference.annotator, several))
     return result
 
 
-def _chunk(found: DifficultyMap, sentence: int, c: int) -> Chunk:
+def _make_chunk(found: DifficultyMap, sentence: int, c: int) -> Chunk:
     start, end = found.chunks.rows[c, :2].tolist()
     source = " ".join(found.corpus.sources[sentence].split()[start:end])
     edit = found.edit(c)
@@ -252,13 +252,13 @@ class M2EditOutcome(NamedTuple):
     verdict: EditVerdict
 
 
-def m2_verdicts(
+def m2_edit_outcomes(
     metric: M2, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
 ) -> list[M2EditOutcome]:
     """The edits that M2 chose for some sentences, beside the edits of the annotator it took.
 
     >>> gold = Corpus.from_texts(["He go home ."], [["He goes home ."]])
-    >>> found = m2_verdicts(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])
+    >>> found = m2_edit_outcomes(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])
     >>> [(each.edit.replacement, each.verdict) for each in found]
     [('goes', 'correct'), ('to', 'wrong')]
     """
@@ -326,7 +326,7 @@ def three_way_text(found: ThreeWay, *, number: int, width: int | None = None) ->
         ("source", [GAP_MARK if c.source is None else c.source for c in found.columns]),
         ("hypothesis", [GAP_MARK if c.hypothesis is None else c.hypothesis for c in found.columns]),
         ("reference", [GAP_MARK if c.reference is None else c.reference for c in found.columns]),
-        ("", ["" if c.kind == "unchanged" else c.counts_as(found.aspect) for c in found.columns]),
+        ("", ["" if c.kind == "unchanged" else c.count_label(found.aspect) for c in found.columns]),
     ]
     title = f"sentence {number}, {found.system}, annotator {found.annotator}: I {found.score:.4f}"
     return f"{escape_controls(title)}\n{align_columns(rows, width=width)}"
@@ -344,10 +344,10 @@ def chunk_text(
 
     Dummies that no system filled are left out, and counted, unless ``dummies``.
     """
-    shown = [chunk for chunk in found.chunks if dummies or chunk.touched]
+    shown = [chunk for chunk in found.chunks if dummies or chunk.has_content]
     hidden = len(found.chunks) - len(shown)
     rows: list[tuple[str, list[str]]] = [
-        ("", [str(k) for k, chunk in enumerate(found.chunks) if dummies or chunk.touched]),
+        ("", [str(k) for k, chunk in enumerate(found.chunks) if dummies or chunk.has_content]),
         ("source", [chunk.source or GAP_MARK for chunk in shown]),
         ("gold", [chunk.gold or GAP_MARK for chunk in shown]),
     ]
@@ -378,7 +378,7 @@ def three_way_table(
             Column("source", [column.source for _, _, column in rows]),
             Column("hypothesis", [column.hypothesis for _, _, column in rows]),
             Column("reference", [column.reference for _, _, column in rows]),
-            Column("counts as", [column.counts_as(each.aspect) for each, _, column in rows]),
+            Column("counts as", [column.count_label(each.aspect) for each, _, column in rows]),
         ],
         title=f"{label}: source, hypothesis and reference aligned",
         name=label,
@@ -400,7 +400,7 @@ def chunk_table(
         (each, k, chunk)
         for each in several
         for k, chunk in enumerate(each.chunks)
-        if dummies or chunk.touched
+        if dummies or chunk.has_content
     ]
     by_system = [
         (Column(name, [c.written[s] for _, _, c in rows]),)
@@ -501,7 +501,7 @@ def alignment_view(
         if isinstance(metric, IMeasure):
             aligned += alignments(metric, corpus, system, sentences)
         elif isinstance(metric, M2):
-            verdicts += m2_verdicts(metric, corpus, system, sentences)
+            verdicts += m2_edit_outcomes(metric, corpus, system, sentences)
     if isinstance(metric, M2):
         verdicts.sort(key=lambda each: each.sentence)
         return AlignmentView(

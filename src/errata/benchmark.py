@@ -72,7 +72,7 @@ class JudgedSet:
     ratings: Scores | None = None
     outputs: tuple[str, ...] = ()
 
-    def different(self, comparisons: Comparisons) -> Comparisons:
+    def without_equal_outputs(self, comparisons: Comparisons) -> Comparisons:
         """The comparisons of two outputs whose texts differ.
 
         Equal texts tie on both sides by themselves and say nothing of a metric.
@@ -93,7 +93,7 @@ class JudgedSet:
         return replace(kept, context=(*kept.context, "outputs:different"))
 
 
-def is_available(name: str) -> bool:
+def is_downloaded(name: str) -> bool:
     """Whether all files of a collection are on disk, so that nothing need be fetched."""
     members = [member for role in collection(name).members.values() for member in role]
     return all(
@@ -123,7 +123,7 @@ def read_judged_set(
     )
     human = role_files(chosen, "human", progress)
     files = [file for role in ("gold", "source", "references") for file in role_files(chosen, role)]
-    return _judged(
+    return _make_judged_set(
         name,
         (corpus, systems),
         judgments,
@@ -172,7 +172,7 @@ def read_judged_folder(
             problem = f"ratings of {rows} sentences, and the corpus has {len(whole.corpus)}"
             remedy = "write a row for each sentence; leave cells empty where nobody rated"
             raise InputError(problem, path=rated[0], remedy=remedy)
-        return _judged(files.title, own, None, ratings, skipped)
+        return _make_judged_set(files.title, own, None, ratings, skipped)
     texts = {system.system: system.sentences for system in whole.systems}
     judgments = list(read_judgment_files(said, base=base, outputs=texts))
     last = max((judgment.sentence for judgment in judgments), default=0)
@@ -180,7 +180,7 @@ def read_judged_folder(
         problem = f"a judgment is on sentence {last + base}, and the corpus has {len(whole.corpus)}"
         remedy = "are these the judgments of this corpus?"
         raise InputError(problem, path=", ".join(said), remedy=remedy)
-    return _judged(files.title, own, judgments, None, skipped, base=base)
+    return _make_judged_set(files.title, own, judgments, None, skipped, base=base)
 
 
 def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:
@@ -190,10 +190,10 @@ def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:
     (5, True)
     """
     own = (sample_corpus(), tuple(sample_systems()))
-    return _judged("sample", own, sample_judgments(), None, skipped)
+    return _make_judged_set("sample", own, sample_judgments(), None, skipped)
 
 
-def _judged(
+def _make_judged_set(
     name: str,
     own: tuple[Corpus, tuple[Hypotheses, ...]],
     judgments: Iterable[Judgment] | None,
@@ -274,7 +274,7 @@ class SetResult:
     notes: tuple[str, ...] = ()
 
 
-def length_scores(judged: JudgedSet) -> Scores:
+def score_by_length(judged: JudgedSet) -> Scores:
     """The number of characters of every output: what a metric must beat."""
     table = np.array([[len(text) for text in h.sentences] for h in judged.systems], np.float64)
     names = tuple(h.system for h in judged.systems)
@@ -332,12 +332,14 @@ def benchmark_set(
     """
     if not results:
         raise InputError("no metric to judge", remedy="give at least one")
-    results = [*results, length_scores(judged)]
+    results = [*results, score_by_length(judged)]
     ranker = ranker or ExpectedWins()
     people = judged.ratings or rank(ranker, judged.comparisons, resamples=0)
     paired = matching.match(people, results, common=True)
     met = matching.match_comparisons(judged.comparisons, results, common=True)
-    met = judged.different(met.hide(*(n for n in met.systems if n not in paired.systems)))
+    met = judged.without_equal_outputs(
+        met.hide(*(n for n in met.systems if n not in paired.systems))
+    )
     assert met.sentence is not None
     many = len(np.unique(met.sentence))
     if many < sentence_level.FOLDS:
@@ -355,8 +357,8 @@ def benchmark_set(
     stand: dict[BenchmarkFigure, tuple[MetricStanding, ...]] = {}
     tests: dict[BenchmarkFigure, tuple[SignificanceTest, ...]] = {}
     for figure, (values, p_value) in {
-        **_of_systems(paired, resamples, confidence, rng),
-        **_of_sentences(met, results, by_sentence, resamples, confidence, rng),
+        **_system_figures(paired, resamples, confidence, rng),
+        **_sentence_figures(met, results, by_sentence, resamples, confidence, rng),
     }.items():
         stand[figure], tests[figure] = standings(names, values, p_value, level=level)
     left_out = [h.system for h in judged.systems if h.system not in people.systems]
@@ -373,8 +375,8 @@ def benchmark_set(
         people.label,
         stand,
         tests,
-        _ceiling(met, by_sentence, None if judged.ratings is not None else ranker),
-        _floor(paired, met, resamples, confidence, rng),
+        _judge_ceiling(met, by_sentence, None if judged.ratings is not None else ranker),
+        _chance_floor(paired, met, resamples, confidence, rng),
         matching.joint_signature(
             (*settings, f"seed:{stats.seed_name(rng)}"),
             f"{people.signature}; {' | '.join(met.facts)}",
@@ -384,12 +386,12 @@ def benchmark_set(
             *paired.notes,
             *unjudged,
             *matching.notes_of_metrics(paired.metrics),
-            *_limits(len(names) - 1, resamples, level),
+            *_note_too_few_resamples(len(names) - 1, resamples, level),
         ),
     )
 
 
-def _limits(tests: int, resamples: int, level: float) -> tuple[str, ...]:
+def _note_too_few_resamples(tests: int, resamples: int, level: float) -> tuple[str, ...]:
     """A note where no resampled p-value can be small enough to survive Holm's correction."""
     if not resamples or tests / (resamples + 1) <= level:
         return ()
@@ -402,27 +404,30 @@ def _limits(tests: int, resamples: int, level: float) -> tuple[str, ...]:
 Compared = tuple[list[stats.Estimate], Callable[[int, int], float] | None]
 
 
-def _of_systems(
+def _system_figures(
     paired: MatchedScores, resamples: int, confidence: float, rng: stats.Seed
 ) -> dict[BenchmarkFigure, Compared]:
     found = system_agreements(paired, "systems", resamples, confidence, rng)
     human = paired.people.values
     scores = [metric.values for metric in paired.metrics]
 
-    def values(kind: Literal["pearson", "spearman"]) -> list[stats.Estimate]:
+    def estimates(kind: Literal["pearson", "spearman"]) -> list[stats.Estimate]:
         nothing = stats.Interval(np.nan, np.nan)
         return [stats.Estimate(a.values[kind], *a.intervals.get(kind, nothing)) for a in found]
 
-    def williams(a: int, b: int) -> float:
+    def williams_p_value(a: int, b: int) -> float:
         return williams_test(human, scores[a], scores[b]).p if len(paired) > 3 else float("nan")
 
-    def swapped(a: int, b: int) -> float:
+    def swap_p_value(a: int, b: int) -> float:
         return permutation_tests(human, scores[a], scores[b], kind="spearman", rng=rng)[0]
 
-    return {"pearson": (values("pearson"), williams), "spearman": (values("spearman"), swapped)}
+    return {
+        "pearson": (estimates("pearson"), williams_p_value),
+        "spearman": (estimates("spearman"), swap_p_value),
+    }
 
 
-def _of_sentences(
+def _sentence_figures(
     met: Comparisons,
     results: Sequence[Scores],
     by_sentence: sentence_level.SentenceLevels,
@@ -438,19 +443,22 @@ def _of_sentences(
         for each in marks
     ]
 
-    def bootstrap(a: int, b: int) -> float:
+    def bootstrap_p_value(a: int, b: int) -> float:
         return p.get((names[a], names[b]), float("nan"))
 
-    def swapped(a: int, b: int) -> float:
+    def swap_p_value(a: int, b: int) -> float:
         return swap_test(met, marks[a], marks[b], unit="sentences", resamples=resamples, rng=rng)[0]
 
     return {
-        "kendall": ([each.value for each in by_sentence.levels], bootstrap if resamples else None),
-        "accuracy": (accuracy, swapped if resamples else None),
+        "kendall": (
+            [each.value for each in by_sentence.levels],
+            bootstrap_p_value if resamples else None,
+        ),
+        "accuracy": (accuracy, swap_p_value if resamples else None),
     }
 
 
-def _ceiling(
+def _judge_ceiling(
     met: Comparisons, by_sentence: sentence_level.SentenceLevels, ranker: Ranker | None
 ) -> dict[BenchmarkFigure, stats.Estimate]:
     """What one judge reaches; nothing where judges are not named."""
@@ -459,21 +467,21 @@ def _ceiling(
     alone = judge_correlations(met, ranker)
     table = by_sentence.tables[0].ceiling
 
-    def spread(each: stats.Floats) -> stats.Estimate:
+    def mean_and_range(each: stats.Floats) -> stats.Estimate:
         known = each[~np.isnan(each)]
         if not len(known):
             return UNKNOWN
         return stats.Estimate(float(known.mean()), float(known.min()), float(known.max()))
 
     return {
-        "pearson": spread(alone.rest_r),
-        "spearman": spread(alone.rest_rho),
+        "pearson": mean_and_range(alone.rest_r),
+        "spearman": mean_and_range(alone.rest_rho),
         "kendall": stats.Estimate(float(CONVENTIONS["tau_b"](table)), np.nan, np.nan),
         "accuracy": stats.Estimate(float(CONVENTIONS["accuracy"](table)), np.nan, np.nan),
     }
 
 
-def _floor(
+def _chance_floor(
     paired: MatchedScores, met: Comparisons, resamples: int, confidence: float, rng: stats.Seed
 ) -> dict[BenchmarkFigure, stats.Estimate]:
     """What knowing nothing reaches: systems in random order; all ties, or a coin for all pairs."""
@@ -548,10 +556,13 @@ def benchmark_tables(
 ) -> list[Table]:
     """What the sets are, and a table for each figure; ``not_run`` names metrics with the reason."""
     notes = [f"not run: {name}: {why}" for name, why in not_run.items()]
-    return [_sets(found, notes), *(_figure(found, figure, confidence) for figure in FIGURES)]
+    return [
+        _set_table(found, notes),
+        *(_figure_table(found, figure, confidence) for figure in FIGURES),
+    ]
 
 
-def _sets(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
+def _set_table(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
     noted = {note: [s.name for s in found if note in s.notes] for s in found for note in s.notes}
     of_sets = [
         note if len(names) == len(found) else f"{', '.join(names)}: {note}"
@@ -576,15 +587,19 @@ def _sets(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
     )
 
 
-def _figure(found: Sequence[SetResult], figure: BenchmarkFigure, confidence: float) -> Table:
-    names = [*_ordered(found, figure), LENGTH]
+def _figure_table(found: Sequence[SetResult], figure: BenchmarkFigure, confidence: float) -> Table:
+    names = [*_order_metrics(found, figure), LENGTH]
     digits, width = (3, WIDTH + 2) if figure in ("kendall", "accuracy") else (2, WIDTH)
 
-    def cells(result: SetResult) -> list[Cell]:
+    def set_cells(result: SetResult) -> list[Cell]:
         by_metric = {each.metric: each for each in result.standings[figure]}
         there = [by_metric.get(name) for name in names]
         ranked = [None if each is None else RankedScore(*each.value, each.place) for each in there]
-        return [_plain(result.ceiling[figure]), *ranked, _plain(result.floor[figure])]
+        return [
+            _unranked_cell(result.ceiling[figure]),
+            *ranked,
+            _unranked_cell(result.floor[figure]),
+        ]
 
     firsts = [
         sum(each.metric == name and each.place == 1 for s in found for each in s.standings[figure])
@@ -593,18 +608,18 @@ def _figure(found: Sequence[SetResult], figure: BenchmarkFigure, confidence: flo
     return Table.of(
         [
             Column("metric", [PEOPLE, *names, CHANCE]),
-            *(Column(s.name, cells(s), f".{digits}f", width=width) for s in found),
+            *(Column(s.name, set_cells(s), f".{digits}f", width=width) for s in found),
             Column("first", [None, *firsts, None]),
         ],
         title=TITLES[figure],
         name=f"benchmark_{figure}",
-        caption=_caption(figure, confidence, len(found)),
+        caption=_figure_caption(figure, confidence, len(found)),
         signature=joined_signatures(s.signature for s in found),
         rules=(0, len(names) - 1, len(names)),
     )
 
 
-def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
+def _figure_caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
     over = "systems" if figure in ("pearson", "spearman") else "sentences"
     judge = (
         "one judge: mean over judges against all others, from the worst to the best judge"
@@ -623,11 +638,11 @@ def _caption(figure: BenchmarkFigure, confidence: float, sets: int) -> str:
     )
 
 
-def _plain(value: stats.Estimate) -> Cell:
+def _unranked_cell(value: stats.Estimate) -> Cell:
     return RankedScore(*value) if not np.isnan(value.value) else None
 
 
-def _ordered(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
+def _order_metrics(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
     """The metrics by their mean over the sets, best first and those without any value last.
 
     The baseline stands apart.

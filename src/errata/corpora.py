@@ -127,7 +127,7 @@ class AcrossCorpora:
     alike: tuple[int, ...] = ()
 
     @property
-    def label(self) -> str:
+    def metric_label(self) -> str:
         """The metric as a heading names it."""
         return self.scores[0].label
 
@@ -142,7 +142,7 @@ class AcrossCorpora:
         return tuple(sorted(placed, key=lambda name: mean[name]))
 
     @cached_property
-    def common(self) -> tuple[str, ...]:
+    def common_systems(self) -> tuple[str, ...]:
         """The systems that every corpus has."""
         return tuple(
             name for name in self.systems if all(name in scores.systems for scores in self.scores)
@@ -160,7 +160,7 @@ class AcrossCorpora:
         )
         return " | ".join((self.scores[0].scorer, f"on {', '.join(corpora)}", *shared))
 
-    def missing(self) -> dict[str, tuple[str, ...]]:
+    def missing_corpora(self) -> dict[str, tuple[str, ...]]:
         """Systems that some corpora lack, with the names of these."""
         return {
             name: tuple(
@@ -169,15 +169,17 @@ class AcrossCorpora:
                 if name not in scores.systems
             )
             for name in self.systems
-            if name not in self.common
+            if name not in self.common_systems
         }
 
-    def rank(self, corpus: int, system: str) -> int | None:
+    def rank_on_corpus(self, corpus: int, system: str) -> int | None:
         """The rank of a system on a corpus, among all that the corpus has."""
         scores = self.scores[corpus]
         return scores.ranks[scores.systems.index(system)] if system in scores.systems else None
 
-    def estimate(self, corpus: int, system: str, confidence: float) -> stats.Estimate | None:
+    def estimate_on_corpus(
+        self, corpus: int, system: str, confidence: float
+    ) -> stats.Estimate | None:
         """The score of a system on a corpus with its interval, if the corpus has the system."""
         scores = self.scores[corpus]
         if system not in scores.systems:
@@ -192,7 +194,7 @@ def rank_changes_from_metric(
     """How many places a system gains (above 0) or loses by a metric beside ``base``, by corpus."""
 
     def change(corpus: int, system: str) -> int | None:
-        here, there = across.rank(corpus, system), base.rank(corpus, system)
+        here, there = across.rank_on_corpus(corpus, system), base.rank_on_corpus(corpus, system)
         return None if here is None or there is None else there - here
 
     return {
@@ -218,7 +220,7 @@ class Stability:
     first: Mapping[str, tuple[str, ...]]
 
 
-def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
+def ranking_stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     """Kendall's W over corpora and how often the first place changes, with bootstrap intervals.
 
     The scores hold the resamples. They are paired where corpora have the same sources, and
@@ -226,18 +228,18 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
     resampled by the same pattern.
 
     >>> a, b = (Scores("m()", ("A", "B"), np.array(v)) for v in ([0.3, 0.2], [0.1, 0.4]))
-    >>> found = stability(AcrossCorpora(("one", "two"), (a, b)))
+    >>> found = ranking_stability(AcrossCorpora(("one", "two"), (a, b)))
     >>> found.w.value, found.changes.value, found.first["two"]
     (0.0, 1.0, ('B',))
     """
-    sides = [scores.select(across.common) for scores in across.scores]
+    sides = [scores.select(across.common_systems) for scores in across.scores]
     nothing = stats.Estimate(np.nan, np.nan, np.nan)
     first = {
-        name: tuple(np.array(scores.systems)[_first(scores.values)].tolist())
+        name: tuple(np.array(scores.systems)[_first_placed(scores.values)].tolist())
         for name, scores in zip(across.corpora, sides, strict=True)
     }
-    if len(sides) < 2 or len(across.common) < 2:
-        return Stability(nothing, nothing, np.nan, len(across.common), first)
+    if len(sides) < 2 or len(across.common_systems) < 2:
+        return Stability(nothing, nothing, np.nan, len(across.common_systems), first)
     values = np.stack([scores.values for scores in sides])
     drawn = _stack_resamples(sides, across.alike)
     w_bounds = c_bounds = [np.nan, np.nan]
@@ -248,7 +250,7 @@ def stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
         c_bounds, mean = stats.percentiles(moved, confidence).tolist(), float(np.nanmean(moved))
     w = stats.Estimate(float(kendall_w(values)), *w_bounds)
     changes = stats.Estimate(float(first_place_changes(values)), *c_bounds)
-    return Stability(w, changes, mean, len(across.common), first)
+    return Stability(w, changes, mean, len(across.common_systems), first)
 
 
 def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Floats | None:
@@ -262,7 +264,7 @@ def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Flo
     return np.stack(turned, axis=1)
 
 
-def _first(values: stats.Floats) -> stats.Bools:
+def _first_placed(values: stats.Floats) -> stats.Bools:
     """Who is first over the last axis, all that tie for it."""
     same = stats.merge_ties(np.where(np.isnan(values), -np.inf, values))
     best = same.max(axis=-1, keepdims=True, initial=-np.inf)
@@ -275,13 +277,13 @@ def first_place_changes(values: stats.Floats) -> stats.Floats:
     >>> float(first_place_changes(np.array([[2.0, 1.0], [2.0, 1.0], [1.0, 2.0]]))).__round__(4)
     0.6667
     """
-    first = _first(values)
+    first = _first_placed(values)
     pairs = list(combinations(range(values.shape[-2]), 2))
     both = [(first[..., a, :] & first[..., b, :]).any(-1) for a, b in pairs]
     return np.asarray(1 - np.mean(both, axis=0), np.float64)
 
 
-def source_groups(corpora: Sequence[Corpus]) -> tuple[int, ...]:
+def group_by_sources(corpora: Sequence[Corpus]) -> tuple[int, ...]:
     """A number for each corpus, the same where the sources are the same."""
     known: dict[tuple[str, ...], int] = {}
     return tuple(known.setdefault(corpus.sources, len(known)) for corpus in corpora)
@@ -297,11 +299,11 @@ def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float) -> Pane
     for across in several:
         corpora = range(len(across.corpora))
         lines = [
-            Line(system, [across.estimate(k, system, confidence) for k in corpora])
+            Line(system, [across.estimate_on_corpus(k, system, confidence) for k in corpora])
             for system in systems
         ]
         headline = across.scores[0].headline
-        shapes.append(Lines(lines, across.corpora, across.label, up=headline))
+        shapes.append(Lines(lines, across.corpora, across.metric_label, up=headline))
     return Panels(shapes, width=3.4, height=3.6, margin=1.6, legend=systems)
 
 
@@ -324,12 +326,12 @@ def corpus_table(facts: Sequence[CorpusFacts], *, signature: str) -> Table:
         name="corpora",
         caption="error rate: tokens to insert, delete or exchange by a reference, over tokens of "
         "the source; changed: share of references that change their sentence",
-        notes=_remarks(facts),
+        notes=_corpus_notes(facts),
         signature=signature,
     )
 
 
-def _remarks(facts: Sequence[CorpusFacts]) -> list[str]:
+def _corpus_notes(facts: Sequence[CorpusFacts]) -> list[str]:
     found = []
     aligned = [each.name for each in facts if each.found and each.most_references]
     if aligned and len(aligned) < len(facts):
@@ -375,7 +377,7 @@ def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str
     )
 
 
-def across_table(
+def score_and_rank_table(
     across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float
 ) -> Table:
     """Systems as rows: score and rank on every corpus, and the change against a base metric."""
@@ -384,9 +386,11 @@ def across_table(
     spec = score_format(across.scores[0], headline)
     columns = [Column("system", across.systems)]
     for k, name in enumerate(across.corpora):
-        values = [across.estimate(k, system, confidence) for system in across.systems]
+        values = [across.estimate_on_corpus(k, system, confidence) for system in across.systems]
         columns.append(Column(name, values, spec))
-        columns.append(Column(f"{name} rank", [across.rank(k, each) for each in across.systems]))
+        columns.append(
+            Column(f"{name} rank", [across.rank_on_corpus(k, each) for each in across.systems])
+        )
         if changes:
             moved = [changes[system][k] for system in across.systems]
             cells = [None if places is None else RankChange(places) for places in moved]
@@ -395,21 +399,23 @@ def across_table(
     half = f" ± half the width of its {confidence * 100:g} % interval" if drawn else ""
     return Table.of(
         columns,
-        title=f"{across.label}: {headline}{percent_suffix(across.scores)}{half}, and rank",
-        name=across.label,
-        caption="" if base is None else f"change: places gained or lost against {base.label}",
+        title=f"{across.metric_label}: {headline}{percent_suffix(across.scores)}{half}, and rank",
+        name=across.metric_label,
+        caption=""
+        if base is None
+        else f"change: places gained or lost against {base.metric_label}",
         notes=[
-            *_absences(across),
+            *_missing_output_notes(across),
             *dict.fromkeys(note for scores in across.scores for note in scores.notes),
         ],
         signature=joined_signatures(side.signature for side in (across, base) if side is not None),
     )
 
 
-def _absences(across: AcrossCorpora) -> list[str]:
+def _missing_output_notes(across: AcrossCorpora) -> list[str]:
     """Systems that some corpora lack, those that lack the same ones together."""
     lacking: dict[tuple[str, ...], list[str]] = {}
-    for system, names in across.missing().items():
+    for system, names in across.missing_corpora().items():
         lacking.setdefault(names, []).append(system)
     return [
         f"no output on {', '.join(names)}: {', '.join(systems)}"
@@ -419,28 +425,28 @@ def _absences(across: AcrossCorpora) -> list[str]:
 
 def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> Table:
     """One row per metric: Kendall's W over corpora, and how often the first place changes."""
-    found = [stability(across, confidence=confidence) for across in several]
+    found = [ranking_stability(across, confidence=confidence) for across in several]
     drawn = any(scores.resampled is not None for scores in several[0].scores)
-    missing = several[0].missing()
+    missing = several[0].missing_corpora()
     notes = []
     if missing:
         notes.append(f"not on every corpus, and so without a part in this: {', '.join(missing)}")
-    if len(several[0].common) < 2:
+    if len(several[0].common_systems) < 2:
         notes.append("the corpora share fewer than two systems: nothing can change places")
     else:
         notes += [
-            f"{across.label}: all systems tie everywhere, so that W is undefined"
+            f"{across.metric_label}: all systems tie everywhere, so that W is undefined"
             for across, each in zip(several, found, strict=True)
             if np.isnan(each.w.value)
         ]
     return Table.of(
         [
-            Column("metric", [across.label for across in several]),
+            Column("metric", [across.metric_label for across in several]),
             Column("systems", [each.systems for each in found]),
             *estimate_columns("W", [each.w for each in found], ".3f", confidence),
             *estimate_columns("first changes", [each.changes for each in found], ".3f", confidence),
             Column("expected", [each.changes_drawn for each in found], ".3f", optional=True),
-            Column("first places", [_first_places(each) for each in found]),
+            Column("first places", [_first_place_text(each) for each in found]),
         ],
         title="Does the ranking stay the same over corpora?",
         name="stability",
@@ -452,7 +458,7 @@ def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> T
     )
 
 
-def _first_places(found: Stability) -> str:
+def _first_place_text(found: Stability) -> str:
     """Who is first, with the corpora: one name where it is the same everywhere."""
     if len(set(found.first.values())) == 1:
         return ", ".join(next(iter(found.first.values())))
@@ -488,7 +494,7 @@ def score_across(
             remedy = error.remedy
             raise InputError(problem, path=error.path, line=error.line, remedy=remedy) from None
     names = tuple(each.name for each in sets)
-    return AcrossCorpora(names, tuple(results), source_groups([each.corpus for each in sets]))
+    return AcrossCorpora(names, tuple(results), group_by_sources([each.corpus for each in sets]))
 
 
 def with_unique_labels(results: Sequence[AcrossCorpora]) -> list[AcrossCorpora]:

@@ -33,7 +33,7 @@ _Key = tuple[str, str, str, str]  # column, value, kind, figure
 class LogCounts:
     """Counts of logs that can be added: by column and value, kind of edit, and figure.
 
-    >>> one = count_logs(["He go ."], ["He goes ."], accepted=[True])
+    >>> one = count_log_edits(["He go ."], ["He goes ."], accepted=[True])
     >>> (one + one).totals().changed
     2
     """
@@ -49,7 +49,7 @@ class LogCounts:
         total.update(other.counts)
         result = LogCounts(dict(total), self.extractor)
         for column in {key[0] for key in total}:
-            if len(result.values(column)) > MOST_VALUES:
+            if len(result.slice_values(column)) > MOST_VALUES:
                 raise InputError(
                     f"the column {column!r} has more than {MOST_VALUES} different values, "
                     "and a slice needs more than a few sentences",
@@ -58,27 +58,29 @@ class LogCounts:
         return result
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def slice_columns(self) -> tuple[str, ...]:
         return tuple(sorted({key[0] for key in self.counts} - {EVERYTHING[0]}))
 
-    def values(self, column: str) -> tuple[str, ...]:
+    def slice_values(self, column: str) -> tuple[str, ...]:
         """The values of a column, in order."""
         return tuple(sorted({key[1] for key in self.counts if key[0] == column}))
 
     def totals(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> LogPart:
         """The counts of the sentences with this value, or of all."""
-        return self._figures(column, value, "")
+        return self._log_part(column, value, "")
 
-    def kinds(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> dict[str, LogPart]:
+    def totals_by_kind(
+        self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]
+    ) -> dict[str, LogPart]:
         """The same for each kind of edit, the frequent ones first.
 
         ``changed``, ``clean``... count sentences with such an edit; ``alarms`` those marked clean.
         """
         names = {key[2] for key in self.counts if key[:2] == (column, value)} - {""}
-        found = {name: self._figures(column, value, name) for name in names}
+        found = {name: self._log_part(column, value, name) for name in names}
         return dict(sorted(found.items(), key=lambda each: (-each[1].edits, each[0])))
 
-    def _figures(self, column: str, value: str, kind: str) -> LogPart:
+    def _log_part(self, column: str, value: str, kind: str) -> LogPart:
         every = {"sentences": "", "clean": ""}  # these are of the part, whatever the kind
         return LogPart(
             *(
@@ -106,7 +108,7 @@ class LogPart(NamedTuple):
     accepted: int
 
 
-def count_logs(
+def count_log_edits(
     sources: Sequence[str],
     outputs: Sequence[str],
     *,
@@ -136,12 +138,12 @@ def count_logs(
             counts[column, value, "", "clean"] += is_clean
             several = {"": len(edits), **kinds} if changed else {}
             for kind, number in several.items():
-                for figure, more in _figures(number, is_clean, answer):
+                for figure, more in _figure_counts(number, is_clean, answer):
                     counts[column, value, kind, figure] += more
     return LogCounts(dict(counts), extractor)
 
 
-def _figures(edits: int, clean: bool, answer: bool | None) -> Iterator[tuple[str, int]]:
+def _figure_counts(edits: int, clean: bool, answer: bool | None) -> Iterator[tuple[str, int]]:
     yield "changed", 1
     yield "edits", edits
     yield "squares", edits * edits
@@ -153,7 +155,7 @@ def _figures(edits: int, clean: bool, answer: bool | None) -> Iterator[tuple[str
 def edits_per_sentence(part: LogPart, confidence: float = 0.95) -> Estimate:
     """Edits per sentence with an interval: normal, with the variance between sentences.
 
-    >>> part = count_logs(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).totals()
+    >>> part = count_log_edits(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).totals()
     >>> [round(x, 2) for x in edits_per_sentence(part)]
     [0.5, 0.01, 0.99]
     """
@@ -177,7 +179,7 @@ def log_tables(counts: LogCounts, *, confidence: float, signature: str = "") -> 
     """All sentences, each kind of edit, each slice, and each kind in each slice."""
     overall = Table(
         ("figure", "value", "interval"),
-        tuple(_overall(counts.totals(), confidence)),
+        tuple(_overall_rows(counts.totals(), confidence)),
         title="Logs",
         name="logs",
         caption=f"{confidence * 100:g} % intervals: Wilson's for shares of sentences; normal, with "
@@ -185,74 +187,82 @@ def log_tables(counts: LogCounts, *, confidence: float, signature: str = "") -> 
         signature=signature,
         row_formats=dict.fromkeys(SHARES, SHARE) | {"edits per sentence": ".3f"},
     )
-    tables = [overall, _kinds(counts, [EVERYTHING], confidence, signature)]
-    parts = [(column, value) for column in counts.columns for value in counts.values(column)]
+    tables = [overall, _kind_table(counts, [EVERYTHING], confidence, signature)]
+    parts = [
+        (column, value) for column in counts.slice_columns for value in counts.slice_values(column)
+    ]
     if parts:
-        tables.append(_slices(counts, parts, confidence, signature))
-        tables.append(_kinds(counts, parts, confidence, signature))
+        tables.append(_slice_table(counts, parts, confidence, signature))
+        tables.append(_kind_table(counts, parts, confidence, signature))
     return tables
 
 
-def _overall(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
+def _overall_rows(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]]:
     yield "sentences", part.sentences, None
     yield "changed", part.changed, None
-    yield "change rate", *_share(part.changed, part.sentences, confidence)
+    yield "change rate", *_share_cells(part.changed, part.sentences, confidence)
     yield "edits", part.edits, None
     if part.sentences:
-        yield "edits per sentence", *_apart(edits_per_sentence(part, confidence))
+        yield "edits per sentence", *_value_and_interval(edits_per_sentence(part, confidence))
     if part.clean:
         yield "marked clean", part.clean, None
         yield "false alarms", part.alarms, None
-        yield "false alarm rate", *_share(part.alarms, part.clean, confidence)
+        yield "false alarm rate", *_share_cells(part.alarms, part.clean, confidence)
     if part.answered:
         yield "answered", part.answered, None
         yield "accepted", part.accepted, None
-        yield "accepted share", *_share(part.accepted, part.answered, confidence)
+        yield "accepted share", *_share_cells(part.accepted, part.answered, confidence)
 
 
-def _apart(found: Estimate) -> tuple[Cell, Cell]:
+def _value_and_interval(found: Estimate) -> tuple[Cell, Cell]:
     """A number and its interval, which need not be symmetric."""
     return found.value, Interval(found.low, found.high)
 
 
-def _share(found: int, of: int, confidence: float) -> tuple[Cell, Cell]:
+def _share_cells(found: int, of: int, confidence: float) -> tuple[Cell, Cell]:
     """A share with its interval, and nothing where there is nothing to share."""
-    return _apart(wilson(found, of, confidence)) if of else (None, None)
+    return _value_and_interval(wilson(found, of, confidence)) if of else (None, None)
 
 
-def _shares(part: LogPart, confidence: float) -> tuple[Cell, ...]:
+def _all_share_cells(part: LogPart, confidence: float) -> tuple[Cell, ...]:
     return (
-        *_share(part.changed, part.sentences, confidence),
-        *_share(part.alarms, part.clean, confidence),
+        *_share_cells(part.changed, part.sentences, confidence),
+        *_share_cells(part.alarms, part.clean, confidence),
         part.answered or None,
-        *_share(part.accepted, part.answered, confidence),
+        *_share_cells(part.accepted, part.answered, confidence),
     )
 
 
-def _kinds(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
+def _kind_table(
+    counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str
+) -> Table:
     """A row per kind of edit in each of the parts; rates are of sentences with such an edit."""
     sliced = parts != [EVERYTHING]
     rows = [
-        (*((column, value) * sliced), kind or "-", part.edits, *_shares(part, confidence))
+        (*((column, value) * sliced), kind or "-", part.edits, *_all_share_cells(part, confidence))
         for column, value in parts
-        for kind, part in counts.kinds(column, value).items()
+        for kind, part in counts.totals_by_kind(column, value).items()
     ]
     columns = (*(("column", "slice") * sliced), "kind", "edits")
     title = "By slice and kind of edit" if sliced else "By kind of edit"
-    return _table(
+    return _share_table(
         columns, rows, title, "logs_by_slice_and_kind" if sliced else "logs_by_kind", signature
     )
 
 
-def _slices(counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str) -> Table:
+def _slice_table(
+    counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str
+) -> Table:
     rows = []
     for column, value in parts:
         part = counts.totals(column, value)
-        rows.append((column, value, part.sentences, *_shares(part, confidence)))
-    return _table(("column", "slice", "sentences"), rows, "By slice", "logs_by_slice", signature)
+        rows.append((column, value, part.sentences, *_all_share_cells(part, confidence)))
+    return _share_table(
+        ("column", "slice", "sentences"), rows, "By slice", "logs_by_slice", signature
+    )
 
 
-def _table(
+def _share_table(
     columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
 ) -> Table:
     """A table with shares as its last columns, without those that the logs do not have."""
@@ -278,7 +288,7 @@ def count_text_logs(
     inputs = CorpusFiles(source=source, outputs=(("output", output),))
     for corpus, (system,) in stream_batches(inputs):
         beside = {} if columns is None else columns.take_rows(len(corpus))
-        yield count_logs(corpus.sources, system.sentences, **beside, extractor=extractor)
+        yield count_log_edits(corpus.sources, system.sentences, **beside, extractor=extractor)
     if columns is not None:
         columns.refuse_more_rows()
 
@@ -306,7 +316,7 @@ def count_parquet_logs(
                 remedy=f"choose one with --for NAME: {', '.join(known) or 'none'}",
             )
         empty = False
-        yield count_logs(
+        yield count_log_edits(
             rows.sources,
             rows.outputs[name],
             accepted=rows.accepted,

@@ -46,7 +46,7 @@ class Attack:
     texts: Callable[[Sequence[str], Sequence[str], np.random.Generator], list[list[str]]]
 
 
-def nearest_neighbours(
+def nearest_other_sentences(
     sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
 ) -> list[list[str]]:
     """For every source the sentences of other lines that are most like it, letter by letter.
@@ -54,7 +54,7 @@ def nearest_neighbours(
     Where there is no other line, it is the sentence that does for all.
 
     >>> texts = ["I like tea .", "I like to read .", "We like tea ."]
-    >>> nearest_neighbours(texts, texts, np.random.default_rng(0))[0]
+    >>> nearest_other_sentences(texts, texts, np.random.default_rng(0))[0]
     ['We like tea .', 'I like tea .', 'I like tea .']
     """
     pool = list(dict.fromkeys(sentences))
@@ -86,7 +86,7 @@ ATTACKS = (
     Attack(
         "nearest neighbour",
         f"of the {NEIGHBOURS} sentences of other lines most like the source, what the metric likes",
-        nearest_neighbours,
+        nearest_other_sentences,
     ),
     Attack(
         "prompt injection",
@@ -96,7 +96,7 @@ ATTACKS = (
 )
 
 
-def published_attack(name: str, sentences: Sequence[str]) -> Attack:
+def attack_with_texts(name: str, sentences: Sequence[str]) -> Attack:
     """A text that somebody else made to please a metric."""
     return Attack(name, "a text made to please a metric", lambda sources, base, rng: [[*sentences]])
 
@@ -117,7 +117,7 @@ class Perturbation:
     damage: PerturbationFunction
 
 
-def by_sentence(change: Callable[[str, np.random.Generator], str]) -> PerturbationFunction:
+def damage_each_sentence(change: Callable[[str, np.random.Generator], str]) -> PerturbationFunction:
     """Return the damage that changes each sentence alone."""
     return lambda sources, sentences, rng: [change(sentence, rng) for sentence in sentences]
 
@@ -157,22 +157,28 @@ DAMAGE = (
         "copy the source", "nothing is corrected", lambda sources, sentences, rng: list(sources)
     ),
     Perturbation(
-        "delete words", f"{DELETED:.0%} of the words are taken out", by_sentence(delete_words)
+        "delete words",
+        f"{DELETED:.0%} of the words are taken out",
+        damage_each_sentence(delete_words),
     ),
     Perturbation(
-        "repeat a word", "the first word in place of all others", by_sentence(repeat_word)
+        "repeat a word", "the first word in place of all others", damage_each_sentence(repeat_word)
     ),
     Perturbation(
         "shuffle",
         "the words in random order",
-        by_sentence(lambda sentence, rng: " ".join(rng.permutation(sentence.split()).tolist())),
+        damage_each_sentence(
+            lambda sentence, rng: " ".join(rng.permutation(sentence.split()).tolist())
+        ),
     ),
-    Perturbation("lower-case", "no capitals", by_sentence(lambda sentence, rng: sentence.lower())),
-    Perturbation("truncate", "the first half of each sentence", by_sentence(truncate)),
+    Perturbation(
+        "lower-case", "no capitals", damage_each_sentence(lambda sentence, rng: sentence.lower())
+    ),
+    Perturbation("truncate", "the first half of each sentence", damage_each_sentence(truncate)),
     Perturbation(
         "append a sentence",
         f"“{APPENDED}” at every end",
-        by_sentence(lambda sentence, rng: f"{sentence} {APPENDED}".strip()),
+        damage_each_sentence(lambda sentence, rng: f"{sentence} {APPENDED}".strip()),
     ),
     Perturbation(
         "shift lines",
@@ -257,7 +263,7 @@ def stress(
         own = np.random.default_rng([seed, *perturbation.name.encode()])
         if isinstance(perturbation, Attack):
             texts = perturbation.texts(corpus.sources, base.sentences, own)
-            damaged = _most_pleasing(metric, corpus, texts, threads)
+            damaged = _best_scored_sentences(metric, corpus, texts, threads)
         else:
             damaged = perturbation.damage(corpus.sources, base.sentences, own)
         systems.append(Hypotheses(perturbation.name, tuple(damaged)))
@@ -296,7 +302,7 @@ def stress(
     )
 
 
-def _most_pleasing(
+def _best_scored_sentences(
     metric: Metric, corpus: Corpus, texts: Sequence[Sequence[str]], threads: int | None
 ) -> list[str]:
     """Of several texts the sentences that the metric, asked about each, likes best."""

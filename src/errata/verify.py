@@ -93,26 +93,26 @@ class ScoreClaim:
     system: str = ""
     text: str = ""
 
-    def fact(self, name: str) -> str | None:
+    def find_fact(self, name: str) -> str | None:
         """What the signature says under this name, if anything."""
         return facts_by_name(self.facts).get(name)
 
     @property
     def tokens(self) -> str | None:
         """What cut the texts into tokens, where the signature says so."""
-        return self.fact("tokens")
+        return self.find_fact("tokens")
 
     @property
     def skipped(self) -> str | None:
         """The sentences left out, as ``3,7-9``, where the signature lists them."""
-        said = self.fact("skip_sentences")
+        said = self.find_fact("skip_sentences")
         return None if said is None or "@" in said else said
 
     @property
     def annotators(self) -> tuple[int, ...]:
         """The annotators whose references were taken, where they are not all."""
         numbers = r" of annotator ([0-9]{1,9}(?:,[0-9]{1,9})*)$"
-        found = re.search(numbers, self.fact("references") or "")
+        found = re.search(numbers, self.find_fact("references") or "")
         return () if found is None else tuple(map(int, found[1].split(",")))
 
     @property
@@ -129,7 +129,7 @@ class ScoreClaim:
         spread = "" if not (self.low and self.high) else f" [{self.low.text}, {self.high.text}]"
         return f"{self.value.text}{spread}{sign}"
 
-    def scale(self, value: float) -> int:
+    def percent_factor(self, value: float) -> int:
         """1, or 100 where the number is a percentage: by its sign, or being above 1.
 
         A score that itself goes to 100 (BLEU) is one already.
@@ -161,7 +161,7 @@ def parse_claim(text: str, *, path: str | None = None, line: int | None = None) 
     try:
         metric = _parse_scorer(short["metric"] if short else scorer)
     except InputError as error:
-        remedy = _remedy(scorer, error)
+        remedy = _unknown_metric_remedy(scorer, error)
         raise InputError(error.problem, path=path, line=line, remedy=remedy) from None
     return ScoreClaim(
         metric,
@@ -189,7 +189,7 @@ def _parse_scorer(scorer: str) -> Metric:
     return parse(scorer)
 
 
-def _remedy(scorer: str, error: InputError) -> str | None:
+def _unknown_metric_remedy(scorer: str, error: InputError) -> str | None:
     from errata.human import RANKERS
 
     if scorer.partition("(")[0] in RANKERS.names():
@@ -204,14 +204,14 @@ def read_claims(lines: Iterable[str], path: str) -> Iterator[ScoreClaim]:
             yield parse_claim(line, path=path, line=number)
 
 
-def claims_in(text: str) -> list[ScoreClaim]:
+def claims_from_text_or_file(text: str) -> list[ScoreClaim]:
     """Return the claim in a text, or those in the file it names: claims, or scores as printed."""
     if "=" in text:
         return [parse_claim(text)]
     lines = read_lines(text)[0]
     start = next(filter(str.strip, lines), "").lstrip()
     if text != "-" and (start.startswith("{") or ("\t" in start and "=" not in start)):
-        return [claim for scores in read_score_file(text) for claim in claims_of(scores)]
+        return [claim for scores in read_score_file(text) for claim in claims_of_scores(scores)]
     claims = list(read_claims(lines, shown_name(text)))
     if not claims:
         remedy = "write SIGNATURE = VALUE, one a line"
@@ -219,7 +219,7 @@ def claims_in(text: str) -> list[ScoreClaim]:
     return claims
 
 
-def claims_of(scores: Scores) -> Iterator[ScoreClaim]:
+def claims_of_scores(scores: Scores) -> Iterator[ScoreClaim]:
     """What a file of scores claims of its systems: signature and value of each."""
     if MEAN in scores.context:
         problem = "these are scores of sentences, whose mean is no corpus score"
@@ -258,7 +258,7 @@ class VerifiedClaim:
     @property
     def scaled_estimate(self) -> Estimate:
         """Value and interval that came out, per cent where the claim is; no interval, no ends."""
-        scale = self.claim.scale(self.value)
+        scale = self.claim.percent_factor(self.value)
         ends = (self.low * scale, self.high * scale) if self.claim.has_interval else ()
         return Estimate(self.value * scale, *(ends or (math.nan, math.nan)))
 
@@ -282,33 +282,33 @@ def verify_claim(
     >>> verify_claim(parse_claim("m2() | sentences:2 = 1.0"), corpus, done, "A").differences[:1]
     ('sentences: 2 in the signature, 1 in the files',)
     """
-    resamples, seed = _drawing(claim)
+    resamples, seed = _claimed_resampling(claim)
     scores = evaluate(
         claim.metric,
         corpus,
         systems,
         resamples=resamples if claim.has_interval else 0,
         rng=seed,
-        bootstrap=next((kind for kind in KINDS if kind == claim.fact("bootstrap")), "auto"),
+        bootstrap=next((kind for kind in KINDS if kind == claim.find_fact("bootstrap")), "auto"),
         threads=threads,
         progress=progress,
     )
     value = scores[system]
-    scale = claim.scale(value)
+    scale = claim.percent_factor(value)
     low, high = scores.interval(confidence)[scores.systems.index(system)].tolist()
     equal = claim.value.agrees(value, scale)
     if claim.half is not None:
         equal = equal and claim.half.agrees((high - low) / 2, scale)
     if claim.low is not None and claim.high is not None:
         equal = equal and claim.low.agrees(low, scale) and claim.high.agrees(high, scale)
-    scores = replace(scores, context=_as_drawn(claim, scores))
+    scores = replace(scores, context=_context_as_claimed(claim, scores))
     differences, remarks = diff_signatures(claim, scores)
     return VerifiedClaim(claim, scores, system, equal, differences, remarks, low, high)
 
 
-def _drawing(claim: ScoreClaim) -> tuple[int, int]:
+def _claimed_resampling(claim: ScoreClaim) -> tuple[int, int]:
     """Resamples and seed that a signature speaks of; the usual ones where it does not."""
-    given = [claim.fact(name) for name in _DRAWN[:2]]
+    given = [claim.find_fact(name) for name in _DRAWN[:2]]
     resamples, seed = (
         usual if text is None else parse_integer(text, 0)
         for text, usual in zip(given, (1000, 0), strict=True)
@@ -355,7 +355,7 @@ def diff_signatures(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...],
         del found["digest"]
         remarks.append(unidentified)
     differences = [
-        f"{name}: {_quoted(said, name)} in the signature, {_quoted(found, name)} in the files"
+        f"{name}: {_fact_text(said, name)} in the signature, {_fact_text(found, name)} in the files"
         for name in dict.fromkeys((*said, *found))
         if name not in (*_DRAWN, "errata") and said.get(name) != found.get(name)
     ]
@@ -364,7 +364,7 @@ def diff_signatures(claim: ScoreClaim, scores: Scores) -> tuple[tuple[str, ...],
     return tuple(differences), tuple(remarks)
 
 
-def _quoted(facts: dict[str, str], name: str) -> str:
+def _fact_text(facts: dict[str, str], name: str) -> str:
     return "not" if name not in facts else facts[name] or "yes"
 
 
@@ -378,7 +378,7 @@ def _without_data_id(scores: Scores) -> str:
     return " | ".join((scores.scorer, *others[:at], *tokens, *others[at:]))
 
 
-def _as_drawn(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
+def _context_as_claimed(claim: ScoreClaim, scores: Scores) -> tuple[str, ...]:
     """The facts of a score with the resamples and the seed that were claimed beside it.
 
     They decide no score. Of an old short signature they are the usual ones under which it is right.

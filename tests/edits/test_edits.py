@@ -14,7 +14,7 @@ import pytest
 import errata.edits as extraction
 from errata.core.errors import InputError, MissingExtraError
 from errata.data import Corpus, Edit, Hypotheses, Reference, ReferenceTable, apply_edits
-from errata.difficulty.study import by_kind
+from errata.difficulty.study import difficulty_by_kind
 from errata.edits import (
     classify_all,
     edits_of,
@@ -335,7 +335,9 @@ def test_table_4_with_errants_types(english: str, conll14: Path, data_sets: Path
     """Our gold retyped with today's ERRANT beside the paper's (an older ERRANT and spaCy)."""
     path = next(data_sets.glob("gotutiyan/GTS/*/weight_files/conll14_8sys.txt"))
     corpus = retype(read_m2(conll14 / "conll14st-test.m2").keep_annotators(0), english, IGNORED)
-    rows = by_kind(build_difficulty_map(corpus, [], Difficulty(weights=str(path))), tier=2)
+    rows = difficulty_by_kind(
+        build_difficulty_map(corpus, [], Difficulty(weights=str(path))), tier=2
+    )
     assert sum(row.frequency for row in rows) == sum(f for _, _, f in TABLE_4.values()) == 2379
     assert {row.kind for row in rows} == set(TABLE_4)
     same = {

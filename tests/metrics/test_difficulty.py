@@ -84,7 +84,8 @@ def test_the_released_demo(demo: Two) -> None:
         n.astype(int).tolist() for n in np.split(found.tally.solved, found.chunks.bounds[1:-1])
     ] == GOLDEN["n_correct"]
     assert {
-        r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency] for r in study.by_kind(found)
+        r.kind: [round(r.mean, 2), round(r.sd, 2), r.frequency]
+        for r in study.difficulty_by_kind(found)
     } == GOLDEN["by_kind"]
 
 
@@ -148,7 +149,7 @@ def test_the_published_weights_of_eight_systems(conll14: Path, data_sets: Path) 
     assert (~right).sum() == 58031
     assert round(float(found.weights[~right].mean()), 4) == 0.0129
     assert (found.weights[~right] != 0).sum() == 2869
-    kinds = study.by_kind(
+    kinds = study.difficulty_by_kind(
         build_difficulty_map(retype(corpus, "aligned", IGNORED), [], Difficulty(weights=str(path))),
         tier=2,
     )
@@ -403,7 +404,7 @@ def test_edits_that_cannot_be_compared() -> None:
 
 def test_who_corrects_what(demo: Two) -> None:
     found = build_difficulty_map(*demo)
-    every = study.errors(found)
+    every = study.gold_errors(found)
     assert [(e.tokens, e.edit.replacement, e.corrected_by) for e in every] == [
         *(("", "have been", ("0",)), ("about", "", ("1",)), ("its", "it", ("0", "1", "2"))),
         *(("have been", "go", ("0",)), ("", "the", ("0", "1", "2")), ("tomorrow", "", ())),
@@ -431,16 +432,16 @@ def test_agreement_between_systems(demo: Two) -> None:
 def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) -> None:
     corpus, systems = demo
     found = build_difficulty_map(corpus, systems)
-    chunks = [e.chunk for e in study.errors(found)]
+    chunks = [e.chunk for e in study.gold_errors(found)]
     low_high = study.weight_intervals(found, chunks, resamples=4000, rng=1)
     # n of 3 systems: the bootstrap distribution of a weight is 1 - Binomial(3, n/3) / 3.
     for (low, high), n in zip(low_high, found.tally.solved[chunks], strict=True):
         assert (low, high) == {0: (1, 1), 1: (0, 1), 3: (0, 0)}[int(n)]
-    rows = study.by_kind(found, tier=1, resamples=500, rng=1)
+    rows = study.difficulty_by_kind(found, tier=1, resamples=500, rng=1)
     assert {r.kind for r in rows} == {"M", "R", "U"}
     for row in rows:
         assert row.low <= row.mean <= row.high
-    again = study.by_kind(found, tier=1, resamples=500, rng=1)
+    again = study.difficulty_by_kind(found, tier=1, resamples=500, rng=1)
     assert again == rows
     with pytest.raises(InputError, match="systems behind the weights"):
         study.weight_intervals(
@@ -453,13 +454,19 @@ def test_intervals_of_weights_resample_the_systems(demo: Two, tmp_path: Path) ->
 
 def test_kinds_are_grouped_by_tier(demo: Two) -> None:
     found = build_difficulty_map(*demo)
-    assert {r.kind for r in study.by_kind(found, tier=2)} == {"VERB", "PREP", "PRON", "DET", "NOUN"}
-    verb = next(r for r in study.by_kind(found, tier=2) if r.kind == "VERB")
+    assert {r.kind for r in study.difficulty_by_kind(found, tier=2)} == {
+        "VERB",
+        "PREP",
+        "PRON",
+        "DET",
+        "NOUN",
+    }
+    verb = next(r for r in study.difficulty_by_kind(found, tier=2) if r.kind == "VERB")
     assert (verb.frequency, round(verb.mean, 4)) == (2, 0.6667)
-    replaced = next(r for r in study.by_kind(found, tier=1) if r.kind == "R")
+    replaced = next(r for r in study.difficulty_by_kind(found, tier=1) if r.kind == "R")
     assert replaced.sd == pytest.approx(np.std([0, 2 / 3], ddof=1))  # of the sample
     with pytest.raises(InputError, match="tier 4"):
-        study.by_kind(found, tier=4)
+        study.difficulty_by_kind(found, tier=4)
 
 
 def test_elastic_matching_of_endless_sentences_is_refused_before_memory_is_asked_for() -> None:

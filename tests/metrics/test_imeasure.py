@@ -594,7 +594,7 @@ def test_the_example_of_chollampatt_and_ng() -> None:
     assert source == "Thus , advice from ∅ hospital plays the important role for this ."
     assert hypothesis == "Thus , advice from ∅ hospital plays an important role for this ."
     assert reference == "Thus , advice from the hospital plays an important role in this ."
-    counted = Counter(column.counts_as() for column in columns)
+    counted = Counter(column.count_label() for column in columns)
     assert counted == {"TN": 10, "TP": 1, "FN": 2}
     assert [k for k, c in enumerate(columns, 1) if c.kind != "unchanged"] == [5, 8, 11]
 
@@ -621,7 +621,12 @@ def test_parameters_of_the_metric_are_kept() -> None:
     went = Hypotheses("A", ("He\u00a0x went home .",))
     (found,) = alignments(IMeasure(spaces="ascii", aspect="detection"), corpus, went, [0])
     assert [column.hypothesis for column in found.columns] == ["He\u00a0x", "went", "home", "."]
-    assert [column.counts_as(found.aspect) for column in found.columns] == ["FP", "TP", "TN", "TN"]
+    assert [column.count_label(found.aspect) for column in found.columns] == [
+        "FP",
+        "TP",
+        "TN",
+        "TN",
+    ]
     with pytest.raises(InputError, match="a mixture of several annotators has no alignment"):
         alignments(IMeasure(references="mix"), corpus, went, [0])
 

@@ -95,7 +95,9 @@ def _figure(line: str, folder: Path) -> str:
         mock.patch("errata.plots.mpl.figure_bytes", keep),
         mock.patch("errata.difficulty.heatmap.figure_bytes", keep),
         mock.patch("errata.plots.mpl._separate_labels"),  # by the size of letters
-        mock.patch("errata.difficulty.heatmap._width", lambda text, size: len(text) * size / 2),
+        mock.patch(
+            "errata.difficulty.heatmap._text_width", lambda text, size: len(text) * size / 2
+        ),
     ):
         _run(line, "--force", cwd=folder)
     assert (folder / "x.svg").read_bytes() == b"svg" * len(drawn)
@@ -206,14 +208,14 @@ def test_a_picture_shows_ten_sentences_unless_told(tmp_path: Path) -> None:
 
 
 def test_a_text_is_as_wide_as_its_letters() -> None:
-    from errata.difficulty.heatmap import _width
+    from errata.difficulty.heatmap import _text_width
 
-    assert _width("iii", 9) < _width("www", 9)
-    assert _width("ww", 9) == pytest.approx(2 * _width("w", 9), rel=0.02)
-    assert _width("w", 18) == pytest.approx(2 * _width("w", 9), rel=0.02)
-    assert _width("a b", 9) > _width("ab", 9)  # blanks count
-    assert _width("$x$", 9) > _width("xx", 9)  # no formula
-    assert 5 < _width("w", 9) < 9
+    assert _text_width("iii", 9) < _text_width("www", 9)
+    assert _text_width("ww", 9) == pytest.approx(2 * _text_width("w", 9), rel=0.02)
+    assert _text_width("w", 18) == pytest.approx(2 * _text_width("w", 9), rel=0.02)
+    assert _text_width("a b", 9) > _text_width("ab", 9)  # blanks count
+    assert _text_width("$x$", 9) > _text_width("xx", 9)  # no formula
+    assert 5 < _text_width("w", 9) < 9
 
 
 def test_no_word_of_a_picture_runs_over_the_margin() -> None:
@@ -232,13 +234,13 @@ def test_no_word_of_a_picture_runs_over_the_margin() -> None:
         right.append(x + advance)
 
     with (
-        mock.patch.object(heatmap, "_width", lambda text, size: len(text) * size / 2),
-        mock.patch.object(heatmap, "_word", note),
+        mock.patch.object(heatmap, "_text_width", lambda text, size: len(text) * size / 2),
+        mock.patch.object(heatmap, "_draw_word", note),
         mock.patch.object(heatmap, "_draw_legend", return_value=0.0),
     ):
         for width in range(150, 400):
             right.clear()
-            heatmap._draw(mock.Mock(), marked_sentences(found), width, size, alarms=True)
+            heatmap._draw_sentences(mock.Mock(), marked_sentences(found), width, size, alarms=True)
             assert max(right) <= width - size
             assert max(right) > width - size - 12 * size / 2
 

@@ -35,7 +35,7 @@ from errata.difficulty.heatmap import (
     heat_map_text,
     marked_sentences,
     parse_range,
-    shade,
+    shade_of_weight,
 )
 from errata.io import read_hypotheses_m2, read_m2
 from errata.io.m2 import parse_m2
@@ -190,7 +190,7 @@ def test_pictures(found: DifficultyMap) -> None:
     svg = drawn.decode()
     for word in ("goes", "likes", "alert", "well", "by no system"):
         assert word in svg
-    assert shade(2 / 3)[0] in svg
+    assert shade_of_weight(2 / 3)[0] in svg
     with pytest.raises(InputError, match="'svg', 'png', 'pdf'"):
         heat_map_figure(found, range(4), form="gif")  # type: ignore[arg-type]
 

@@ -22,7 +22,7 @@ from errata.data import Corpus, Edit, Hypotheses, Judgment, Scores
 from errata.datasets import sample_corpus, sample_systems
 from errata.difficulty import study as difficulty_study
 from errata.difficulty.heatmap import system_text_at
-from errata.difficulty.study import errors as hard_errors
+from errata.difficulty.study import gold_errors as hard_errors
 from errata.human import compare, parse_ranker
 from errata.human import tables as human_tables
 from errata.human.plan import Plan

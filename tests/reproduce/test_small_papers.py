@@ -140,7 +140,7 @@ def test_places_that_agree_with_the_printed_ones(
     ):
         cells = {(place, "BLEU"): name for place, name in zip(places, systems, strict=True)}
         others = {(place, "other"): name for place, name in zip(places, ours, strict=True)}
-        monkeypatch.setattr(material, "printed", lambda *_, known=cells | others: known)
+        monkeypatch.setattr(material, "printed_cells", lambda *_, known=cells | others: known)
         assert same(material, "BLEU", "source") == found
 
 

@@ -42,7 +42,7 @@ def values(figure: str) -> dict[str, tuple[float, ...]]:
 
 def test_systems_are_judged_as_by_meta() -> None:
     people = rank(ExpectedWins(), SAMPLE.comparisons, resamples=0)
-    found = system_level(match(people, [*RESULTS, study.length_scores(SAMPLE)]), resamples=60)
+    found = system_level(match(people, [*RESULTS, study.score_by_length(SAMPLE)]), resamples=60)
     for agreement in found.agreements:
         for kind in ("pearson", "spearman"):
             expected = (agreement.values[kind], *agreement.intervals[kind])
@@ -50,7 +50,7 @@ def test_systems_are_judged_as_by_meta() -> None:
 
 
 def test_sentences_are_judged_on_outputs_that_differ() -> None:
-    met = SAMPLE.different(SAMPLE.comparisons)
+    met = SAMPLE.without_equal_outputs(SAMPLE.comparisons)
     texts = {system.system: system.sentences for system in SAMPLE.systems}
     different = sum(
         weight
@@ -69,7 +69,7 @@ def test_sentences_are_judged_on_outputs_that_differ() -> None:
 
 
 def test_ceiling_and_floor() -> None:
-    met = SAMPLE.different(SAMPLE.comparisons)
+    met = SAMPLE.without_equal_outputs(SAMPLE.comparisons)
     judges = judge_correlations(met, ExpectedWins())
     expected = (judges.rest_r.mean(), judges.rest_r.min(), judges.rest_r.max())
     assert tuple(WHOLE.ceiling["pearson"]) == pytest.approx(expected)
@@ -177,8 +177,8 @@ def test_sets_not_on_disk_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("ERRATA_DATA", str(tmp_path))
     nothing = errata(*quick, code=2)
     assert "errata data get conll14" in nothing.stderr
-    assert not study.is_available("conll14")
-    monkeypatch.setattr(benchmark, "is_available", lambda name: name == "conll14")
+    assert not study.is_downloaded("conll14")
+    monkeypatch.setattr(benchmark, "is_downloaded", lambda name: name == "conll14")
     monkeypatch.setattr(benchmark, "read_judged_set", lambda name, progress=None, **more: SAMPLE)
     done = errata(*quick)
     assert "left out: napoles15, gmeg-fce" in done.stderr

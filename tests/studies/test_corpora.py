@@ -20,12 +20,12 @@ from errata.corpora import (
     AcrossCorpora,
     corpus_statistics,
     first_place_changes,
-    source_groups,
-    stability,
+    group_by_sources,
+    ranking_stability,
 )
 from errata.data import Corpus, Edit, Reference, Scores
 from errata.edits import extract
-from errata.logs import LogPart, count_logs, edits_per_sentence
+from errata.logs import LogPart, count_log_edits, edits_per_sentence
 
 
 @given(arrays(np.int64, (4, 5), elements=st.integers(0, 99), unique=True))
@@ -53,13 +53,13 @@ def test_systems_that_a_corpus_lacks_are_named_and_not_ranked_there() -> None:
     two = _scores({"B": 3.0, "A": 2.0})
     across = AcrossCorpora(("one", "two"), (one, two))
     assert across.systems == ("A", "B", "C")
-    assert across.missing() == {"C": ("two",)}
-    assert [across.rank(k, "C") for k in (0, 1)] == [3, None]
-    assert across.estimate(1, "C", 0.95) is None
-    found = stability(across)
+    assert across.missing_corpora() == {"C": ("two",)}
+    assert [across.rank_on_corpus(k, "C") for k in (0, 1)] == [3, None]
+    assert across.estimate_on_corpus(1, "C", 0.95) is None
+    found = ranking_stability(across)
     assert (found.systems, found.w.value, found.changes.value) == (2, 0.0, 1.0)
     assert found.first == {"one": ("A",), "two": ("B",)}
-    alone = stability(AcrossCorpora(("one", "two"), (one, _scores({"D": 1.0}))))
+    alone = ranking_stability(AcrossCorpora(("one", "two"), (one, _scores({"D": 1.0}))))
     assert np.isnan(alone.w.value)
     assert alone.systems == 0
 
@@ -75,10 +75,10 @@ def test_resamples_are_paired_only_where_sentences_are_the_same() -> None:
     drawn = [[1.0, 0.0], [0.0, 1.0]] * 50
     one, two = (_scores({"A": 0.5, "B": 0.4}, resampled=drawn) for _ in range(2))
     same, other = (AcrossCorpora(("x", "y"), (one, two), alike) for alike in ((0, 0), (0, 1)))
-    assert stability(same).changes_drawn == 0
-    assert stability(other).changes_drawn == 1
+    assert ranking_stability(same).changes_drawn == 0
+    assert ranking_stability(other).changes_drawn == 1
     a, b = Corpus.from_texts(["a b"]), Corpus.from_texts(["c d"])
-    assert source_groups([a, b, a]) == (0, 1, 0)
+    assert group_by_sources([a, b, a]) == (0, 1, 0)
 
 
 def test_statistics_of_a_corpus() -> None:
@@ -197,7 +197,7 @@ LOGS = st.lists(ROW, max_size=12)
 
 def counted(rows):
     columns = list(zip(*rows, strict=True)) if rows else [()] * 5
-    return count_logs(
+    return count_log_edits(
         columns[0], columns[1], accepted=columns[2], clean=columns[3], slices={"locale": columns[4]}
     )
 
@@ -255,22 +255,22 @@ def test_the_interval_of_edits_is_that_of_the_bootstrap() -> None:
     sources = ["a . b . c . d . e . f ."] * 400
     words = ["a", "b", "c", "d", "e", "f"]
     outputs = [" . ".join([*(f"x{w}y" for w in words[:n]), *words[n:]]) + " ." for n in numbers]
-    part = count_logs(sources, outputs).totals()
+    part = count_log_edits(sources, outputs).totals()
     assert part.edits == numbers.sum()
     means = rng.choice(numbers, (4000, 400)).mean(axis=1)
     value, low, high = edits_per_sentence(part)
     assert value == numbers.mean()
     assert np.allclose([low, high], np.percentile(means, [2.5, 97.5]), atol=0.01)
-    assert math.isnan(edits_per_sentence(count_logs([], []).totals()).value)
+    assert math.isnan(edits_per_sentence(count_log_edits([], []).totals()).value)
 
 
 def test_what_does_not_add_up() -> None:
     with pytest.raises(InputError, match="1 values of 'clean' for 2 sentences"):
-        count_logs(["a", "b"], ["a", "b"], clean=[True])
-    one = count_logs(["a"], ["a"])
+        count_log_edits(["a", "b"], ["a", "b"], clean=[True])
+    one = count_log_edits(["a"], ["a"])
     other = type(one)(one.counts, "errant")
     with pytest.raises(InputError, match="by aligned and by errant do not add up"):
         one + other
-    many = count_logs(["a"] * 201, ["a"] * 201, slices={"user": list(map(str, range(201)))})
+    many = count_log_edits(["a"] * 201, ["a"] * 201, slices={"user": list(map(str, range(201)))})
     with pytest.raises(InputError, match="'user' has more than 200 different values"):
         one + many

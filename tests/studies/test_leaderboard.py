@@ -24,7 +24,7 @@ from errata.core.errors import InputError
 from errata.datasets.load import SAMPLE_SYSTEMS
 from errata.io.stored_runs import read_runs
 from errata.leaderboard import codabench
-from errata.leaderboard.codabench import _archive, own_wheel
+from errata.leaderboard.codabench import _zip_files, build_own_wheel
 
 pytest.importorskip("jinja2")
 RUN = {"SOURCE_DATE_EPOCH": "1763300000"}
@@ -333,8 +333,8 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
 
 @pytest.mark.slow
 def test_the_wheel_installs_and_is_imported(tmp_path: Path) -> None:
-    name, files = own_wheel()
-    (tmp_path / name).write_bytes(_archive(files))
+    name, files = build_own_wheel()
+    (tmp_path / name).write_bytes(_zip_files(files))
     site = tmp_path / "site"
     pip = ("-m", "pip", "install", "-q", "--no-deps", "--no-index", "--target", str(site))
     subprocess.run([sys.executable, *pip, str(tmp_path / name)], check=True)
@@ -348,4 +348,4 @@ def test_the_wheel_installs_and_is_imported(tmp_path: Path) -> None:
 def test_without_an_installed_package_there_is_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codabench, "DISTRIBUTION", "no-such-distribution")
     with pytest.raises(InputError, match=r"pip install"):
-        own_wheel()
+        build_own_wheel()

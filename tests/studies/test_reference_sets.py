@@ -27,7 +27,7 @@ from errata.references.sets import (
 )
 from errata.references.study import (
     annotators_as_systems,
-    curve_facts,
+    curve_signature_facts,
     reference_curve,
     study_references,
 )
@@ -87,7 +87,11 @@ def test_curve_takes_the_edits_that_came_with_an_output() -> None:
     metric = parse("edits")
     assert reference_curve(CORPUS, metric, [own])[1].values == (0.0,)
     assert reference_curve(CORPUS, metric, [text])[1].values > (0.5,)
-    assert curve_facts(CORPUS, metric, [own]) == ("edits:given", "sentences:2", "references:2")
+    assert curve_signature_facts(CORPUS, metric, [own]) == (
+        "edits:given",
+        "sentences:2",
+        "references:2",
+    )
     with pytest.raises(InputError, match="the edits of A came with the file"):
         reference_curve(CORPUS, metric, [own, text])
 

@@ -109,12 +109,12 @@ def command(given: BenchmarkOptions) -> None:
 
 def _judged_sets(given: BenchmarkOptions) -> list[JudgedSet]:
     """Return the sets that are named, or all that are on disk; print which ones are not."""
-    from errata.benchmark import JUDGED, is_available, sample_set
+    from errata.benchmark import JUDGED, is_downloaded, sample_set
 
     if given.sample:
         refuse_beside_sample(given.sets)
         return [sample_set(given.skipped)]
-    names = list(given.sets) or [name for name in JUDGED if is_available(name)]
+    names = list(given.sets) or [name for name in JUDGED if is_downloaded(name)]
     missing = [] if given.sets else [name for name in JUDGED if name not in names]
     if not names:
         remedy = f"fetch some, as in: errata data get {JUDGED[0]}; or use --sample"

@@ -92,7 +92,7 @@ def command(given: CorporaOptions) -> None:
         other = None if base is None else results[wanted.index(base)]
         for across in results:
             beside = other if across is not other else None
-            tables.append(corpora.across_table(across, beside, confidence=confidence))
+            tables.append(corpora.score_and_rank_table(across, beside, confidence=confidence))
         if len(scored) > 1:
             tables.append(corpora.stability_table(results, confidence=confidence))
         for _, path in given.figures:

@@ -134,12 +134,12 @@ def command(given: DifficultyOptions) -> None:
     corrections of the first annotator count, as in the released scorer, if that annotator corrected
     all sentences.
     """
-    from errata.difficulty.study import difficulty_tables, with_annotators
+    from errata.difficulty.study import choose_annotators, difficulty_tables
     from errata.edits import retype, with_edits
     from errata.metrics.difficulty import build_difficulty_map, write_map_weights
 
     metric, inputs = given.scoring.metric, given.inputs
-    corpus, remark = with_annotators(
+    corpus, remark = choose_annotators(
         replace(inputs, annotators=()).corpus(),
         inputs.annotator_numbers,
         every=bool(inputs.annotators),

@@ -90,8 +90,8 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
     if given.display.form == "table":
         echo_findings(join_similar_findings(serious))
     note(
-        f"{site / 'index.html'}: scored {len(standing.new)} new of "
-        f"{sum(each.fits for each in standing.checked)}, refused {len(standing.refused)}"
+        f"{site / 'index.html'}: scored {len(standing.newly_scored)} new of "
+        f"{sum(each.can_be_scored for each in standing.checked)}, refused {len(standing.refused)}"
     )
     return bool(standing.refused or (given.strict and serious))
 
@@ -106,7 +106,7 @@ def _check(board: Board, given: LeaderboardOptions) -> bool:
     findings = [finding for each in checked for finding in each.findings]
     if given.display.form == "table":
         echo_findings(join_similar_findings(findings))
-        verdicts = ((c.name, "fits" if c.fits else "refused") for c in checked)
+        verdicts = ((c.name, "fits" if c.can_be_scored else "refused") for c in checked)
         click.echo(", ".join(f"{escape_controls(name)}: {text}" for name, text in verdicts))
     else:
         emit(standings.finding_table(checked), given.display)

@@ -169,7 +169,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
     score = partial(study.annotators_as_systems, corpus, names=names, **given.bootstrap.drawing)
     scores = with_bars(metrics, score)
     tables.append(report.annotator_table(scores, confidence=given.bootstrap.confidence))
-    checks = [study.self_check(corpus, metric, names=names) for metric in metrics]
+    checks = [study.score_against_self(corpus, metric, names=names) for metric in metrics]
     tables.append(report.self_check_table(checks))
     seed = given.bootstrap.seed
     curves: dict[str, list[SetCurve]] = {}
@@ -177,7 +177,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         with ProgressBar(f"{metric.name}, references") as progress:
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
         curves[metric.label] = [sets.SetCurve(corpus.name, curve)]
-        facts = study.curve_facts(corpus, metric, systems)
+        facts = study.curve_signature_facts(corpus, metric, systems)
         signature = make_signature(repr(metric), *facts, f"seed:{seed}")
         system_names = [system.system for system in systems]
         tables.append(report.curve_table(curve, system_names, metric, signature=signature))
@@ -228,7 +228,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
         notes = (f"compared on the {common} of {before} sentences that every set corrects",)
         note(notes[0])
     with ProgressBar("TER") as progress:
-        operations = study.set_operations(sets, lowercase=not given.cased, progress=progress)
+        operations = study.edit_kinds_by_set(sets, lowercase=not given.cased, progress=progress)
     given.draw("edits", lambda: report.edit_bars(operations))
     facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
     signature = make_signature(f"ster(lowercase={not given.cased})") + f"; {facts}"
@@ -301,7 +301,7 @@ def _curves(
 ) -> tuple[dict[str, list[SetCurve]], list[Table]]:
     """Return scores against the number of references by metric, and a table of each."""
     from errata.references.sets import set_curve
-    from errata.references.study import curve_facts
+    from errata.references.study import curve_signature_facts
     from errata.references.tables import set_curve_table
     from errata.tables.table import make_signature
 
@@ -315,7 +315,7 @@ def _curves(
             with ProgressBar(f"{metric.name}, {each.name}") as progress:
                 lines.append(set_curve(each, metric, systems, rng=seed, progress=progress))
         facts = "; ".join(
-            f"{each.name}: {' | '.join(curve_facts(each.corpus, metric, systems))}"
+            f"{each.name}: {' | '.join(curve_signature_facts(each.corpus, metric, systems))}"
             for each in chosen
         )
         signature = make_signature(repr(metric), f"seed:{seed}") + f"; {facts}"

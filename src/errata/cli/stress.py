@@ -49,7 +49,7 @@ def command(given: StressOptions) -> None:
     from errata.io import read_hypotheses
     from errata.metrics import parse
     from errata.plots.mpl import save_figure
-    from errata.stress import PERTURBATIONS, published_attack, stress, stress_plot, stress_table
+    from errata.stress import PERTURBATIONS, attack_with_texts, stress, stress_plot, stress_table
 
     inputs = given.inputs
     metrics = [parse(text) for text in (*given.named, *given.metrics)]
@@ -63,7 +63,7 @@ def command(given: StressOptions) -> None:
     corpus = inputs.corpus(given.threads)
     hypotheses = read_hypotheses(given.output, corpus=corpus) if given.output else None
     attacks = [read_hypotheses(text, corpus=corpus, guard=False) for text in given.attacks]
-    perturbations = [*PERTURBATIONS, *(published_attack(a.system, a.sentences) for a in attacks)]
+    perturbations = [*PERTURBATIONS, *(attack_with_texts(a.system, a.sentences) for a in attacks)]
     cards = with_bars(
         metrics,
         partial(

@@ -45,11 +45,11 @@ def command(given: VerifyOptions) -> None:
     sentences follow the signature unless an option says otherwise; every other fact is compared
     with the files. The exit code is 1 if a claim is not confirmed.
     """
-    from errata.verify import claim_table, claims_in, verify_claim
+    from errata.verify import claim_table, claims_from_text_or_file, verify_claim
 
     read: dict[Inputs, tuple[Corpus, list[Hypotheses]]] = {}
     checked = []
-    for claim in claims_in(given.claim):
+    for claim in claims_from_text_or_file(given.claim):
         inputs = _inputs_of_claim(given.inputs, claim)
         if inputs not in read:
             read[inputs] = inputs.read_scored(given.outputs, given.threads)

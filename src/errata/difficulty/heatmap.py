@@ -73,10 +73,10 @@ class SegmentedSentence:
     pieces: tuple[Segment, ...]
 
 
-def shade(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
+def shade_of_weight(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
     """The shade of a weight from 0 to 1, and whether text on it must be white.
 
-    >>> shade(0.0), shade(1.0)
+    >>> shade_of_weight(0.0), shade_of_weight(1.0)
     (('#fff0e8', False), ('#8c0a14', True))
     """
     at = min(1.0, max(0.0, weight))
@@ -105,7 +105,7 @@ def marked_sentences(
     """
     chunks = found.chunks
     spots = chunks.rows.tolist()
-    marks = dict(_marks(found))
+    marks = dict(_marked_chunks(found))
     result = []
     for u, i in enumerate(chunks.sentences.tolist()):
         if sentences is not None and i not in sentences:
@@ -132,7 +132,9 @@ def marked_sentences(
     return result
 
 
-def _marks(found: DifficultyMap) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:
+def _marked_chunks(
+    found: DifficultyMap,
+) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:
     """Errors and false alarms: chunk, then weight, who is right, who changed it wrongly."""
     which = np.flatnonzero(found.chunks.erroneous | found.false_positive.any(axis=0))
     right = found.right[:, which]
@@ -256,7 +258,7 @@ def heat_map(
         {
             "anchor": f"s{row.number}a{row.annotator}" if annotators > 1 else f"s{row.number}",
             "label": label,
-            "pieces": [_template_piece(piece, marks, kinds) for piece in row.pieces],
+            "pieces": [_template_values(piece, marks, kinds) for piece in row.pieces],
         }
         for row, label in zip(segmented, sentence_labels(segmented), strict=True)
     ]
@@ -267,7 +269,7 @@ def heat_map(
     error_count = frequency.total()
     several = f", {annotators} annotators" if annotators > 1 else ""
     files = {ending: package_text(HOME, f"templates/heatmap.{ending}") for ending in ("css", "js")}
-    style, script = f"\n{files['css']}{_shades()}\n", f"\n{files['js']}\n"
+    style, script = f"\n{files['css']}{_shade_styles()}\n", f"\n{files['js']}\n"
     html = render_template(
         HOME,
         "templates/heatmap.html.j2",
@@ -290,7 +292,7 @@ def heat_map(
     return str(html)
 
 
-def _template_piece(
+def _template_values(
     piece: Segment, marks: list[list[Any]], kinds: dict[str, int]
 ) -> dict[str, Any]:
     """Return what the template shows of a piece; add the details of a mark to ``marks``."""
@@ -322,11 +324,11 @@ def _template_piece(
     }
 
 
-def _shades() -> str:
+def _shade_styles() -> str:
     lines = []
     for step in range(STEPS + 1):
         for name, alarm in (("error", False), ("alarm", True)):
-            tint, white = shade(step / STEPS, alarm=alarm)
+            tint, white = shade_of_weight(step / STEPS, alarm=alarm)
             ink = "#fff" if white else "#111"
             lines.append(f".{name}.w{step} u{{background:{tint};color:{ink}}}")
     return "\n".join(lines)
@@ -369,13 +371,13 @@ def heat_map_figure(
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(0, width * 72)
-        height = _draw(axes, several, width * 72, 9, alarms="alarms" not in conceal)
+        height = _draw_sentences(axes, several, width * 72, 9, alarms="alarms" not in conceal)
         figure.set_size_inches(width, height / 72)
         axes.set_ylim(-height, 0)
         return figure_bytes(figure, form)
 
 
-def _draw(
+def _draw_sentences(
     axes: Axes, several: Sequence[SegmentedSentence], width: float, size: float, *, alarms: bool
 ) -> float:
     """Set the sentences line by line, in points from the top left; return the height."""
@@ -384,13 +386,13 @@ def _draw(
     for row, label in zip(several, sentence_labels(several), strict=True):
         axes.text(margin, -y, label, size=0.75 * size, color="#666", va="baseline")
         x = left
-        for group in (group for piece in row.pieces for group in layout_runs(piece)):
-            advances = [_width(text, style["size"] * size) for text, style in group]
+        for group in (group for piece in row.pieces for group in words_with_styles(piece)):
+            advances = [_text_width(text, style["size"] * size) for text, style in group]
             whole = sum(advances) + sum(style["after"] * size for _, style in group[:-1])
             if x > left and x + whole > width - margin:
                 x, y = left, y + leading
             for (text, style), advance in zip(group, advances, strict=True):
-                _word(axes, x, -y, text, advance, size, style)
+                _draw_word(axes, x, -y, text, advance, size, style)
                 x += advance + style["after"] * size
         y += 1.25 * leading
     return _draw_legend(axes, left, y, width - margin, 0.75 * size, alarms) + margin
@@ -407,12 +409,12 @@ def _draw_legend(
     )
     for first, last, alarm in ramps if alarms else ramps[:1]:
         texts = (first, *(f"{step / 5:.1f}" for step in range(6)), last)
-        advances = [_width(text, size) for text in texts]
+        advances = [_text_width(text, size) for text in texts]
         if x > left and x + sum(advances) + 3.1 * size > width:
             x, y = left, y + 2 * size
         for k, (text, advance) in enumerate(zip(texts, advances, strict=True)):
-            tint, white = shade((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
-            _word(
+            tint, white = shade_of_weight((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
+            _draw_word(
                 axes,
                 x,
                 -y,
@@ -431,13 +433,13 @@ def _draw_legend(
     return y + 0.3 * size
 
 
-def layout_runs(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
+def words_with_styles(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
     """The words of a piece, or its marked text with the correction beside it."""
     plain = {"size": 1.0, "after": 0.33, "ink": "#111", "shade": None}
     if piece.what == "plain":
         return [[(word, plain)] for word in piece.text.split()]
     error = piece.what == "error"
-    tint, white = shade(piece.weight, alarm=not error)
+    tint, white = shade_of_weight(piece.weight, alarm=not error)
     mark = {
         "size": 1.0,
         "after": 0.25 if error else 0.45,
@@ -454,7 +456,7 @@ def layout_runs(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
     return [group]
 
 
-def _width(text: str, size: float) -> float:
+def _text_width(text: str, size: float) -> float:
     """How far a text advances: its ink between two bars, less that of the bars."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
@@ -466,7 +468,7 @@ def _width(text: str, size: float) -> float:
     return ink(f"|{text}|") - ink("||")
 
 
-def _word(
+def _draw_word(
     axes: Axes, x: float, y: float, text: str, advance: float, size: float, style: dict[str, Any]
 ) -> None:
     from matplotlib.patches import Rectangle
@@ -524,41 +526,41 @@ def heat_map_text(
     return "\n".join(
         f"{label:>{left}}  "
         + ("\n" + " " * (left + 2)).join(
-            _lines(row, colours, None if width is None else width - left - 2)
+            _wrap_sentence(row, colours, None if width is None else width - left - 2)
         )
         for label, row in zip(labels, several, strict=True)
     )
 
 
-def _lines(row: SegmentedSentence, colours: bool, width: int | None) -> list[str]:
+def _wrap_sentence(row: SegmentedSentence, colours: bool, width: int | None) -> list[str]:
     """A sentence as lines of at most ``width`` cells, but for words and marks that are longer."""
     lines: list[list[str]] = [[]]
     used = 0
     for piece in row.pieces:
-        whole = _plain(piece, colours=False)
+        whole = _piece_text(piece, colours=False)
         for text in whole.split() if piece.what == "plain" else [whole]:
             if width is not None and lines[-1] and used + 1 + display_width(text) > width:
                 lines.append([])
                 used = 0
             used += display_width(text) + bool(lines[-1])
-            lines[-1].append(text if piece.what == "plain" else _plain(piece, colours))
+            lines[-1].append(text if piece.what == "plain" else _piece_text(piece, colours))
     return [" ".join(words) for words in lines]
 
 
-def _short(weight: float) -> str:
+def _short_weight(weight: float) -> str:
     return f"{weight:.2f}".removeprefix("0")
 
 
-def _plain(piece: Segment, colours: bool) -> str:
+def _piece_text(piece: Segment, colours: bool) -> str:
     text = piece.text
     if piece.what == "plain":
         return text
     if piece.what == "alarm":
-        shown = f"{{{text or '‸'} {_short(piece.weight)}}}"
+        shown = f"{{{text or '‸'} {_short_weight(piece.weight)}}}"
     else:
-        shown = f"[{text or '‸'} → {piece.correction or '∅'} {_short(piece.weight)}]"
+        shown = f"[{text or '‸'} → {piece.correction or '∅'} {_short_weight(piece.weight)}]"
     if not colours:
         return shown
-    tint, white = shade(piece.weight, alarm=piece.what == "alarm")
+    tint, white = shade_of_weight(piece.weight, alarm=piece.what == "alarm")
     red, green, blue = (int(tint[k : k + 2], 16) for k in (1, 3, 5))
     return f"\x1b[48;2;{red};{green};{blue};{97 if white else 30}m{shown}\x1b[0m"

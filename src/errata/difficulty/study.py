@@ -56,7 +56,7 @@ class KindDifficulty:
     high: float
 
 
-def errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
+def gold_errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
     """Return all gold errors, or those of some chunks, in the order of the sentences."""
     every, table = found.chunks, found.corpus.edits
     at = error_chunks(found) if chunks is None else chunks
@@ -70,7 +70,7 @@ def errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
     )
     result = []
     for c, i, annotator, number, weighs, by in zip(
-        *(column.tolist() for column in columns), _corrected_by(found, at), strict=True
+        *(column.tolist() for column in columns), _correcting_systems(found, at), strict=True
     ):
         edit = table.every_edit[number]
         tokens = " ".join(found.corpus.sources[i].split()[edit.start : edit.end])
@@ -82,12 +82,12 @@ def error_chunks(found: DifficultyMap) -> Ints:
     return np.flatnonzero(found.chunks.erroneous)
 
 
-def _corrected_by(found: DifficultyMap, chunks: Ints) -> list[tuple[str, ...]]:
+def _correcting_systems(found: DifficultyMap, chunks: Ints) -> list[tuple[str, ...]]:
     """Return the systems that get each of some chunks right."""
     return [tuple(compress(found.systems, right)) for right in found.right[:, chunks].T.tolist()]
 
 
-def by_kind(
+def difficulty_by_kind(
     found: DifficultyMap,
     *,
     tier: int = 3,
@@ -104,7 +104,7 @@ def by_kind(
     at, kinds = error_chunks(found), found.corpus.edits.kinds
     for chunk, edit in zip(at.tolist(), found.chunks.edits[at].tolist(), strict=True):
         groups.setdefault(kind_at(kinds[edit], tier), []).append(chunk)
-    draws = _system_draws(found, resamples, rng) if resamples else None
+    draws = _resample_systems(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
         w = found.weights[members]
@@ -113,7 +113,7 @@ def by_kind(
             right = found.right[:, members].astype(float)
             step = max(1, ONE_THREAD // max(1, right.size))  # resamples at a time
             means = [
-                _as_weights(found, draws[i : i + step] @ right).mean(axis=1)
+                _weights_from_solved(found, draws[i : i + step] @ right).mean(axis=1)
                 for i in range(0, len(draws), step)
             ]
             low, high = percentiles(np.concatenate(means), confidence)
@@ -142,18 +142,21 @@ def weight_intervals(
 
     A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
     """
-    draws = _system_draws(found, resamples, rng)
+    draws = _resample_systems(found, resamples, rng)
     step = max(1, BLOCK // 4 // resamples)
     blocks = [
         percentiles(
-            _as_weights(found, draws @ found.right[:, list(members[k : k + step])]), confidence
+            _weights_from_solved(found, draws @ found.right[:, list(members[k : k + step])]),
+            confidence,
         )
         for k in range(0, len(members), step)
     ]
     return np.concatenate([*blocks, np.zeros((0, 2))])
 
 
-def _system_draws(found: DifficultyMap, resamples: int, rng: int | np.random.Generator) -> Floats:
+def _resample_systems(
+    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
+) -> Floats:
     """How often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.tally.systems == n
@@ -164,32 +167,32 @@ def _system_draws(found: DifficultyMap, resamples: int, rng: int | np.random.Gen
     return generator.multinomial(n, np.full(n, 1 / n), size=resamples).astype(np.float64)
 
 
-def _as_weights(found: DifficultyMap, solved: Floats) -> Floats:
+def _weights_from_solved(found: DifficultyMap, solved: Floats) -> Floats:
     m = found.metric
     return weight(solved, found.tally.systems, m.a, m.b, m.c)
 
 
 def only_corrected_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system alone corrects."""
-    return [e for e in errors(found) if e.corrected_by == (_check_system(found, system),)]
+    return [e for e in gold_errors(found) if e.corrected_by == (_require_system(found, system),)]
 
 
 def missed_only_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that every other system corrects and this one does not."""
-    others = tuple(name for name in found.systems if name != _check_system(found, system))
-    return [e for e in errors(found) if others and e.corrected_by == others]
+    others = tuple(name for name in found.systems if name != _require_system(found, system))
+    return [e for e in gold_errors(found) if others and e.corrected_by == others]
 
 
 def missed_by(found: DifficultyMap, system: str) -> list[Error]:
     """The errors that this system leaves or corrects wrongly, easiest first."""
-    name = _check_system(found, system)
+    name = _require_system(found, system)
     return sorted(
-        (e for e in errors(found) if name not in e.corrected_by),
+        (e for e in gold_errors(found) if name not in e.corrected_by),
         key=lambda e: (e.weight, e.sentence, e.chunk),
     )
 
 
-def _check_system(found: DifficultyMap, system: str) -> str:
+def _require_system(found: DifficultyMap, system: str) -> str:
     if system not in found.systems:
         remedy = f"known: {', '.join(found.systems)}"
         raise InputError(f"there is no system {system!r}", remedy=remedy)
@@ -218,7 +221,7 @@ def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
     return kappa, jaccard
 
 
-def with_annotators(
+def choose_annotators(
     corpus: Corpus, chosen: Sequence[int] = (), *, every: bool
 ) -> tuple[Corpus, str]:
     """A corpus with these annotators, and a remark on who they are.
@@ -279,7 +282,7 @@ def difficulty_tables(
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
     shown.append(
         kind_table(
-            by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
+            difficulty_by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
             caption="; ".join(filter(None, (weights_origin(found), remark))),
             signature=signature,
         )
@@ -302,7 +305,7 @@ def difficulty_tables(
             agreement_table(found, signature=signature),
         ]
     for system in chosen:
-        shown += system_errors(found, system, top, signature=signature)
+        shown += system_error_tables(found, system, top, signature=signature)
     return shown
 
 
@@ -342,7 +345,7 @@ def error_table(
         Column("kind", [error.edit.kind or "-" for error in several]),
         Column("error", [error.tokens or "(nothing)" for error in several]),
         Column("correction", [error.edit.replacement or "(nothing)" for error in several]),
-        Column("in context", [_context(found, error) for error in several]),
+        Column("in context", [_error_in_context(found, error) for error in several]),
         Column("corrected by", [", ".join(error.corrected_by) for error in several]),
     ]
     return Table.of(columns, title=title, name=name, signature=signature)
@@ -363,12 +366,12 @@ def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, 
         alike = int((weights == first).sum())
         share = f" ({alike} weigh {first[0]:.3f})" if alike > 1 else ""
         if top:
-            several = errors(found, at[order[:top]])
+            several = gold_errors(found, at[order[:top]])
             result.append((f"The {word} errors{share}", word, several))
     return result
 
 
-def _context(found: DifficultyMap, error: Error) -> str:
+def _error_in_context(found: DifficultyMap, error: Error) -> str:
     tokens = found.corpus.sources[error.sentence].split()
     start, end = error.edit.start, error.edit.end
     before, after = tokens[max(0, start - CONTEXT) : start], tokens[end : end + CONTEXT]
@@ -385,7 +388,7 @@ def _context(found: DifficultyMap, error: Error) -> str:
 
 def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     """Per system: errors corrected, corrected by it alone, and by everyone but it."""
-    every = _corrected_by(found, error_chunks(found))
+    every = _correcting_systems(found, error_chunks(found))
     by = Counter(every)  # the systems, in their order
     systems = found.systems
     others = [tuple(name for name in systems if name != system) for system in systems]
@@ -403,7 +406,7 @@ def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
     )
 
 
-def system_errors(
+def system_error_tables(
     found: DifficultyMap, system: str, top: int, *, signature: str = ""
 ) -> list[Table]:
     """One system's own errors: those only it corrects, those everyone else does, easy misses."""

@@ -34,7 +34,7 @@ from errata.tables.html_table import package_text, render_template
 NOT_CARRIED = (".so", ".pyd", ".c", ".pyc")
 
 
-def own_wheel() -> tuple[str, dict[str, bytes]]:
+def build_own_wheel() -> tuple[str, dict[str, bytes]]:
     """Return the file name of the wheel and its files, in order."""
     stem = f"{DISTRIBUTION.replace('-', '_')}-{__version__}"
     wheel = "Wheel-Version: 1.0\nGenerator: errata\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -51,7 +51,7 @@ def own_wheel() -> tuple[str, dict[str, bytes]]:
         raise InputError(problem, remedy=remedy)
     carried[f"{stem}.dist-info/METADATA"] = text.encode("utf-8")
     carried[f"{stem}.dist-info/WHEEL"] = wheel.encode()
-    record = [f"{name},{_digest(data)},{len(data)}" for name, data in carried.items()]
+    record = [f"{name},{_record_digest(data)},{len(data)}" for name, data in carried.items()]
     record.append(f"{stem}.dist-info/RECORD,,")
     carried[f"{stem}.dist-info/RECORD"] = ("\n".join(record) + "\n").encode()
     return f"{stem}-py3-none-any.whl", carried
@@ -70,7 +70,7 @@ def _package_files(folder: Traversable, name: str) -> dict[str, bytes]:
     return found
 
 
-def _digest(data: bytes) -> str:
+def _record_digest(data: bytes) -> str:
     """Return a digest as RECORD wants it."""
     encoded = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
     return "sha256=" + encoded.rstrip(b"=").decode()
@@ -86,7 +86,9 @@ def codabench_bundle(board: Board) -> bytes:
     """The bundle of a board: the same bytes every time for the same files."""
     sets = [each.title for each in board.sets]
     given = board.codabench
-    columns = [(_key(board, s, m), _title(board, s, m)) for s in sets for m in board.metrics]
+    columns = [
+        (_column_key(board, s, m), _column_title(board, s, m)) for s in sets for m in board.metrics
+    ]
     about = given.get("description") or board.about or board.title
     competition = render_template(
         HERE,
@@ -101,27 +103,27 @@ def codabench_bundle(board: Board) -> bytes:
         columns=columns,
     )
     reference, sources = _reference_data(board)
-    wheel, wheel_files = own_wheel()
+    wheel, wheel_files = build_own_wheel()
     program = {
         "metadata.yaml": b"command: python3 /app/program/scoring.py /app/input /app/output\n",
         "scoring.py": package_text(HERE, "scoring_program.py").encode(),
-        wheel: _archive(wheel_files),
+        wheel: _zip_files(wheel_files),
     }
-    return _archive(
+    return _zip_files(
         {
             "competition.yaml": competition.encode("utf-8"),
             "logo.png": (resources.files(HERE) / "templates/logo.png").read_bytes(),
             "overview.md": f"# {board.title}\n\n{about}\n".encode(),
-            "submission.md": _submission(sets).encode(),
+            "submission.md": _submission_text(sets).encode(),
             "terms.md": f"{given.get('terms', 'No further terms.')}\n".encode(),
-            "reference_data.zip": _archive(reference),
-            "public_data.zip": _archive(sources),
-            "scoring_program.zip": _archive(program),
+            "reference_data.zip": _zip_files(reference),
+            "public_data.zip": _zip_files(sources),
+            "scoring_program.zip": _zip_files(program),
         }
     )
 
 
-def mounted_scores(reference: Path, result: Path) -> dict[str, float]:
+def score_mounted_submission(reference: Path, result: Path) -> dict[str, float]:
     """The scores of a submission in ``result`` by the board in ``reference``, column by column.
 
     A submission is ``output.txt``, or ``SET.txt`` for each test set; it is refused as a whole
@@ -142,18 +144,18 @@ def mounted_scores(reference: Path, result: Path) -> dict[str, float]:
         hypotheses = read_hypotheses(str(output), name="submission", corpus=corpus)
         for text in board.metrics:
             found = evaluate(text, corpus, hypotheses, resamples=0)
-            scores[_key(board, files.title, text)] = found["submission"]
+            scores[_column_key(board, files.title, text)] = found["submission"]
     return scores
 
 
-def _key(board: Board, set_name: str, metric: str) -> str:
+def _column_key(board: Board, set_name: str, metric: str) -> str:
     """The key of a column: letters, digits and underscores."""
     label = parse(metric).label
     whole = label if len(board.sets) == 1 else f"{set_name} {label}"
     return re.sub(r"[^A-Za-z0-9]+", "_", whole).strip("_")
 
 
-def _title(board: Board, set_name: str, metric: str) -> str:
+def _column_title(board: Board, set_name: str, metric: str) -> str:
     label = parse(metric).label
     return label if len(board.sets) == 1 else f"{set_name}, {label}"
 
@@ -171,7 +173,7 @@ def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
         if files.skipped is not None:
             problem = f"{files.title} leaves sentences out, which a bundle cannot do"
             remedy = "write the test set without them (errata convert --skip-sentences)"
-            raise InputError(problem, path=board.path, remedy=remedy)
+            raise InputError(problem, path=board.toml_path, remedy=remedy)
         named = {"gold": files.gold} if files.gold else {"source": files.source}
         lines.append(f"[sets.{_toml_string(files.title)}]")
         for role, path in named.items():
@@ -194,7 +196,7 @@ def _toml_string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _submission(sets: list[str]) -> str:
+def _submission_text(sets: list[str]) -> str:
     files = ["output.txt"] if len(sets) == 1 else [f"{name}.txt" for name in sets]
     return (
         f"# Take part\n\nSubmit a ZIP archive with {', '.join(f'`{file}`' for file in files)}, not "
@@ -202,7 +204,7 @@ def _submission(sets: list[str]) -> str:
     )
 
 
-def _archive(files: Mapping[str, bytes]) -> bytes:
+def _zip_files(files: Mapping[str, bytes]) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():

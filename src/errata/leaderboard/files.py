@@ -96,7 +96,7 @@ class Board:
     codabench: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def path(self) -> str:
+    def toml_path(self) -> str:
         return str(self.folder / BOARD)
 
 
@@ -135,7 +135,7 @@ def _read_file(path: Path, kind: type[T], *required: str) -> tuple[RecordReader,
     return reader, file
 
 
-def _words(reader: RecordReader, key: str, given: Sequence[str]) -> tuple[str, ...]:
+def _strip_texts(reader: RecordReader, key: str, given: Sequence[str]) -> tuple[str, ...]:
     if not all(word.strip() for word in given):
         raise reader.error("a text is empty", key)
     return tuple(word.strip() for word in given)
@@ -174,9 +174,9 @@ def read_board(folder: PathLike) -> Board:
         place,
         file.title.strip(),
         tuple(replace(each, outputs=()) for each in sets),
-        _words(reader, "metrics", file.metrics) or DEFAULT_METRICS,
+        _strip_texts(reader, "metrics", file.metrics) or DEFAULT_METRICS,
         file.about.strip(),
-        _words(reader, "groups", file.groups),
+        _strip_texts(reader, "groups", file.groups),
         file.resamples,
         file.seed,
         file.confidence,
@@ -254,13 +254,16 @@ def card_of(board: Board, folder: PathLike) -> Submission:
     values: dict[str, Any] = {
         key: value.strip() if isinstance(value, str) else value for key, value in vars(file).items()
     }
-    values |= {"authors": _words(reader, "authors", file.authors), "date": str(file.date)[:10]}
+    values |= {
+        "authors": _strip_texts(reader, "authors", file.authors),
+        "date": str(file.date)[:10],
+    }
     card = Card(**{**values, "outputs": names})
     found = {name: place / file for name, file in names.items()}
     return Submission(submission_name(place), place, card, found)
 
 
-def _check_place(reader: RecordReader, file: str) -> None:
+def _check_output_file(reader: RecordReader, file: str) -> None:
     """Refuse an output that is not beside its card."""
     shown, folder = shorten(file), Path(reader.path).parent
     try:
@@ -291,13 +294,13 @@ def _output_names(board: Board, reader: RecordReader, card: Card) -> dict[str, s
     if card.output:
         named = {sets[0]: card.output}
     if not named:
-        named = _usual_names(sets, reader)
+        named = _find_output_names(sets, reader)
     for file in named.values():
-        _check_place(reader, file)
+        _check_output_file(reader, file)
     return named
 
 
-def _usual_names(sets: Sequence[str], reader: RecordReader) -> dict[str, str]:
+def _find_output_names(sets: Sequence[str], reader: RecordReader) -> dict[str, str]:
     """Return the files beside the card that are named after a test set, or ``output``."""
     named: dict[str, str] = {}
     stems = [*sets, "output"] if len(sets) == 1 else sets

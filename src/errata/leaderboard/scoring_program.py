@@ -19,10 +19,10 @@ def score_mounted(given: str = "/app/input", output: str = "/app/output") -> int
     if importlib.util.find_spec("errata") is None:
         install_carried_wheel()
     from errata.core.errors import ErrataError
-    from errata.leaderboard.codabench import mounted_scores
+    from errata.leaderboard.codabench import score_mounted_submission
 
     try:
-        scores = mounted_scores(Path(given) / "ref", Path(given) / "res")
+        scores = score_mounted_submission(Path(given) / "ref", Path(given) / "res")
     except ErrataError as error:
         print(error, file=sys.stderr)
         return 1

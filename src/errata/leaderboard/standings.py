@@ -57,13 +57,13 @@ class CheckedSubmission:
     findings: tuple[Finding, ...]
     submission: Submission | None = None
 
-    def count(self, severity: str) -> int:
+    def count_findings(self, severity: str) -> int:
         return sum(finding.severity == severity for finding in self.findings)
 
     @property
-    def fits(self) -> bool:
+    def can_be_scored(self) -> bool:
         """Whether it can be scored: there is a card, and no finding is an error."""
-        return self.submission is not None and not self.count("error")
+        return self.submission is not None and not self.count_findings("error")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +90,16 @@ class BoardResult:
     @property
     def refused(self) -> tuple[CheckedSubmission, ...]:
         """The submissions that were not scored."""
-        return tuple(each for each in self.checked if not each.fits)
+        return tuple(each for each in self.checked if not each.can_be_scored)
 
     @property
     def scored(self) -> tuple[Submission, ...]:
-        return tuple(s for each in self.checked if each.fits and (s := each.submission) is not None)
+        return tuple(
+            s for each in self.checked if each.can_be_scored and (s := each.submission) is not None
+        )
 
     @property
-    def new(self) -> tuple[str, ...]:
+    def newly_scored(self) -> tuple[str, ...]:
         """The systems that were scored in this run, and not taken from an earlier one."""
         return tuple(dict.fromkeys(name for each in self.sets for name in each.new))
 
@@ -114,7 +116,7 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
         with contextlib.suppress(InputError):
             owners.setdefault(card_of(board, folder).card.system, submission_name(folder))
     found = []
-    for checked in _checked(board, folders):
+    for checked in _check_cards_and_outputs(board, folders):
         if checked.submission is not None:
             system, place = checked.submission.card.system, checked.submission.folder
             owner = owners.setdefault(system, checked.name)
@@ -132,7 +134,7 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
     return tuple(found)
 
 
-def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
+def _check_cards_and_outputs(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
     """Submissions with what was found in their cards and outputs; a test set is read once."""
     found: list[CheckedSubmission] = []
     for folder in folders:
@@ -140,14 +142,14 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
         try:
             found.append(CheckedSubmission(name, (), card_of(board, folder)))
         except InputError as error:
-            found.append(CheckedSubmission(name, (_finding(error, folder),)))
+            found.append(CheckedSubmission(name, (_error_finding(error, folder),)))
     for files in board.sets:
         outputs = {
             k: each.submission.outputs[files.title]
             for k, each in enumerate(found)
             if each.submission is not None and files.title in each.submission.outputs
         }
-        by_path = check_outputs(files, list(outputs.values()), board.tokens)
+        by_path = find_output_faults(files, list(outputs.values()), board.tokens)
         for k, each in enumerate(found):
             more: list[Finding] = []
             if k in outputs:
@@ -161,7 +163,7 @@ def _checked(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
     return found
 
 
-def check_outputs(
+def find_output_faults(
     files: CorpusFiles, outputs: Sequence[Path], tokens: str
 ) -> dict[str, list[Finding]]:
     """Findings in outputs, by file; a test set that cannot be read raises an error.
@@ -183,11 +185,11 @@ def check_outputs(
                 try:
                     read_hypotheses(str(output), name="submission", corpus=corpus)
                 except InputError as error:
-                    own.insert(0, _finding(error, output, "output"))
+                    own.insert(0, _error_finding(error, output, "output"))
     return by_path
 
 
-def _finding(error: InputError, place: Path, code: str = "card") -> Finding:
+def _error_finding(error: InputError, place: Path, code: str = "card") -> Finding:
     return Finding(
         "error", error.path or str(place), error.line, error.problem, error.remedy or "", code
     )
@@ -203,7 +205,9 @@ def read_standing(
     """Check every submission, count new outputs, and rank the valid ones on every test set."""
     metrics = [parse(text) for text in board.metrics]
     checked = check_submissions(board, submission_folders(board))
-    fit = [each.submission for each in checked if each.fits and each.submission is not None]
+    fit = [
+        each.submission for each in checked if each.can_be_scored and each.submission is not None
+    ]
     sets = []
     for files in board.sets:
         corpus = read_evaluation_set(replace(files, tokens=board.tokens)).corpus
@@ -214,13 +218,13 @@ def read_standing(
             read_hypotheses(str(each.outputs[files.title]), name=each.card.system, corpus=corpus)
             for each in there
         ]
-        ranked = rank_set(
+        ranked = rank_test_set(
             files.title, metrics, corpus, systems, board, kept, threads=threads, progress=progress
         )
         sets.append(replace(ranked, submissions={each.card.system: each for each in there}))
     if not sets:
         raise InputError(
-            f"no submission can be scored: {sum(not each.fits for each in checked)} of "
+            f"no submission can be scored: {sum(not each.can_be_scored for each in checked)} of "
             f"{len(checked)} were refused",
             path=str(board.folder / "submissions"),
             remedy="errata leaderboard FOLDER --check SUBMISSION says why",
@@ -228,7 +232,7 @@ def read_standing(
     return BoardResult(board, checked, tuple(sets))
 
 
-def rank_set(
+def rank_test_set(
     name: str,
     metrics: Sequence[Metric],
     corpus: Corpus,
@@ -245,7 +249,7 @@ def rank_set(
     results, new = [], set[str]()
     for metric in metrics:
         check_inputs(metric, corpus, systems)
-        counts, counted = _counts(
+        counts, counted = _cached_counts(
             metric, corpus, systems, kept, threads, progress(metric.name) if progress else None
         )
         new |= counted
@@ -262,7 +266,7 @@ def rank_set(
     )
 
 
-def _counts(
+def _cached_counts(
     metric: Metric,
     corpus: Corpus,
     systems: Sequence[Hypotheses],
@@ -274,8 +278,8 @@ def _counts(
     together = describe_data(metric, corpus, systems).context
     # What weighs by all systems says of one alone something else, and is counted for all or none.
     joint = any(describe_data(metric, corpus, [each]).context != together for each in systems)
-    keys = _keys(metric, corpus, systems, together, joint)
-    found = {key: _array(data) for key, data in kept.get(REVISION, keys).items()}
+    keys = _cache_keys(metric, corpus, systems, together, joint)
+    found = {key: _bytes_to_array(data) for key, data in kept.get(REVISION, keys).items()}
     lost = [k for k, key in enumerate(keys) if found.get(key) is None]
     if joint and lost:
         lost = list(range(len(keys)))
@@ -284,13 +288,13 @@ def _counts(
         with plugin_errors(metric):
             counted = metric.count_all(corpus, missing, threads=threads, progress=progress)
         fresh = dict(zip([keys[k] for k in lost], counted, strict=True))
-        kept.store(REVISION, {key: _blob(array) for key, array in fresh.items()})
+        kept.store(REVISION, {key: _array_to_bytes(array) for key, array in fresh.items()})
         found.update(fresh)
     arrays = [array for key in keys if (array := found[key]) is not None]
     return arrays, {each.system for each in missing}
 
 
-def _keys(
+def _cache_keys(
     metric: Metric,
     corpus: Corpus,
     systems: Sequence[Hypotheses],
@@ -310,13 +314,13 @@ def _keys(
     return [repr((*about, own, every, __version__)) for own in digests]
 
 
-def _blob(array: Floats) -> bytes:
+def _array_to_bytes(array: Floats) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array, allow_pickle=False)
     return stream.getvalue()
 
 
-def _array(data: bytes) -> Floats | None:
+def _bytes_to_array(data: bytes) -> Floats | None:
     """Counts as they were kept; None where the file was damaged."""
     try:
         found: Floats = np.load(io.BytesIO(data), allow_pickle=False)
@@ -362,11 +366,11 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
 
 def submission_table(standing: BoardResult) -> Table:
     """Every submission: whether it was scored, in this run or before, and what was found in it."""
-    checked, new = standing.checked, standing.new
+    checked, new = standing.checked, standing.newly_scored
     submissions = [each.submission for each in checked]
     systems = [None if each is None else each.card.system for each in submissions]
     states = [
-        "refused" if not each.fits else "scored now" if system in new else "as before"
+        "refused" if not each.can_be_scored else "scored now" if system in new else "as before"
         for each, system in zip(checked, systems, strict=True)
     ]
     return Table.of(
@@ -375,7 +379,7 @@ def submission_table(standing: BoardResult) -> Table:
             Column("system", systems),
             Column("state", states),
             *(
-                Column(f"{severity}s", [each.count(severity) for each in checked])
+                Column(f"{severity}s", [each.count_findings(severity) for each in checked])
                 for severity in ("error", "warning")
             ),
         ],
@@ -429,7 +433,7 @@ def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
     """
     found = {}
     for ranked in standing.sets:
-        folder = _folder(standing, ranked)
+        folder = _run_folder(standing, ranked)
         there = folder.is_dir() and any(folder.glob("*.json"))
         told: list[StoredRun] = []
         for run in read_runs(folder) if there else ():
@@ -444,7 +448,7 @@ def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, 
     before = board_runs(standing)
     stored = []
     for ranked in standing.sets:
-        folder = _folder(standing, ranked)
+        folder = _run_folder(standing, ranked)
         for hypotheses in ranked.systems:
             run = make_run(
                 ranked.corpus,
@@ -459,12 +463,12 @@ def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, 
             name = file_stem(ranked.submissions[hypotheses.system].name)
             day = run.when.replace(":", "").replace("-", "")
             with file_set(force=True):  # at once, whatever the command keeps back
-                write_run(_free(folder, f"{name}-{day}"), run)
+                write_run(_unused_path(folder, f"{name}-{day}"), run)
             stored.append(hypotheses.system)
     return tuple(dict.fromkeys(stored))
 
 
-def _folder(standing: BoardResult, ranked: RankedSet) -> Path:
+def _run_folder(standing: BoardResult, ranked: RankedSet) -> Path:
     return standing.board.folder / "runs" / file_stem(ranked.name)
 
 
@@ -479,7 +483,7 @@ def _is_stored(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
     )
 
 
-def _free(folder: Path, stem: str) -> Path:
+def _unused_path(folder: Path, stem: str) -> Path:
     """A file name that is not used yet: two runs may share a second."""
     path, nth = folder / f"{stem}.json", 1
     while path.exists():

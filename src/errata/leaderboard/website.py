@@ -44,7 +44,7 @@ def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
     """
     place = Path(folder)
     for address in pages:
-        if (place / address).exists() and not _ours(place / address):
+        if (place / address).exists() and not _is_made_by_errata(place / address):
             problem = "this page was not made by Errata, and is not overwritten"
             remedy = "name another folder with --site"
             raise InputError(problem, path=str(place / address), remedy=remedy)
@@ -60,13 +60,13 @@ def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
     folders = sorted({(place / address).parent for address in pages} - {place})
     for path in (path for folder in folders for path in sorted(folder.glob("*.html"))):
         address = path.relative_to(place).as_posix()
-        if address not in pages and _ours(path):
+        if address not in pages and _is_made_by_errata(path):
             path.unlink()
             removed.append(address)
     return tuple(removed)
 
 
-def _ours(path: Path) -> bool:
+def _is_made_by_errata(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             return MADE in file.read(HEAD)
@@ -78,7 +78,7 @@ HOME = "errata.leaderboard"
 SHOWN_IN_HISTORY = 6  # lines in a chart that remain distinguishable
 
 
-def style() -> str:
+def board_style() -> str:
     """The style that pages of a board have beside that of every page."""
     return package_text(HOME, "templates/board.css")
 
@@ -122,7 +122,7 @@ def card_html(card: Card) -> Markup:
     )
 
 
-def answer_section(standing: BoardResult) -> Section:
+def leader_section(standing: BoardResult) -> Section:
     """Who leads on each test set, by which metric, and who cannot be told from the leader."""
     said = []
     for ranked in standing.sets:
@@ -149,7 +149,7 @@ def answer_section(standing: BoardResult) -> Section:
             f"{refused} of {len(standing.checked)} submissions were refused; see the checks below."
         )
     body = render_template(HOME, "templates/answer.html.j2", sentences=said)
-    return Section("answer", "Where it stands", body, styles=(style(),))
+    return Section("answer", "Where it stands", body, styles=(board_style(),))
 
 
 def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[str, str]) -> Section:
@@ -188,7 +188,7 @@ def history_section(
         if not several:
             continue
         results = unique_labels(ranked.results)
-        parts.append(chart_html(_trend(name, results[0], several)))
+        parts.append(chart_html(_score_trend_chart(name, results[0], several)))
         formats = {scores.label: score_format(scores, scores.headline) for scores in results}
         title = f"{name}: every run, the newest first{percent_suffix(results)}"
         table = replace(standings.history_table(several), title=title, formats=formats)
@@ -200,7 +200,7 @@ def history_section(
     return Section("history", "History", "\n".join(parts), lead=lead, tables=tables)
 
 
-def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
+def _score_trend_chart(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
     label = scores.label
     by = 100 if score_format(scores, scores.headline).endswith("p") else 1
     moments = list(dict.fromkeys(run.when[:10] for run in runs))
@@ -215,14 +215,14 @@ def _trend(name: str, scores: Scores, runs: Sequence[StoredRun]) -> Chart:
             before = line[k - 1]
             if line[k] is None and before is not None:
                 line[k] = Estimate(before.value, math.nan, math.nan)
-    newest = sorted(lines.items(), key=lambda item: -_last(item[1]))[:SHOWN_IN_HISTORY]
+    newest = sorted(lines.items(), key=lambda item: -_last_score(item[1]))[:SHOWN_IN_HISTORY]
     drawn = [Line(system, values) for system, values in newest]
     which = f", the best {SHOWN_IN_HISTORY}" if len(lines) > SHOWN_IN_HISTORY else ""
     title = f"{name}: {label} by day{which}{percent_suffix([scores])}"
     return svg_chart(f"history-{name}-chart", title, Lines(drawn, moments, title))
 
 
-def _last(values: Sequence[Estimate | None]) -> float:
+def _last_score(values: Sequence[Estimate | None]) -> float:
     return next((v.value for v in reversed(values) if v is not None), float("-inf"))
 
 
@@ -268,7 +268,7 @@ def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) 
     """Every page by its address in the site; ``runs`` are the runs of each test set."""
     board = standing.board
     links = page_names(standing)
-    sections = [answer_section(standing)]
+    sections = [leader_section(standing)]
     sections += [
         ranking_section(ranked, board, f"board-{k + 1}", links[ranked.name])
         for k, ranked in enumerate(standing.sets)
@@ -327,7 +327,7 @@ def _system_page(
             if name != ranked.name
         ],
     )
-    top = Section("card", "Submission", body, styles=[style()])
+    top = Section("card", "Submission", body, styles=[board_style()])
     beside = f", beside {others[0]}" if others else ""
     about = f"{board.title}: {ranked.name}{beside}"
     return page(card.system, [top, *made.sections], about=about)

@@ -48,7 +48,7 @@ def linear_scale(low: float, high: float, start: float, end: float) -> Callable[
 def ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most ``most`` round values from low to high.
 
-    >>> ticks(0.31, 0.42), ticks(0, 100, 3), ticks(2, 2)
+    >>> ticks(0.31, 0.42, 6), ticks(0, 100, 3), ticks(2, 2, 6)
     ([0.32, 0.34, 0.36, 0.38, 0.4, 0.42], [0, 50, 100], [2])
     """
     span = high - low

@@ -107,7 +107,7 @@ def on_common_sentences(
     )
 
 
-def set_operations(
+def edit_kinds_by_set(
     sets: Sequence[NamedSet],
     *,
     lowercase: bool = True,
@@ -302,12 +302,12 @@ def parse_sets(texts: Sequence[str]) -> tuple[SetRequest, ...]:
                 else f"a reference set cannot be called {name!r}",
                 remedy="give each a name of its own",
             )
-        requests[name] = _request(name, rest, tuple(requests))
+        requests[name] = _parse_set(name, rest, tuple(requests))
         _reject_duplicates(requests[name], requests)
     return tuple(requests.values())
 
 
-def _request(name: str, rest: str, known: Sequence[str]) -> SetRequest:
+def _parse_set(name: str, rest: str, known: Sequence[str]) -> SetRequest:
     if rest.startswith(ANNOTATORS):
         return SetRequest(name, "annotators", tuple(rest.removeprefix(ANNOTATORS).split(",")))
     if rest.startswith(PUBLIC):
@@ -334,8 +334,8 @@ def _request(name: str, rest: str, known: Sequence[str]) -> SetRequest:
 def _reject_duplicates(request: SetRequest, known: Mapping[str, SetRequest]) -> None:
     """Refuse a set with the same references twice, which would weigh more than the others."""
     owner: dict[str, str] = {}
-    for holder, part in _members(request, known):
-        rivals = [one for one in owner if _overlap(one, part)]
+    for holder, part in _parts_with_owner(request, known):
+        rivals = [one for one in owner if _parts_overlap(one, part)]
         if rivals and request.source != "annotators":  # `_annotator_numbers` checks those
             shown = rivals[0] if part == f"{ANNOTATORS}all" else part
             where = f": in {owner[rivals[0]]} and {holder}" if request.source == "sets" else ""
@@ -345,7 +345,7 @@ def _reject_duplicates(request: SetRequest, known: Mapping[str, SetRequest]) -> 
         owner[part] = holder
 
 
-def _overlap(one: str, other: str) -> bool:
+def _parts_overlap(one: str, other: str) -> bool:
     """Return whether two parts of a set share references."""
     if one.startswith(ANNOTATORS) and other.startswith(ANNOTATORS):
         return one == other or f"{ANNOTATORS}all" in (one, other)
@@ -354,11 +354,13 @@ def _overlap(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _members(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
+def _parts_with_owner(
+    request: SetRequest, known: Mapping[str, SetRequest]
+) -> Iterator[tuple[str, str]]:
     """Yield every file, annotator and collection of a set, with the set that names it."""
     for part in request.parts:
         if request.source == "sets":
-            yield from ((part, thing) for _, thing in _members(known[part], known))
+            yield from ((part, thing) for _, thing in _parts_with_owner(known[part], known))
         else:
             mark = {"annotators": ANNOTATORS, "data": PUBLIC}.get(request.source, "")
             yield request.name, mark + part
@@ -379,13 +381,13 @@ def read_sets(
         elif source == "annotators":
             sets[name] = annotator_set(name, corpus, _annotator_numbers(name, parts, corpus))
         else:
-            files = _public_files(parts[0], progress) if source == "data" else parts
+            files = _collection_references(parts[0], progress) if source == "data" else parts
             references = read_reference_set(replace(how, references=files, name=name), corpus)
             sets[name] = NamedSet(name, references)
     return list(sets.values())
 
 
-def _public_files(name: str, progress: Progress | None) -> tuple[str, ...]:
+def _collection_references(name: str, progress: Progress | None) -> tuple[str, ...]:
     from errata.datasets.fetch import collection, role_files
 
     chosen = collection(name)

@@ -86,7 +86,7 @@ def annotators_of(corpus: Corpus) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _texts(corpus: Corpus) -> dict[int, dict[int, str]]:
+def _corrected_texts(corpus: Corpus) -> dict[int, dict[int, str]]:
     """annotator -> sentence -> corrected text, where there is one."""
     texts: dict[int, dict[int, str]] = {a: {} for a in annotators_of(corpus)}
     for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
@@ -96,7 +96,7 @@ def _texts(corpus: Corpus) -> dict[int, dict[int, str]]:
     return texts
 
 
-def _names(annotators: Sequence[int], names: Sequence[str] | None) -> dict[int, str]:
+def _annotator_names(annotators: Sequence[int], names: Sequence[str] | None) -> dict[int, str]:
     if names is None:
         return {a: str(a) for a in annotators}
     if len(names) != len(annotators):
@@ -118,8 +118,8 @@ def study_references(
     sTER is the mean number of TER edits per sentence, not divided by length (Sakaguchi et al.
     2016); ``lowercase`` as Tercom does by default. "Identical" compares texts as they are.
     """
-    texts = _texts(corpus)
-    shown = _names(tuple(texts), names)
+    texts = _corrected_texts(corpus)
+    shown = _annotator_names(tuple(texts), names)
     sources = [" ".join(source.split()) for source in corpus.sources]
     jobs = {(a, b): sorted(texts[a].keys() & texts[b].keys()) for a, b in combinations(texts, 2)}
     flat = [(texts[a][i], texts[b][i]) for (a, b), both in jobs.items() for i in both]
@@ -145,13 +145,15 @@ def study_references(
                 float(edits.mean()) if n else np.nan,
             )
         )
-    sets = tuple(_one_set(shown[a], texts[a], sources, lowercase, threads) for a in texts)
+    sets = tuple(_study_annotator(shown[a], texts[a], sources, lowercase, threads) for a in texts)
     return ReferenceStudy(
-        sets, tuple(pairs), _disagreements(corpus, texts, sources, distance, compared, worst)
+        sets,
+        tuple(pairs),
+        _largest_disagreements(corpus, texts, sources, distance, compared, worst),
     )
 
 
-def _one_set(
+def _study_annotator(
     name: str, texts: dict[int, str], sources: list[str], lowercase: bool, threads: int | None
 ) -> ReferenceSet:
     changed = [(sources[i], text) for i, text in texts.items() if text != sources[i]]
@@ -160,7 +162,7 @@ def _one_set(
     return ReferenceSet(name, 1, n, len(changed) / n, float(sums.sum() / n), *(sums / n).tolist())
 
 
-def _disagreements(
+def _largest_disagreements(
     corpus: Corpus,
     texts: dict[int, dict[int, str]],
     sources: list[str],
@@ -184,7 +186,7 @@ def _disagreements(
     )
 
 
-def _select(
+def _select_sentences(
     corpus: Corpus, keep: Sequence[int], references: Sequence[tuple[Reference, ...]]
 ) -> Corpus:
     """Some sentences of a corpus, with these references in place of their own."""
@@ -196,7 +198,9 @@ def _select(
     )
 
 
-def _as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -> Hypotheses:
+def _annotator_as_system(
+    corpus: Corpus, annotator: int, name: str, keep: Sequence[int]
+) -> Hypotheses:
     return Hypotheses(
         name,
         tuple(
@@ -219,7 +223,7 @@ def _score_annotators(
 ) -> list[Scores]:
     """Each annotator's text scored against his or her ``own`` references, or all the others."""
     annotators = annotators_of(corpus)
-    shown = _names(annotators, names)
+    shown = _annotator_names(annotators, names)
     results = []
     for done, annotator in enumerate(annotators):
         if progress is not None:
@@ -234,8 +238,8 @@ def _score_annotators(
             if chosen[i] and any(r.annotator == annotator for r in refs)
         ]
         if keep:
-            part = _select(corpus, keep, chosen)
-            system = _as_system(corpus, annotator, shown[annotator], keep)
+            part = _select_sentences(corpus, keep, chosen)
+            system = _annotator_as_system(corpus, annotator, shown[annotator], keep)
             results.append(evaluate(metric, part, [system], guard=False, **drawing))
     return results
 
@@ -260,7 +264,7 @@ def annotators_as_systems(
     return _score_annotators(corpus, metric, names, own=False, progress=progress, **drawing)
 
 
-def self_check(
+def score_against_self(
     corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None
 ) -> list[Scores]:
     """Each annotator's text scored against the same annotator: a perfect score, or a fault.
@@ -281,10 +285,10 @@ class CurvePoint:
     spread: tuple[float, ...]
 
     @property
-    def over_systems(self) -> tuple[float, float, float]:
+    def mean_min_max(self) -> tuple[float, float, float]:
         """Mean, minimum and maximum over the systems.
 
-        >>> CurvePoint(1, 2, (0.25, 0.75), (0.0, 0.0)).over_systems
+        >>> CurvePoint(1, 2, (0.25, 0.75), (0.0, 0.0)).mean_min_max
         (0.5, 0.25, 0.75)
         """
         return float(np.mean(self.values)), min(self.values), max(self.values)
@@ -304,7 +308,7 @@ def reference_curve(
     of annotators, or 20 drawn at random where there are more.
     """
     annotators = annotators_of(corpus)
-    part, outputs = _corrected_by_all(corpus, systems)
+    part, outputs = _keep_fully_corrected(corpus, systems)
     generator = np.random.default_rng(rng)
     points = []
     for k in range(1, len(annotators) + 1):
@@ -315,7 +319,7 @@ def reference_curve(
                 evaluate(
                     metric, part.keep_annotators(*subset), outputs, resamples=0, guard=False
                 ).values
-                for subset in _subsets(annotators, k, generator)
+                for subset in _annotator_subsets(annotators, k, generator)
             ]
         )
         points.append(
@@ -326,13 +330,15 @@ def reference_curve(
     return tuple(points)
 
 
-def curve_facts(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+def curve_signature_facts(
+    corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]
+) -> tuple[str, ...]:
     """What a signature says of a curve beside the metric: edits, sentences and references."""
-    part, outputs = _corrected_by_all(corpus, systems)
+    part, outputs = _keep_fully_corrected(corpus, systems)
     return (*describe_data(metric, part, outputs).context, *corpus_facts(part))
 
 
-def _corrected_by_all(
+def _keep_fully_corrected(
     corpus: Corpus, systems: Sequence[Hypotheses]
 ) -> tuple[Corpus, list[Hypotheses]]:
     """The sentences that every annotator corrected, and the outputs with the edits they have."""
@@ -341,7 +347,7 @@ def _corrected_by_all(
     if not keep:
         remedy = "keep fewer annotators"
         raise InputError("no sentence was corrected by every annotator", remedy=remedy)
-    return _select(corpus, keep, corpus.references), [
+    return _select_sentences(corpus, keep, corpus.references), [
         Hypotheses(
             h.system,
             tuple(h.sentences[i] for i in keep),
@@ -351,12 +357,12 @@ def _corrected_by_all(
     ]
 
 
-def _subsets(
+def _annotator_subsets(
     annotators: tuple[int, ...], k: int, rng: np.random.Generator
 ) -> list[tuple[int, ...]]:
     """Return all subsets of ``k`` annotators, or `SUBSETS` random ones if there are more.
 
-    >>> {len({*each}) for each in _subsets(tuple(range(30)), 9, np.random.default_rng(0))}
+    >>> {len({*each}) for each in _annotator_subsets(tuple(range(30)), 9, np.random.default_rng(0))}
     {9}
     """
     if comb(len(annotators), k) <= SUBSETS:

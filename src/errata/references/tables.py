@@ -79,7 +79,7 @@ def curve_plot(curves: Mapping[str, Sequence[SetCurve]], headlines: Sequence[str
         most = max(point.references for curve in several for point in curve.points)
         lines = []
         for curve in several:
-            known = {point.references: Estimate(*point.over_systems) for point in curve.points}
+            known = {point.references: Estimate(*point.mean_min_max) for point in curve.points}
             lines.append(Line(curve.name, [known.get(n) for n in range(1, most + 1)]))
         places = [str(n) for n in range(1, most + 1)]
         shapes.append(Lines(lines, places, name, "references", headline))
@@ -99,7 +99,7 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Panels[Slopes]:
     systems = max(map(len, every))
     wide = max(map(len, rankings.values()))
     shapes = [
-        Slopes({column: _places(scores) for column, scores in columns.items()}, name)
+        Slopes({column: _mean_ranks(scores) for column, scores in columns.items()}, name)
         for name, columns in rankings.items()
     ]
     longest = max(len(name) for scores in every for name in scores.systems)
@@ -109,7 +109,7 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Panels[Slopes]:
     return Panels(shapes, width=width, height=0.9 + 0.26 * systems, across=across)
 
 
-def _places(scores: Scores) -> dict[str, float]:
+def _mean_ranks(scores: Scores) -> dict[str, float]:
     """The place of each system, from 1; equal scores share the mean of their places."""
     ranks = [rank if rank is not None else len(scores) for rank in scores.ranks]
     return {
@@ -123,7 +123,7 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     sets, pairs = study.sets, study.pairs
     tables = [
         Table.of(
-            [Column("annotator", [s.name for s in sets]), *_change_columns(sets)],
+            [Column("annotator", [s.name for s in sets]), *_edit_kind_columns(sets)],
             title="What annotators change",
             name="reference_sets",
             caption="sTER: TER edits per sentence between source and correction; its four parts "
@@ -166,7 +166,7 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
     return tables
 
 
-def _change_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
+def _edit_kind_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
     return [
         Column("sentences", [s.sentences for s in sets]),
         Column("changed %", [100 * s.changed for s in sets], ".1f"),
@@ -177,7 +177,7 @@ def _change_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
 
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -> Table:
     """Each annotator scored against the others, a row per annotator and metric."""
-    named = _named_scores(results)
+    named = _flatten_named_scores(results)
     intervals = [Interval(*one.interval(confidence)[0].tolist()) for one, _ in named]
     return Table.of(
         [
@@ -190,7 +190,7 @@ def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -
     )
 
 
-def _named_scores(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:
+def _flatten_named_scores(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:
     """The scores of all metrics, each with a name that no other metric has."""
     names = short_names([scores[0] for scores in results if scores])
     return [
@@ -211,7 +211,7 @@ def _score_columns(named: Sequence[tuple[Scores, str]]) -> list[Column]:
 
 def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
     """Each annotator scored against the same annotator."""
-    named = _named_scores(results)
+    named = _flatten_named_scores(results)
     return Table.of(
         _score_columns(named),
         title="Self-check: every reference against itself",
@@ -254,7 +254,7 @@ def set_operation_table(
         [
             Column("set", [s.name for s in found]),
             Column("references", [s.references for s in found]),
-            *_change_columns(found),
+            *_edit_kind_columns(found),
         ],
         title="What the reference sets change",
         name="set_edits",
@@ -363,7 +363,7 @@ def set_curve_table(curves: Sequence[SetCurve], name: str, *, signature: str = "
             Column("references", [point.references for _, point in points]),
             Column("subsets", [point.subsets for _, point in points]),
             *(
-                Column(head, [point.over_systems[k] for _, point in points])
+                Column(head, [point.mean_min_max[k] for _, point in points])
                 for k, head in enumerate(("mean", "minimum", "maximum"))
             ),
         ],

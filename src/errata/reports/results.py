@@ -13,7 +13,7 @@ from errata.comparison.gate import Bound, Condition
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Progress
 from errata.data import Corpus, Hypotheses, Judgment, Scores
-from errata.difficulty.study import with_annotators
+from errata.difficulty.study import choose_annotators
 from errata.edits import share_extracted
 from errata.human.agreement import Agreement, judge_agreement
 from errata.human.ranking import Ranking, cluster, trim_count
@@ -249,7 +249,7 @@ class ReportResults:
             return None
 
         def build() -> tuple[DifficultyMap, Corpus, str]:
-            kept, remark = with_annotators(corpus, every=bool(corpus.kept))
+            kept, remark = choose_annotators(corpus, every=bool(corpus.kept))
             metric = Difficulty()
             if self.material.extractor is not None:
                 metric = metric.extracting(self.material.extractor)

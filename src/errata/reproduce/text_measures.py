@@ -14,7 +14,7 @@ from errata.align import align_three
 from errata.corpora import CorpusFacts, corpus_statistics
 from errata.data import Corpus, Hypotheses, Scores
 from errata.datasets.fetch import fetch_file
-from errata.difficulty.study import KindDifficulty, by_kind
+from errata.difficulty.study import KindDifficulty, difficulty_by_kind
 from errata.edits import retype
 from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
@@ -99,7 +99,7 @@ def _kind_difficulties(data: Data, weights: str, types: str) -> list[KindDifficu
     if types == "errant":
         gold = retype(gold, data.extractor, IGNORED)
     metric = Difficulty(weights=str(fetch_file("gts-weights", weights)))
-    return by_kind(build_difficulty_map(gold, [], metric), tier=2)
+    return difficulty_by_kind(build_difficulty_map(gold, [], metric), tier=2)
 
 
 @register_measure("difficulty")

@@ -13,7 +13,7 @@ from typing import Any
 
 from errata.core.errors import InputError
 from errata.core.stats import Progress, plural
-from errata.corpora import AcrossCorpora, across_table, stability_table
+from errata.corpora import AcrossCorpora, score_and_rank_table, stability_table
 from errata.io.corpus import CorpusFiles
 from errata.io.shards.batches import read_shard
 from errata.io.shards.inputs import Shard
@@ -349,5 +349,5 @@ def run_tables(
         AcrossCorpora(names, tuple(replace(each.scores[m], label=label) for each in sets))
         for m, label in enumerate(labels)
     ]
-    tables = [across_table(across, confidence=confidence) for across in found]
+    tables = [score_and_rank_table(across, confidence=confidence) for across in found]
     return [*tables, stability_table(found, confidence=confidence)]

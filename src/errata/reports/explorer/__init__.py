@@ -11,7 +11,7 @@ from errata.comparison.compare import length_slices
 from errata.comparison.edits import JudgedSentence, judged_edits
 from errata.core.errors import InputError, escape_controls
 from errata.data import Corpus, Hypotheses, Scores
-from errata.difficulty.heatmap import STEPS, shade
+from errata.difficulty.heatmap import STEPS, shade_of_weight
 from errata.metrics.difficulty import DifficultyMap
 from errata.metrics.errant import Edits
 from errata.reports.explorer import rows
@@ -119,7 +119,7 @@ def _shades() -> str:
     def ramp(turned: bool) -> str:
         rules = []
         for step in range(STEPS + 1):
-            tint, white = shade((STEPS - step if turned else step) / STEPS)
+            tint, white = shade_of_weight((STEPS - step if turned else step) / STEPS)
             ink = "#fff" if white else "#111"
             rules.append(f".x-with-difficulty .x-d{step}{{background:{tint};color:{ink}}}")
         return "\n".join(rules)
