@@ -23,7 +23,7 @@ from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Judgment
 from errata.io.stored_runs import make_run
 from errata.metrics import parse
-from errata.reports.report import make_report
+from errata.reports.report import build_report_page
 from errata.reports.results import GateVerdict, ReportInputs
 from errata.scoring.evaluate import evaluate
 from errata.tables.table import Table, render
@@ -53,7 +53,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     limits = Table(("threshold", "holds"), (("m2 < -0.005", False),), title="Thresholds")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        report = make_report(
+        report = build_report_page(
             ReportInputs(
                 corpus=corpus,
                 systems=SYSTEMS,

@@ -27,7 +27,7 @@ from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.load import SAMPLE_SYSTEMS
 from errata.io.stored_runs import make_run, write_run
 from errata.reports.page import Section, page
-from errata.reports.report import ReportPage, make_report
+from errata.reports.report import ReportPage, build_report_page
 from errata.reports.results import ReportInputs, captured_warnings
 from errata.scoring.decisions import too_few_to_rank
 from errata.tables import html_table
@@ -406,7 +406,7 @@ def test_a_metric_that_cannot_be_computed_is_refused() -> None:
 def test_warnings_are_shown_as_before_and_heard() -> None:
     with pytest.warns(DataWarning, match="odd"), captured_warnings() as heard:
         warnings.warn("odd", DataWarning, stacklevel=1)
-    made = make_report(ReportInputs(corpus=CORPUS, systems=[GOOD], warnings=["<odd>"]))
+    made = build_report_page(ReportInputs(corpus=CORPUS, systems=[GOOD], warnings=["<odd>"]))
     assert made.sections[0].key == "findings"
     assert "&lt;odd&gt;" in made.html
     assert heard in (["odd"], [])  # pytest records warnings before anybody can show them

@@ -36,7 +36,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     from errata.leaderboard import website
     from errata.reports.report import ReportPage
 
-    monkeypatch.setattr(website, "make_report", lambda material: ReportPage("", "", ()))
+    monkeypatch.setattr(website, "build_report_page", lambda material: ReportPage("", "", ()))
 
 
 def tables(*arguments: object, code: int = 0) -> dict[str, dict[str, Any]]:

@@ -41,7 +41,7 @@ def command(given: CheckOptions) -> None:
     characters, repeated edits...) can; they fail only with --strict. Notes never fail.
     """
     from errata.io.checks import join_similar_findings
-    from errata.reports.sections.files import files_table, findings_table, severities
+    from errata.reports.sections.files import files_table, findings_table, severity_counts_text
 
     inputs = given.inputs
     if not (given.files or inputs.has_files):
@@ -54,7 +54,7 @@ def command(given: CheckOptions) -> None:
     table = files_table(checked, signature=signature)
     if given.display.form == "table":  # a table of sentences would not fit the terminal
         echo_findings(findings)
-        click.echo(f"{severities(checked)}\n")
+        click.echo(f"{severity_counts_text(checked)}\n")
         emit(table, given.display)
     else:
         emit([findings_table(checked, findings, signature=signature), table], given.display)

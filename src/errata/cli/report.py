@@ -86,9 +86,9 @@ def command(given: ReportOptions) -> None:
     from errata.io.records import file_digests
     from errata.io.slices import read_slices
     from errata.io.stored_runs import read_runs
-    from errata.reports.report import make_report
+    from errata.reports.report import build_report_page
     from errata.reports.results import ReportInputs, captured_warnings
-    from errata.reports.sections.changes import compared_metrics
+    from errata.reports.sections.changes import metrics_to_compare
 
     inputs, people = given.inputs, given.people
     with captured_warnings() as warnings:
@@ -106,12 +106,12 @@ def command(given: ReportOptions) -> None:
         checked = _check_files(given.outputs, inputs)
     arguments = click.get_current_context().find_root().meta.get("errata.arguments", ("report",))
     with ProgressBar("report") as progress:
-        page = make_report(
+        page = build_report_page(
             ReportInputs(
                 corpus=corpus,
                 systems=tuple(systems),
                 metrics=tuple(metrics),
-                compared=compared_metrics(metrics, usual=not given.metrics),
+                compared=metrics_to_compare(metrics, usual=not given.metrics),
                 scores=tuple(found.scores),
                 judgments=found.judgments,
                 human=found.human,

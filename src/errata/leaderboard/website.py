@@ -22,9 +22,9 @@ from errata.leaderboard.standings import BoardResult, RankedSet
 from errata.plots import Line, Lines
 from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
-from errata.reports.report import make_report
+from errata.reports.report import build_report_page
 from errata.reports.results import ReportInputs
-from errata.reports.sections.leaderboard import forest_of, run_estimate
+from errata.reports.sections.leaderboard import estimate_of_run, score_forest_chart
 from errata.scoring.tables import metric_heading, unique_labels
 from errata.tables.cells import as_text, percent_suffix, score_format, score_formats
 from errata.tables.html_table import package_text, render_template, table_html
@@ -156,7 +156,7 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
     """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
     table = standings.board_table(ranked, groups=bool(board.groups))
     details = [ranking_table(ranking) for ranking in ranked.rankings]
-    chart = forest_of(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
+    chart = score_forest_chart(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
     results = unique_labels(ranked.results)
     best = [metric_heading(scores) for scores in results]
     parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
@@ -206,7 +206,7 @@ def _score_trend_chart(name: str, scores: Scores, runs: Sequence[StoredRun]) -> 
     moments = list(dict.fromkeys(run.when[:10] for run in runs))
     lines: dict[str, list[Estimate | None]] = {}
     for run in runs:
-        known = run_estimate(run, label)
+        known = estimate_of_run(run, label)
         if known is not None:
             line = lines.setdefault(run.system, [None] * len(moments))
             line[moments.index(run.when[:10])] = Estimate(*(by * part for part in known))
@@ -301,7 +301,7 @@ def _system_page(
     others = [name for name in ranked.rankings[0].systems if name != card.system]
     by_name = {each.system: each for each in ranked.systems}
     shown: list[Hypotheses] = [by_name[name] for name in (card.system, *others[:1])]
-    made = make_report(
+    made = build_report_page(
         ReportInputs(
             corpus=ranked.corpus,
             systems=tuple(shown),

@@ -102,7 +102,7 @@ class SectionBuilder:
     """Collects the parts of a section, and the tables among them.
 
     >>> pieces = SectionBuilder("trend")
-    >>> pieces.say("One run.")
+    >>> pieces.paragraph("One run.")
     >>> pieces.section("Over time").body
     '<p>One run.</p>'
     """
@@ -119,7 +119,7 @@ class SectionBuilder:
         """Add a template of this package, filled with values."""
         self._parts.append(html_table.render_template(HOME, f"templates/{name}", **values).strip())
 
-    def say(self, text: str, kind: str = "") -> None:
+    def paragraph(self, text: str, kind: str = "") -> None:
         """Add a paragraph of plain text."""
         self.template("paragraph.html.j2", text=text, kind=kind)
 

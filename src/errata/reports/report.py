@@ -17,8 +17,8 @@ from errata.reports.explorer import sentences_section
 from errata.reports.page import Section, page
 from errata.reports.results import ReportInputs, ReportResults, captured_warnings
 from errata.reports.sections import changes
-from errata.reports.sections.answer import three_sentences
-from errata.reports.sections.files import findings_section, made_section
+from errata.reports.sections.answer import answer_section
+from errata.reports.sections.files import findings_section, provenance_section
 from errata.reports.sections.kinds import (
     difficulty_section,
     kinds_section,
@@ -61,16 +61,16 @@ class ReportPage:
         return f"<ReportPage {self.title!r}: {', '.join(section.key for section in self.sections)}>"
 
 
-def make_report(material: ReportInputs) -> ReportPage:
+def build_report_page(material: ReportInputs) -> ReportPage:
     """Build the report from the given inputs; missing sections are left out with a note."""
     check_templates()
     with captured_warnings() as heard:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
-        kinds = results.or_note("kinds of error", lambda: scores_of_kinds(results)) or []
-        compared, gate = changes.compared_with_base(results)
+        kinds = results.try_or_note("kinds of error", lambda: scores_of_kinds(results)) or []
+        compared, gate = changes.compare_with_base(results)
         makers: dict[str, Callable[[], Section | None]] = {
-            "answer": lambda: three_sentences(results, kinds, compared, gate),
+            "answer": lambda: answer_section(results, kinds, compared, gate),
             "gate": lambda: changes.gate_section(gate),
             "leaderboard": lambda: leaderboard_section(results),
             "changes": lambda: changes.changes_section(results, compared),
@@ -81,21 +81,21 @@ def make_report(material: ReportInputs) -> ReportPage:
             "sentences": lambda: sentences_section(results),
             "references": lambda: references_section(results),
             "trend": lambda: trend_section(results),
-            "how it was made": lambda: made_section(results),
+            "how it was made": lambda: provenance_section(results),
         }
-        found = [results.or_note(what, make) for what, make in makers.items()]
+        found = [results.try_or_note(what, make) for what, make in makers.items()]
     warned = [*material.warnings, *heard]
     checked = material.checked
     serious = checked is not None and (checked.count("error") or checked.count("warning"))
     # What should be read before anything else comes first, the rest before how it was made.
     found.insert(0 if warned or serious else len(found) - 1, findings_section(results, warned))
     sections = tuple(section for section in found if section is not None)
-    title = material.title or _title(material)
-    made = page(title, sections, about=_about(results))
+    title = material.title or _default_title(material)
+    made = page(title, sections, about=_summary_line(results))
     return ReportPage(title, made, sections, gate is None or gate.passed)
 
 
-def _title(material: ReportInputs) -> str:
+def _default_title(material: ReportInputs) -> str:
     if material.corpus is not None and material.systems:
         several = len(material.systems) > 1
         what = f"{len(material.systems)} systems" if several else material.systems[0].system
@@ -103,7 +103,7 @@ def _title(material: ReportInputs) -> str:
     return "What people say of systems" if material.judgments else "A report"
 
 
-def _about(results: ReportResults) -> str:
+def _summary_line(results: ReportResults) -> str:
     given = results.material
     said = []
     if given.corpus is not None and given.systems:
@@ -158,12 +158,12 @@ def report(
     usual = DEFAULT_METRICS if scored and systems else ()
     named = usual if metrics is None else metrics
     chosen = [parse(each) if isinstance(each, str) else each for each in named]
-    return make_report(
+    return build_report_page(
         ReportInputs(
             corpus=corpus,
             systems=tuple(systems),
             metrics=chosen,
-            compared=changes.compared_metrics(chosen, usual=metrics is None),
+            compared=changes.metrics_to_compare(chosen, usual=metrics is None),
             scores=tuple(scores),
             judgments=tuple(judgments) or None,
             human=human,

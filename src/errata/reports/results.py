@@ -81,12 +81,12 @@ class ReportInputs:
     progress: Progress | None = None
 
     @property
-    def intervals(self) -> dict[str, Any]:
+    def interval_options(self) -> dict[str, Any]:
         """What is drawn, and the level of intervals, as functions of the library take them."""
         return {"resamples": self.resamples, "confidence": self.confidence, "rng": self.rng}
 
     @property
-    def level(self) -> str:
+    def confidence_text(self) -> str:
         """How sure intervals are, in words (``95 %``, which no line breaks)."""
         return f"{self.confidence * 100:g}\N{NO-BREAK SPACE}%"
 
@@ -121,15 +121,15 @@ class ReportResults:
     material: ReportInputs
 
     @cached_property
-    def missing(self) -> list[str]:
+    def missing_notes(self) -> list[str]:
         return []
 
-    def or_note(self, what: str, make: Callable[[], T]) -> T | None:
+    def try_or_note(self, what: str, make: Callable[[], T]) -> T | None:
         """Return make(), or note the InputError: one failing section does not break the report."""
         try:
             return make()
         except InputError as error:
-            self.missing.append(f"{what}: {error}")
+            self.missing_notes.append(f"{what}: {error}")
             return None
 
     @cached_property
@@ -153,7 +153,7 @@ class ReportResults:
             ]
         return tuple(unique_labels([*given.scores, *found]))
 
-    def ranked(self, scores: Scores) -> Ranking | None:
+    def rank_and_cluster(self, scores: Scores) -> Ranking | None:
         """A metric's rank ranges and clusters, where enough was resampled."""
         drawn = scores.resampled
         if drawn is None or len(drawn) <= 2 * trim_count(len(drawn), self.material.confidence):
@@ -163,7 +163,7 @@ class ReportResults:
     @cached_property
     def rankings(self) -> dict[str, Ranking]:
         """The ranking of each metric by its label."""
-        found = {scores.label: self.ranked(scores) for scores in self.scores}
+        found = {scores.label: self.rank_and_cluster(scores) for scores in self.scores}
         return {label: ranking for label, ranking in found.items() if ranking is not None}
 
     @cached_property
@@ -175,19 +175,19 @@ class ReportResults:
             given.judgments or None,
             human=given.human,
             **given.people,
-            **given.intervals,
+            **given.interval_options,
             threads=given.threads,
         )
 
     @property
-    def people(self) -> Scores | None:
+    def human_scores(self) -> Scores | None:
         """The human scores of systems: ranked from judgments if there are any, else as given."""
         return self.meta.ranked if self.material.judgments else self.material.human
 
     @cached_property
-    def people_ranked(self) -> Ranking | None:
-        people = self.people
-        return None if people is None else self.ranked(people)
+    def human_ranking(self) -> Ranking | None:
+        people = self.human_scores
+        return None if people is None else self.rank_and_cluster(people)
 
     @cached_property
     def agreement(self) -> Agreement | None:
@@ -197,43 +197,43 @@ class ReportResults:
         return judge_agreement(judgments)
 
     @cached_property
-    def matched(self) -> MatchedScores | None:
+    def matched_scores(self) -> MatchedScores | None:
         """People and metrics over the same systems, if there are enough systems."""
-        if self.people is None or not self.scores:
+        if self.human_scores is None or not self.scores:
             return None
-        matched = self.or_note("metrics against people", lambda: self.meta.matched)
+        matched = self.try_or_note("metrics against people", lambda: self.meta.matched)
         return matched if matched is not None and len(matched) >= FEWEST_SYSTEMS else None
 
     @cached_property
-    def system_level(self) -> SystemLevel | None:
+    def system_agreement(self) -> SystemLevel | None:
         """Correlations with people over systems."""
-        if self.matched is None:
+        if self.matched_scores is None:
             return None
-        return self.or_note("agreement with people over systems", lambda: self.meta.systems)
+        return self.try_or_note("agreement with people over systems", lambda: self.meta.systems)
 
     @cached_property
-    def sentence_level(self) -> SentenceLevels | None:
+    def sentence_agreement(self) -> SentenceLevels | None:
         """Agreement with the judgments of single sentences."""
-        return self.or_note("agreement with people on sentences", lambda: self.meta.sentences)
+        return self.try_or_note("agreement with people on sentences", lambda: self.meta.sentences)
 
     @cached_property
-    def matrix(self) -> MetricMatrix | None:
+    def metric_matrix(self) -> MetricMatrix | None:
         """Correlations between metrics, and with people if enough systems were judged."""
         if len(self.scores) < 2 or len(self.scores[0].systems) < FEWEST_SYSTEMS:
             return None
         meta = self.meta
-        if self.matched is None:
+        if self.matched_scores is None:
             meta = replace(meta, judgments=None, human=None)
-        return self.or_note("metrics against each other", lambda: meta.matrix)
+        return self.try_or_note("metrics against each other", lambda: meta.matrix)
 
     @cached_property
-    def references(self) -> Corpus | None:
+    def reference_corpus(self) -> Corpus | None:
         """The corpus, where every sentence has a reference."""
         corpus = self.material.corpus
         return corpus if corpus is not None and len(corpus) and all(corpus.references) else None
 
     @property
-    def edits(self) -> Edits:
+    def edit_metric(self) -> Edits:
         """The metric by which single edits are judged: that of `errata score --by-type`."""
         asked = [metric for metric in self.material.metrics if isinstance(metric, Edits)]
         metric = asked[0] if asked else parse("errant")
@@ -244,7 +244,7 @@ class ReportResults:
     @cached_property
     def difficulty(self) -> tuple[DifficultyMap, Corpus, str] | None:
         """The difficulty of errors, the corpus, and a remark on its annotators."""
-        corpus, systems = self.references, self.material.systems
+        corpus, systems = self.reference_corpus, self.material.systems
         if corpus is None or len(systems) < 2:
             return None
 
@@ -256,9 +256,9 @@ class ReportResults:
             share_extracted(corpus, kept, metric.extractor)
             return build_difficulty_map(kept, systems, metric), kept, remark
 
-        return self.or_note("difficulty", build)
+        return self.try_or_note("difficulty", build)
 
     def leader(self) -> str | None:
         """The system that the first metric puts first, else people."""
-        first = self.scores[0] if self.scores else self.people
+        first = self.scores[0] if self.scores else self.human_scores
         return None if first is None or not len(first) else first.systems[first.order[0]]

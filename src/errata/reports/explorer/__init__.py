@@ -90,12 +90,12 @@ def explorer_section(
         "explorer.html.j2",
         settings=script_json(settings),
         index=rows.compressed(columns),
-        blocks=_text_blocks(sentences, index),
+        blocks=_packed_sentence_blocks(sentences, index),
         judged=states is not None,
         references=references,
         steps=STEPS,
         base="" if base is None else escape_controls(base),
-        **_choices(index, names, scored, states is not None),
+        **_filter_choices(index, names, scored, states is not None),
     )
     return Section(
         "sentences",
@@ -104,13 +104,13 @@ def explorer_section(
         lead="Source, references and outputs, with what was right, missed and wrong."
         if states is not None
         else "Source and outputs, with what they changed.",
-        styles=(package_text(HOME, "explorer.css"), _shades()),
+        styles=(package_text(HOME, "explorer.css"), _difficulty_shades()),
         scripts=tuple(package_text(HOME, name) for name in SCRIPTS),
         wide=True,
     )
 
 
-def _shades() -> str:
+def _difficulty_shades() -> str:
     """The shades of the difficulty map: as in the heat map, on dark paper the other way round.
 
     There marks have to be light; a printer's paper is white.
@@ -127,7 +127,7 @@ def _shades() -> str:
     return f"{ramp(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{ramp(True)}\n}}"
 
 
-def _choices(
+def _filter_choices(
     index: rows.SentenceIndex, names: Sequence[str], scored: Sequence[Scores], judged: bool
 ) -> dict[str, Any]:
     """What the lists of the form offer."""
@@ -160,7 +160,9 @@ def _choices(
     }
 
 
-def _text_blocks(sentences: list[rows.SentenceView], index: rows.SentenceIndex) -> Iterable[str]:
+def _packed_sentence_blocks(
+    sentences: list[rows.SentenceView], index: rows.SentenceIndex
+) -> Iterable[str]:
     """The sentences in compressed blocks of JSON; what repeats is numbered."""
     kinds = {kind: code for code, kind in enumerate(index.kinds)}
     weights = {weight: code for code, weight in enumerate(index.weights, 1)}
@@ -190,10 +192,10 @@ def sentences_section(results: ReportResults) -> Section | None:
     if given.corpus is None or not given.systems:
         return None
     corpus, systems = given.corpus, given.systems
-    judge = results.edits.for_sentences
+    judge = results.edit_metric.for_sentences
     states = None
-    if results.references is not None:
-        states = results.or_note("judged edits", lambda: judged_edits(judge, corpus, systems))
+    if results.reference_corpus is not None:
+        states = results.try_or_note("judged edits", lambda: judged_edits(judge, corpus, systems))
     names = {system.system for system in given.systems}
     return explorer_section(
         corpus,

@@ -22,7 +22,7 @@ TOO_FEW = 5  # with fewer sentences resamples hardly differ, and intervals mean 
 FEW_SENTENCES = 300  # below, intervals are too wide for most differences between systems
 
 
-def three_sentences(
+def answer_section(
     results: ReportResults,
     kinds: Sequence[TypeScores],
     compared: Sequence[Comparison] = (),
@@ -30,28 +30,28 @@ def three_sentences(
 ) -> Section | None:
     """Sentences of HTML, written from the numbers: of two systems, what their comparison says."""
     if results.leader() is None:
-        return _unscored(results)
+        return _unscored_section(results)
     pair = compared[0].answer if len(compared) == 1 else None
-    few = _too_few(results)
+    few = _too_few_sentence(results)
     if pair is not None:
         said = [str(escape_html(pair.sentence))]
     else:
-        said = [few] if few else [_who(results), _how_sure(results)]
-    said.append(_what_next(results, kinds, compared, gate))
+        said = [few] if few else [_leader_sentence(results), _certainty_sentence(results)]
+    said.append(_advice_sentence(results, kinds, compared, gate))
     listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
 
-def _too_few(results: ReportResults) -> str:
+def _too_few_sentence(results: ReportResults) -> str:
     """What `errata score` says of systems on too few sentences; empty where people judged."""
     corpus = results.material.corpus
-    if results.people is not None or corpus is None or len(corpus) >= RULES.sentences:
+    if results.human_scores is not None or corpus is None or len(corpus) >= RULES.sentences:
         return ""
     systems = len(results.scores[0]) if results.scores else 0
     return too_few_to_rank(systems, len(corpus)) if systems > 1 else ""
 
 
-def _unscored(results: ReportResults) -> Section | None:
+def _unscored_section(results: ReportResults) -> Section | None:
     """The answer for outputs without references and judgments."""
     given = results.material
     if given.corpus is None or not given.systems:
@@ -75,11 +75,11 @@ def _unscored(results: ReportResults) -> Section | None:
     return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
 
-def _name(system: str) -> str:
+def _system_html(system: str) -> str:
     return f"<strong><bdi>{escape_html(system)}</bdi></strong>"
 
 
-def _names(systems: Sequence[str], most: int = 4) -> str:
+def _names_html(systems: Sequence[str], most: int = 4) -> str:
     shown = [f"<bdi>{escape_html(system)}</bdi>" for system in systems[:most]]
     if len(systems) > most:
         left = len(systems) - most
@@ -87,26 +87,26 @@ def _names(systems: Sequence[str], most: int = 4) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _first(scores: Scores) -> list[str]:
+def _first_systems(scores: Scores) -> list[str]:
     """The system, or those that share the first place."""
     return [scores.systems[s] for s in scores.order if scores.ranks[s] == 1]
 
 
-def _who(results: ReportResults) -> str:
-    people, found = results.people, results.scores
+def _leader_sentence(results: ReportResults) -> str:
+    people, found = results.human_scores, results.scores
     main = found[0] if found else people
     assert main is not None
-    first, n = _first(main), len(main)
-    value = _score_text(main, float(main.values[main.order[0]])) + _unit(main, "%")
+    first, n = _first_systems(main), len(main)
+    value = _score_text(main, float(main.values[main.order[0]])) + _unit_text(main, "%")
     by = "people" if main is people else escape_html(main.label)
     figure = f"{term_html(main.headline)} {value}"
     if n == 1:
-        return f"{_name(first[0])} scores {figure} by {by}."
+        return f"{_system_html(first[0])} scores {figure} by {by}."
     if len(first) > 1:
-        return f"{_names(first)} share the first place of {n} systems by {by} ({figure})."
-    said = f"{_name(first[0])} is best of {n} systems by {by} ({figure})"
+        return f"{_names_html(first)} share the first place of {n} systems by {by} ({figure})."
+    said = f"{_system_html(first[0])} is best of {n} systems by {by} ({figure})"
     others = [scores for scores in found[1:] if len(scores) > 1]
-    differ = [scores for scores in others if _first(scores) != first]
+    differ = [scores for scores in others if _first_systems(scores) != first]
     if others and not differ:
         said += (
             ", and by every other metric"
@@ -116,18 +116,22 @@ def _who(results: ReportResults) -> str:
     elif differ:
         firsts: dict[tuple[str, ...], list[str]] = {}
         for scores in differ:
-            firsts.setdefault(tuple(_first(scores)), []).append(scores.label)
+            firsts.setdefault(tuple(_first_systems(scores)), []).append(scores.label)
         for others_first, labels in firsts.items():
             verb = "put" if len(labels) > 1 else "puts"
-            said += f"; {_names(labels)} {verb} {_names(others_first)} first"
+            said += f"; {_names_html(labels)} {verb} {_names_html(others_first)} first"
     if main is not people and people is not None and len(people) > 1:
-        same = _first(people) == first
-        said += "; people agree" if same else f"; people put {_names(_first(people))} first"
+        same = _first_systems(people) == first
+        said += (
+            "; people agree"
+            if same
+            else f"; people put {_names_html(_first_systems(people))} first"
+        )
     return said + "."
 
 
-def _how_sure(results: ReportResults) -> str:
-    people = results.people
+def _certainty_sentence(results: ReportResults) -> str:
+    people = results.human_scores
     main = results.scores[0] if results.scores else people
     assert main is not None
     by = "the judgments" if main is people else escape_html(main.label)
@@ -137,12 +141,12 @@ def _how_sure(results: ReportResults) -> str:
     if main is not people and corpus is not None and len(corpus) < TOO_FEW:
         n = len(corpus)
         return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
-    confidence, level = results.material.confidence, escape_html(results.material.level)
+    confidence, level = results.material.confidence, escape_html(results.material.confidence_text)
     if len(main) == 1:
         low, high = (_score_text(main, bound) for bound in main.interval(confidence)[0].tolist())
         what = "judgments" if main is people else "sentences"
         return (
-            f"Resampling the {what} puts it between {low} and {high}{_unit(main, '%')} "
+            f"Resampling the {what} puts it between {low} and {high}{_unit_text(main, '%')} "
             f"({level} {term_html('interval')})."
         )
     return _lead_sentence(main, by, confidence, level)
@@ -156,20 +160,19 @@ def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
     best = main.order[0]
     alike = tied_with_best(main, confidence)
     beside = [main.systems[s] for s in main.order if alike[s] and s != best]
-    first = _first(main)
+    first = _first_systems(main)
     if len(first) > 1:
         others = [name for name in beside if name not in first]
-        close = f", nor them from {_names(others)}" if others else ""
+        close = f", nor them from {_names_html(others)}" if others else ""
         return f"At the {level} level {by} cannot tell them apart{close}."
     value, low, high = (_score_text(main, float(number)) for number in lead.by)
     ahead = (
-        f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}{_unit(main, 'points')} "
-        f"[{low}, {high}], "
-        f"{term_html(p_value(lead.p), 'p-value')}"
+        f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}"
+        f"{_unit_text(main, 'points')} [{low}, {high}], {term_html(p_value(lead.p), 'p-value')}"
     )
     if not beside:
         return f"That is sure at the {level} level: {ahead}."
-    unsure = f"at the {level} level {by} cannot tell it from {_names(beside)}"
+    unsure = f"at the {level} level {by} cannot tell it from {_names_html(beside)}"
     return f"That is not sure: {unsure}; {ahead}."
 
 
@@ -178,21 +181,21 @@ def _score_text(scores: Scores, number: float) -> str:
     return escape_html(as_text(number, score_format(scores, scores.headline)))
 
 
-def _unit(scores: Scores, word: str) -> str:
+def _unit_text(scores: Scores, word: str) -> str:
     """What follows a number that is shown in percent."""
     shares = scores.headline in scores.shares
     return f"\N{NO-BREAK SPACE}{word}" if shares else ""
 
 
-def _what_next(
+def _advice_sentence(
     results: ReportResults,
     kinds: Sequence[TypeScores],
     compared: Sequence[Comparison],
     gate: GateVerdict | None,
 ) -> str:
     given = results.material
-    advice = [*_mend_first(results, gate), *_look_at(compared)]
-    ranking = results.people_ranked
+    advice = [*_file_and_gate_advice(results, gate), *_regression_advice(compared)]
+    ranking = results.human_ranking
     main = results.scores[0] if results.scores else None
     if main is None and ranking is not None:
         if sum(tied_with_best(ranking.scores, given.confidence)) > 1:
@@ -224,7 +227,7 @@ def _what_next(
     return f"Next: {joined}."
 
 
-def _mend_first(results: ReportResults, gate: GateVerdict | None) -> list[str]:
+def _file_and_gate_advice(results: ReportResults, gate: GateVerdict | None) -> list[str]:
     given = results.material
     advice = []
     checked = given.checked
@@ -237,13 +240,13 @@ def _mend_first(results: ReportResults, gate: GateVerdict | None) -> list[str]:
     return advice
 
 
-def _look_at(compared: Sequence[Comparison]) -> list[str]:
+def _regression_advice(compared: Sequence[Comparison]) -> list[str]:
     """What a new version did worse than the old one, if it is one."""
     advice = []
     for found in compared[:1] if len(compared) == 1 else ():
         worse = [d for d in found.differences if d.difference.high < 0]
         if worse:
-            names = _names([each.label for each in worse])
+            names = _names_html([each.label for each in worse])
             advice.append(
                 f"find out why <bdi>{escape_html(found.system)}</bdi> got worse by {names} "
                 '(<a href="#changes">what changed</a>)'

@@ -24,12 +24,12 @@ KINDS_DRAWN = 12
 OPEN = ("_metrics", "_rates")  # the tables that are shown at once; the others are folded
 
 
-def compared_metrics(metrics: Sequence[Metric], *, usual: bool) -> list[Metric]:
+def metrics_to_compare(metrics: Sequence[Metric], *, usual: bool) -> list[Metric]:
     """The metrics of a comparison: with the usual ones go edits, as in `errata compare`."""
     return [*metrics, Edits()] if usual and metrics else list(metrics)
 
 
-def compared_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], GateVerdict | None]:
+def compare_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], GateVerdict | None]:
     """Every system against the base, and the verdict, as `errata compare` says them."""
     given = results.material
     corpus = given.corpus
@@ -49,7 +49,7 @@ def compared_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], 
         slices=given.slices,
         bound=given.bound,
         edits=own[0] if own else edits,
-        **given.intervals,
+        **given.interval_options,
         threads=given.threads,
         progress=given.progress,
     )
@@ -66,22 +66,22 @@ def changes_section(results: ReportResults, compared: Sequence[Comparison]) -> S
         return None
     pieces = SectionBuilder("changes")
     if len(compared) > 1:
-        pieces.charts(_by_metric(compared))
+        pieces.charts(_metric_charts(compared))
     for found in compared:
         if len(compared) > 1:
             pieces.heading(f"{found.system} against {found.base}")
         elif found.judged:
-            pieces.charts([_by_kind(found)])
+            pieces.charts([_kind_chart(found)])
         for table in comparison_tables(found):
             pieces.table(table, folded=not table.name.endswith(OPEN) or len(compared) > 1)
         if found.judged:
-            _regressions(pieces, found, corpus)
+            _add_regressions(pieces, found, corpus)
             outputs = {each.system: each for each in results.material.systems}
-            _harm(pieces, found, corpus, outputs.get(found.system))
-    return pieces.section("What changed", _lead(compared))
+            _add_harmed_sentences(pieces, found, corpus, outputs.get(found.system))
+    return pieces.section("What changed", _changes_lead(compared))
 
 
-def _lead(compared: Sequence[Comparison]) -> str:
+def _changes_lead(compared: Sequence[Comparison]) -> str:
     said = []
     for found in compared[:3]:
         if not found.judged:
@@ -96,7 +96,7 @@ def _lead(compared: Sequence[Comparison]) -> str:
     return f"Against {compared[0].base}: {'. '.join(said)}."
 
 
-def _by_metric(compared: Sequence[Comparison]) -> list[Chart]:
+def _metric_charts(compared: Sequence[Comparison]) -> list[Chart]:
     charts = []
     for m, metric in enumerate(compared[0].differences):
         rows = [
@@ -111,7 +111,7 @@ def _by_metric(compared: Sequence[Comparison]) -> list[Chart]:
     return charts
 
 
-def _by_kind(found: Comparison) -> Chart:
+def _kind_chart(found: Comparison) -> Chart:
     """The kinds that changed most, by the figure that stands for the others."""
     rows = []
     for kind in found.kinds:
@@ -125,18 +125,19 @@ def _by_kind(found: Comparison) -> Chart:
     return svg_chart("changes-kinds", title, forest)
 
 
-def _regressions(pieces: SectionBuilder, found: Comparison, corpus: Corpus) -> None:
+def _add_regressions(pieces: SectionBuilder, found: Comparison, corpus: Corpus) -> None:
     worse = found.worse[:WORST]
     if not worse:
-        pieces.say("No sentence got worse.")
+        pieces.paragraph("No sentence got worse.")
         return
     pieces.heading(f"The {len(worse)} worst regressions" if len(worse) > 1 else "A regression")
     pieces.template(
-        "changed_sentences.html.j2", sentences=[_regression(change, corpus) for change in worse]
+        "changed_sentences.html.j2",
+        sentences=[_regression_values(change, corpus) for change in worse],
     )
 
 
-def _regression(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
+def _regression_values(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
     """Return what the template shows of a sentence that got worse."""
     changes = dict.fromkeys(f"{each.name} ({each.kind or '-'})" for each in change.changes)
     references = corpus.references[change.sentence]
@@ -158,7 +159,7 @@ def _regression(change: SentenceChange, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def _harm(
+def _add_harmed_sentences(
     pieces: SectionBuilder, found: Comparison, corpus: Corpus, output: Hypotheses | None
 ) -> None:
     """Add the sentences that no annotator changes but the new system does."""
@@ -175,9 +176,9 @@ def _harm(
     harmed = [i for i in clean if changed[i]]
     pieces.heading("Harm to clean sentences")
     if not harmed:
-        pieces.say(f"None: {found.system} left all {len(clean):,} clean sentences alone.")
+        pieces.paragraph(f"None: {found.system} left all {len(clean):,} clean sentences alone.")
         return
-    pieces.say(
+    pieces.paragraph(
         f"{found.system} changed {len(harmed):,} of {len(clean):,} sentences that no annotator "
         "corrects" + (f"; the first {WORST}:" if len(harmed) > WORST else ":")
     )
@@ -199,6 +200,6 @@ def gate_section(gate: GateVerdict | None) -> Section | None:
         return None
     pieces = SectionBuilder("gate")
     word, kind = ("✓ Pass", "pass") if gate.passed else ("✗ Fail", "fail")
-    pieces.say(word, f"verdict {kind}")
+    pieces.paragraph(word, f"verdict {kind}")
     pieces.table(gate.table)
     return pieces.section("Pass or fail")

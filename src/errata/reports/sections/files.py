@@ -20,7 +20,7 @@ from errata.tables.cells import Cell
 from errata.tables.table import Table
 
 
-def severities(checked: CheckReport) -> str:
+def severity_counts_text(checked: CheckReport) -> str:
     """How many errors, warnings and notes there are, in words."""
     counts = [(severity, checked.count(severity)) for severity in get_args(Severity)]
     return ", ".join(f"{count} {plural(severity, count)}" for severity, count in counts)
@@ -32,7 +32,7 @@ def findings_table(checked: CheckReport, shown: Sequence[Finding], *, signature:
         ("severity", "file", "line", "code", "problem", "remedy"),
         tuple((f.severity, f.path, f.line, f.code, shorten(f.problem), f.remedy) for f in shown),
         title="Findings",
-        caption=severities(checked),
+        caption=severity_counts_text(checked),
         name="findings",
         signature=signature,
     )
@@ -66,20 +66,20 @@ def findings_section(results: ReportResults, warnings: Sequence[str]) -> Section
     warned = [text for text in dict.fromkeys(warnings) if text not in known]
     pieces = SectionBuilder("findings")
     serious = [finding for finding in found if finding.severity != "note"]
-    if serious or warned or results.missing:
+    if serious or warned or results.missing_notes:
         pieces.template(
             "findings.html.j2",
             findings=[
                 {
                     "severity": finding.severity,
-                    "place": _place(finding),
+                    "place": _finding_place(finding),
                     "problem": shorten(finding.problem),
                     "remedy": shorten(finding.remedy),
                 }
                 for finding in serious[:LISTED_IN_FULL]
             ],
             warnings=[shorten(text) for text in warned],
-            missing=[shorten(text) for text in results.missing],
+            missing=[shorten(text) for text in results.missing_notes],
         )
     if checked is not None:
         if found:
@@ -87,10 +87,12 @@ def findings_section(results: ReportResults, warnings: Sequence[str]) -> Section
             pieces.table(table, folded=True)
         title = "Files: sentences, tokens, and how many sentences were changed"
         pieces.table(replace(files_table(checked), title=title), folded=True)
-    return pieces.section("Before you believe it", _lead(checked, warned)) if pieces else None
+    return (
+        pieces.section("Before you believe it", _findings_lead(checked, warned)) if pieces else None
+    )
 
 
-def _lead(checked: CheckReport | None, warned: list[str]) -> str:
+def _findings_lead(checked: CheckReport | None, warned: list[str]) -> str:
     if checked is None:
         return ""
     others = f"; {len(warned)} more {plural('warning', len(warned))} on the way" if warned else ""
@@ -99,10 +101,10 @@ def _lead(checked: CheckReport | None, warned: list[str]) -> str:
             "The file check found nothing: lines fit their sources, characters and tokens are in "
             "order."
         )
-    return f"The file check found {severities(checked)}{others}."
+    return f"The file check found {severity_counts_text(checked)}{others}."
 
 
-def _place(finding: Finding) -> str:
+def _finding_place(finding: Finding) -> str:
     line = "" if finding.line is None else f", line {finding.line}"
     return f"{os.path.basename(finding.path) or finding.path}{line}"
 
@@ -110,7 +112,7 @@ def _place(finding: Finding) -> str:
 LIBRARIES = ("numpy", "scipy", "rapidfuzz", "sacrebleu", "jinja2")
 
 
-def made_section(results: ReportResults) -> Section:
+def provenance_section(results: ReportResults) -> Section:
     """The command that makes the report again, fingerprints of its files, versions, signatures."""
     given = results.material
     pieces = SectionBuilder("made")
@@ -120,8 +122,8 @@ def made_section(results: ReportResults) -> Section:
     signatures: list[tuple[Cell, ...]] = [
         (scores.label, scores.signature) for scores in results.scores
     ]
-    if results.people is not None:
-        signatures.append((results.people.label, results.people.signature))
+    if results.human_scores is not None:
+        signatures.append((results.human_scores.label, results.human_scores.signature))
     if signatures:
         pieces.table(
             Table(
@@ -142,20 +144,20 @@ def made_section(results: ReportResults) -> Section:
             ),
             folded=True,
         )
-    pieces.table(_versions(), folded=True)
+    pieces.table(_version_table(), folded=True)
     return pieces.section("How it was made")
 
 
-def _versions() -> Table:
+def _version_table() -> Table:
     rows: list[tuple[Cell, ...]] = [
         ("errata", __version__),
         ("Python", platform.python_version()),
-        *((name, known) for name in LIBRARIES if (known := _version(name))),
+        *((name, known) for name in LIBRARIES if (known := _installed_version(name))),
     ]
     return Table(("what", "version"), tuple(rows), title="Versions", name="versions")
 
 
-def _version(name: str) -> str:
+def _installed_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:

@@ -26,10 +26,10 @@ FEWEST_EDITS = 20  # of a kind, to advise on it
 
 def scores_of_kinds(results: ReportResults) -> list[TypeScores]:
     """P, R and F of every system by kind of edit, as `errata score --by-type` counts them."""
-    corpus, systems = results.references, results.material.systems
+    corpus, systems = results.reference_corpus, results.material.systems
     if corpus is None or not systems:
         return []
-    metric = results.edits
+    metric = results.edit_metric
     metric.prepared(corpus, systems)  # of all systems in one go
     return [scores_by_type(metric, corpus, system) for system in systems]
 
@@ -42,18 +42,22 @@ def kinds_section(results: ReportResults, scored: Sequence[TypeScores]) -> Secti
     if scored and any(each.kinds for each in scored):
         first = next((each for each in scored if each.system == leader), scored[0])
         others = "; bars: from the worst to the best of all systems." if len(scored) > 1 else "."
-        pieces.charts([_chart(first, scored)], f"Dots: {first.system}{others}")
+        pieces.charts([_kinds_chart(first, scored)], f"Dots: {first.system}{others}")
         for each, table in zip(scored, tables, strict=True):
             if each is first:
                 pieces.table(table)
         for each, table in zip(scored, tables, strict=True):
             if each is not first:
                 pieces.table(table, folded=True)
-    return pieces.section("Kinds of error", _lead(scored, leader)) if pieces else None
+    return pieces.section("Kinds of error", _kinds_lead(scored, leader)) if pieces else None
 
 
 def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[Table]:
-    corpus, systems, metric = results.references, results.material.systems, results.edits
+    corpus, systems, metric = (
+        results.reference_corpus,
+        results.material.systems,
+        results.edit_metric,
+    )
     if corpus is None:
         return []
     described = describe_data(metric, corpus, systems)
@@ -89,7 +93,7 @@ def _recall_and_precision(scores: TypeScores, kind: str) -> tuple[float, float]:
     return recall, float(scores.precision[k]) if tp + fp else math.nan
 
 
-def _chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
+def _kinds_chart(first: TypeScores, scored: Sequence[TypeScores]) -> Chart:
     frequent = sorted(first.kinds, key=lambda kind: (-_gold_count(first, kind), kind))
     kinds = [kind for kind in frequent if _gold_count(first, kind)][:KINDS_DRAWN]
     forests = []
@@ -127,7 +131,7 @@ def weakest_kind(scored: Sequence[TypeScores], system: str | None) -> tuple[str,
     return kind, int(most), _gold_count(of, kind)
 
 
-def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
+def _kinds_lead(scored: Sequence[TypeScores], leader: str | None) -> str:
     weak = weakest_kind(scored, leader)
     if weak is None or leader is None:
         return ""
@@ -138,17 +142,17 @@ def _lead(scored: Sequence[TypeScores], leader: str | None) -> str:
 def difficulty_chart(table: Table) -> Chart:
     """The mean difficulty of the most frequent kinds, with intervals where there are some."""
     times = table.columns.index("frequency")
-    often = sorted(table.rows, key=lambda row: -_number(row[times]))[:KINDS_DRAWN]
+    often = sorted(table.rows, key=lambda row: -_number_or_nan(row[times]))[:KINDS_DRAWN]
     rows = []
-    for row in sorted(often, key=lambda row: -_number(row[1])):
+    for row in sorted(often, key=lambda row: -_number_or_nan(row[1])):
         bounds = row[4] if len(row) > 4 and isinstance(row[4], tuple) else (math.nan, math.nan)
-        low, high = (_number(bound) for bound in bounds[:2])
-        rows.append(ForestRow(str(row[0]), Estimate(_number(row[1]), low, high)))
+        low, high = (_number_or_nan(bound) for bound in bounds[:2])
+        rows.append(ForestRow(str(row[0]), Estimate(_number_or_nan(row[1]), low, high)))
     forest = Forest(rows, "mean weight: 0 all correct it, 1 none does")
     return svg_chart("difficulty-kinds", "Difficulty of the most frequent kinds", forest)
 
 
-def _number(cell: object) -> float:
+def _number_or_nan(cell: object) -> float:
     return float(cell) if isinstance(cell, int | float) else math.nan
 
 
@@ -163,7 +167,7 @@ def difficulty_section(results: ReportResults) -> Section | None:
         return None
     given = results.material
     hard, corpus, remark = found
-    tables = difficulty_tables(hard, corpus, given.systems, remark=remark, **given.intervals)
+    tables = difficulty_tables(hard, corpus, given.systems, remark=remark, **given.interval_options)
     pieces = SectionBuilder("difficulty")
     pieces.template("difficulty_link.html.j2")
     kinds = next(table for table in tables if table.name == "kinds")
@@ -181,7 +185,7 @@ MOST_PAIRS = 30_000  # of sentences to compare; more take longer than all the re
 
 def references_section(results: ReportResults) -> Section | None:
     """What `errata references` says of the annotators, where there are several."""
-    corpus = results.references
+    corpus = results.reference_corpus
     if corpus is None:
         return None
     several = annotators_of(corpus)
@@ -189,7 +193,7 @@ def references_section(results: ReportResults) -> Section | None:
     if n < 2:
         return None
     if n * (n - 1) // 2 * len(corpus) > MOST_PAIRS:
-        results.missing.append(
+        results.missing_notes.append(
             f"reference sets: {n} annotators of {len(corpus):,} sentences take too long here; see "
             "errata references"
         )

@@ -22,7 +22,9 @@ from errata.tables.table import Column, Table, joined_signatures
 ROWS_DRAWN = 60  # rows of a chart
 
 
-def forest_of(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
+def score_forest_chart(
+    scores: Scores, ranking: Ranking | None, confidence: float, *, key: str
+) -> Chart:
     """A metric's scores with their intervals, best first, clusters apart."""
     (forest,) = ranking_plot(scores, ranking, confidence).shapes
     drawn = replace(forest, rows=forest.rows[:ROWS_DRAWN])
@@ -42,7 +44,9 @@ def leaderboard_section(results: ReportResults) -> Section | None:
         pieces.table(overview, best=overview.columns[1:])
     pieces.charts(
         [
-            forest_of(scores, results.rankings.get(scores.label), given.confidence, key="scores")
+            score_forest_chart(
+                scores, results.rankings.get(scores.label), given.confidence, key="scores"
+            )
             for scores in found
             if len(scores) > 1
         ]
@@ -54,11 +58,11 @@ def leaderboard_section(results: ReportResults) -> Section | None:
             table = replace(table, title=f"{scores.label} in detail")
         pieces.table(table, folded=several, best=best)
     for label, ranking in results.rankings.items():
-        pieces.table(_clusters(label, ranking), folded=True)
-    return pieces.section("Leaderboard", _lead(results))
+        pieces.table(_cluster_table(label, ranking), folded=True)
+    return pieces.section("Leaderboard", _leaderboard_lead(results))
 
 
-def _clusters(label: str, ranking: Ranking) -> Table:
+def _cluster_table(label: str, ranking: Ranking) -> Table:
     """Which systems a metric can tell apart; the table that people's rankings have."""
     table = ranking_table(ranking)
     keep = [table.columns.index(name) for name in ("cluster", "range", "system")]
@@ -73,19 +77,18 @@ def _clusters(label: str, ranking: Ranking) -> Table:
     )
 
 
-def _lead(results: ReportResults) -> str:
+def _leaderboard_lead(results: ReportResults) -> str:
     found, n = results.scores, len(results.scores[0].systems)
     firsts: dict[str, list[str]] = {}
     for scores in found:
         if len(scores):
             firsts.setdefault(scores.systems[scores.order[0]], []).append(scores.label)
     said = "; ".join(f"{join_names(labels)}: {name} first" for name, labels in firsts.items())
-    drawn = (
-        f" Whiskers are {results.material.level} intervals; dotted lines separate clusters."
-        if results.rankings
-        else ""
-    )
-    return f"{n} {plural('system', n)}. {said}.{drawn}"
+    lead = f"{n} {plural('system', n)}. {said}."
+    if results.rankings:
+        level = results.material.confidence_text
+        lead += f" Whiskers are {level} intervals; dotted lines separate clusters."
+    return lead
 
 
 def trend_section(results: ReportResults) -> Section | None:
@@ -102,12 +105,12 @@ def trend_section(results: ReportResults) -> Section | None:
         for label in labels:
             lines = []
             for name in systems:
-                mine = {run.when: run_estimate(run, label) for run in runs if run.system == name}
+                mine = {run.when: estimate_of_run(run, label) for run in runs if run.system == name}
                 lines.append(Line(name, [mine.get(when) for when in moments]))
             title, days = f"{label} over time", [when[:10] for when in moments]
             charts.append(svg_chart(f"trend-{label}", title, Lines(lines, days, title)))
         pieces.charts(charts)
-    pieces.table(_table(runs, labels))
+    pieces.table(_run_table(runs, labels))
     corpora = len({tuple(sorted(run.corpus.items())) for run in runs})
     lead = f"{len(runs)} stored {plural('run', len(runs))}."
     if corpora > 1:
@@ -115,7 +118,7 @@ def trend_section(results: ReportResults) -> Section | None:
     return pieces.section("Over time", lead)
 
 
-def run_estimate(run: StoredRun, label: str) -> Estimate | None:
+def estimate_of_run(run: StoredRun, label: str) -> Estimate | None:
     """The figure of a run, NaN where its interval has no bound."""
     figure = next((figure for figure in run.figures if figure.label == label), None)
     if figure is None or figure.value is None:
@@ -124,12 +127,12 @@ def run_estimate(run: StoredRun, label: str) -> Estimate | None:
     return Estimate(figure.value, low, high)
 
 
-def _table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
+def _run_table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
     return Table.of(
         [
             Column("when", [run.when for run in runs]),
             Column("system", [run.system for run in runs]),
-            *(Column(label, [run_estimate(run, label) for run in runs]) for label in labels),
+            *(Column(label, [estimate_of_run(run, label) for run in runs]) for label in labels),
             Column("sentences", [run.sentences for run in runs]),
             Column("changed sentences", [len(run.changed) for run in runs]),
             Column("remark", [run.remark or None for run in runs], optional=True),

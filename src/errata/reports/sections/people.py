@@ -14,20 +14,24 @@ from errata.meta.tables import matrix_tables, rating_table
 from errata.plots.svg import svg_chart
 from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
-from errata.reports.sections.leaderboard import forest_of
+from errata.reports.sections.leaderboard import score_forest_chart
 from errata.scoring.tables import score_table
 
 
 def agreement_section(results: ReportResults) -> Section | None:
     """Which metric to believe: agreement with people on systems and on sentences, and a square."""
-    level, sentences, matrix = results.system_level, results.sentence_level, results.matrix
+    level, sentences, matrix = (
+        results.system_agreement,
+        results.sentence_agreement,
+        results.metric_matrix,
+    )
     pieces = SectionBuilder("metrics")
-    if level is not None and results.matched is not None:
+    if level is not None and results.matched_scores is not None:
         pieces.heading("Over systems")
         pieces.charts(
             [
                 svg_chart(f"metrics-people-{shape.title}", f"{shape.title} against people", shape)
-                for shape in meta_tables.scatter_plot(results.matched).shapes
+                for shape in meta_tables.scatter_plot(results.matched_scores).shapes
             ]
         )
         pieces.table(meta_tables.system_level_table(level))
@@ -38,7 +42,7 @@ def agreement_section(results: ReportResults) -> Section | None:
         pieces.table(meta_tables.sentence_level_table(sentences))
         if sentences.contests:
             pieces.table(meta_tables.accuracy_pair_table(sentences), folded=True)
-    ratings = results.or_note("agreement with ratings", lambda: results.meta.ratings)
+    ratings = results.try_or_note("agreement with ratings", lambda: results.meta.ratings)
     if ratings is not None:
         pieces.heading("Output by output")
         pieces.table(rating_table(ratings))
@@ -57,7 +61,7 @@ def agreement_section(results: ReportResults) -> Section | None:
 
 
 def _metrics_lead(results: ReportResults) -> str:
-    level = results.system_level
+    level = results.system_agreement
     if level is None:
         return ""
     best = max(level.agreements, key=lambda each: each.values["spearman"])
@@ -74,13 +78,13 @@ def _metrics_lead(results: ReportResults) -> str:
 
 def people_section(results: ReportResults) -> Section | None:
     """Human rankings with ranges and clusters, agreement, and the judgments needed."""
-    people = results.people
+    people = results.human_scores
     if people is None:
         return None
     given = results.material
-    ranking = results.people_ranked
+    ranking = results.human_ranking
     pieces = SectionBuilder("people")
-    pieces.charts([forest_of(people, ranking, given.confidence, key="people")])
+    pieces.charts([score_forest_chart(people, ranking, given.confidence, key="people")])
     if not given.judgments:
         pieces.table(score_table(people, confidence=given.confidence))
     elif ranking is not None:
@@ -94,13 +98,13 @@ def people_section(results: ReportResults) -> Section | None:
             head = head_to_head(comparisons)
             table = human_tables.head_to_head_table(head, order, context=comparisons.facts)
             pieces.table(table, folded=True)
-        _agreement(results, pieces)
-        _needed(results, ranking, pieces)
+        _add_judge_agreement(results, pieces)
+        _add_judgments_needed(results, ranking, pieces)
     return pieces.section("What people say", _people_lead(results))
 
 
 def _people_lead(results: ReportResults) -> str:
-    given, people = results.material, results.people
+    given, people = results.material, results.human_scores
     assert people is not None
     if not given.judgments:
         return f"People's scores of {len(people)} systems, as they were given."
@@ -110,7 +114,7 @@ def _people_lead(results: ReportResults) -> str:
         f"{count:,} {plural('judgment', count)} by {judges} {plural('judge', judges)}, ranked by "
         f"{people.label}."
     )
-    ranking = results.people_ranked
+    ranking = results.human_ranking
     if ranking is None:
         return said
     n = int(ranking.cluster.max())
@@ -118,19 +122,19 @@ def _people_lead(results: ReportResults) -> str:
     return f"{said} They make {apart}."
 
 
-def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
+def _add_judge_agreement(results: ReportResults, pieces: SectionBuilder) -> None:
     found = results.agreement
     if found is None:
         return
     pieces.heading("How far judges agree")
     if found.outsiders:
         several = len(found.outsiders) > 1
-        pieces.say(
+        pieces.paragraph(
             f"{join_names(found.outsiders)} {'agree' if several else 'agrees'} with no other judge "
             "better than chance: look at their judgments before you count them (--leave-out)."
         )
     else:
-        pieces.say("No judge stands apart from all others.")
+        pieces.paragraph("No judge stands apart from all others.")
     context = results.material.people.get("origin", ())
     summary, matrix, judges = human_tables.agreement_tables(found, context=context)
     pieces.table(summary)
@@ -142,14 +146,14 @@ def _agreement(results: ReportResults, pieces: SectionBuilder) -> None:
     try:
         correlations = judge_correlations(comparisons, ranker)
     except InputError as error:
-        results.missing.append(f"judges' rankings: {error}")
+        results.missing_notes.append(f"judges' rankings: {error}")
         return
     pieces.table(
         human_tables.correlation_table(correlations, context=comparisons.facts), folded=True
     )
 
 
-def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
+def undecided_neighbours(ranking: Ranking | None) -> tuple[str, str] | None:
     """The best two neighbours that do not differ significantly."""
     if ranking is None:
         return None
@@ -160,9 +164,11 @@ def closest_pair(ranking: Ranking | None) -> tuple[str, str] | None:
     return None
 
 
-def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder) -> None:
-    given, comparisons, people = results.material, results.meta.comparisons, results.people
-    pair = closest_pair(ranking)
+def _add_judgments_needed(
+    results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder
+) -> None:
+    given, comparisons, people = results.material, results.meta.comparisons, results.human_scores
+    pair = undecided_neighbours(ranking)
     if comparisons is None or people is None or people.resampled is None:
         return
     pieces.heading("How many judgments are still needed")
@@ -178,15 +184,15 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
                 seconds=seconds_per_ranking(given.judgments or ()),
             )
         except InputError as error:
-            results.missing.append(f"planning: {error}")
+            results.missing_notes.append(f"planning: {error}")
         else:
-            pieces.say(_plan_sentence(planned))
+            pieces.paragraph(_judgments_needed_sentence(planned))
             first, *rest = human_tables.plan_tables(planned)
             pieces.table(first)
             for table in rest:
                 pieces.table(table, folded=True)
     else:
-        pieces.say("None to separate these systems: every cluster holds one system.")
+        pieces.paragraph("None to separate these systems: every cluster holds one system.")
     if len(comparisons.systems) > 1:
         pieces.table(
             human_tables.next_pairs_table(
@@ -195,7 +201,7 @@ def _needed(results: ReportResults, ranking: Ranking | None, pieces: SectionBuil
         )
 
 
-def _plan_sentence(planned: Plan) -> str:
+def _judgments_needed_sentence(planned: Plan) -> str:
     pair = f"{planned.better} and {planned.worse}"
     if planned.rankings is None:
         return (
