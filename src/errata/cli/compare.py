@@ -124,7 +124,7 @@ def command(given: CompareOptions) -> None:
     With --fail-if it is a gate: it ends with exit code 1 if something got worse. The old system may
     be a --baseline, a small file that --update-baseline renews.
     """
-    from errata.comparison.gate import baseline_output, compare_and_hold
+    from errata.comparison.gate import compare_and_check_gate, read_baseline_output
     from errata.io.slices import read_slices
 
     if given.scores:
@@ -139,12 +139,12 @@ def command(given: CompareOptions) -> None:
         raise InputError(problem, remedy="give corrected texts (--refs) or an M2 file (--gold)")
     if gate.baseline is not None:
         update = gate.update_baseline
-        base, others = baseline_output(gate.baseline, corpus, systems, update=update), systems
+        base, others = read_baseline_output(gate.baseline, corpus, systems, update=update), systems
     else:
         base, others = _old_and_new(systems, given.old)
     columns = None if given.slices is None else read_slices(given.slices, corpus)
     with ProgressBar("compare") as progress:
-        compared, verdicts = compare_and_hold(
+        compared, verdicts = compare_and_check_gate(
             gate.fail_if,
             metrics,
             corpus,

@@ -583,14 +583,14 @@ class _Comparer:
             name = f"{column} = {value}" if shared[value] > 1 else value
             errors = int(self.facts.counts[s][inside][:, [TP, FN]].sum())
             tested = _in_points(name, difference, self.scored[0].points or 1.0)
-            sizes = (int(inside.sum()), errors, pairs[key].changed)
+            sizes = (int(inside.sum()), errors, pairs[key].changed_count)
             yield PartDifference(name, tested.difference, tested.p, *sizes)
 
     def _metric_difference(
         self, scored: _Scored, s: int, p_values: Mapping[str, float]
     ) -> Difference:
         scores, resampled = scored.scores, scored.scores.resampled
-        found = paired_tests.difference_of(
+        found = paired_tests.make_difference(
             scores.label,
             scores.signature,
             float(scores.values[0]),
@@ -633,7 +633,7 @@ class _Comparer:
             found.base,
             found.system,
             found.size,
-            TwoSystems(first.figures, first.picked[0], first.picked[s]).changed,
+            TwoSystems(first.figures, first.picked[0], first.picked[s]).changed_count,
             replace(primary, p=found.differences[0].p_holm),
             (low, high),
             float(apart.std(ddof=1)) if len(apart) > 1 else 0.0,
@@ -674,7 +674,9 @@ def _kind_parts(pairs: Pairs, kinds: Mapping[str, FigureChanges]) -> Iterator[Pa
         tp, fp, fn = pair.new.sum(axis=0)
         tested = _in_points(kind, lead, 100.0)
         edits = int(2 * tp + fp + fn)  # gold and proposed
-        yield PartDifference(kind, tested.difference, tested.p, sentences, edits, pair.changed)
+        yield PartDifference(
+            kind, tested.difference, tested.p, sentences, edits, pair.changed_count
+        )
 
 
 def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:

@@ -150,14 +150,15 @@ def check_gate(
 def _check_condition(
     condition: Condition, comparison: Comparison, bound: Bound
 ) -> CheckedCondition:
-    name, value, interval, sentences = _figure(condition, comparison)
+    name, value, interval, sentences = _look_up_figure(condition, comparison)
+    counted = _split_count_name(condition.figure) is not None
     if math.isnan(value):
         raise InputError(
             f"{condition.text!r}: there is no {condition.figure} to hold it against",
             remedy="there may be no such edits in these sentences; leave the condition out, or "
             "give sentences that have some",
         )
-    if bound != "point" and math.isnan(interval.low) and _count_name(condition.figure) is None:
+    if bound != "point" and math.isnan(interval.low) and not counted:
         raise InputError(
             f"{condition.text!r} is tested on an interval, and there is none without resamples "
             "that have something to count",
@@ -166,11 +167,8 @@ def _check_condition(
     below = condition.sign[0] == "<"
     if bound == "point" or math.isnan(interval.low):
         looked_at = value
-    elif bound == "confident":  # the end that is furthest from failing
-        looked_at = interval.high if below else interval.low
-    else:
-        looked_at = interval.low if below else interval.high
-    counted = _count_name(condition.figure) is not None
+    else:  # confident: the end that is furthest from failing
+        looked_at = interval.high if below == (bound == "confident") else interval.low
     too_few = bound == "confident" and not counted and comparison.size < RULES.sentences
     failed = not too_few and _SIGNS[condition.sign](looked_at, condition.threshold)
     return CheckedCondition(
@@ -187,31 +185,31 @@ def _check_condition(
     )
 
 
-def _count_name(figure: str) -> tuple[str, str] | None:
-    """The count that a figure names, and its kind; empty for all kinds."""
+def _split_count_name(figure: str) -> tuple[str, str] | None:
+    """Return the name of a count and its kind (empty for all), or None for another figure."""
     name, _, kind = figure.partition(" of ")
     return (name.lower(), kind) if name.lower() in _COUNTS else None
 
 
-def _figure(
+def _look_up_figure(
     condition: Condition, comparison: Comparison
 ) -> tuple[str, float, Interval, tuple[int, ...]]:
-    """The figure tested, its value and interval, and the sentences behind a count."""
-    counted = _count_name(condition.figure)
+    """Return the figure tested, its value and interval, and the sentences behind a count."""
+    counted = _split_count_name(condition.figure)
     if counted is not None:
-        return condition.figure, *_count(condition, comparison, *counted)
-    difference, level = _difference(condition, comparison)
+        return condition.figure, *_look_up_count(condition, comparison, *counted)
+    difference, level = _look_up_difference(condition, comparison)
     level = level and not condition.change
     if difference.share:
-        _refuse_impossible(condition, 0.0 if level else -1.0)
+        _refuse_impossible_threshold(condition, 0.0 if level else -1.0)
     if level:
         return condition.figure, difference.new, difference.new_interval, ()
     by = difference.difference
     return f"change of {condition.figure}", by.value, Interval(by.low, by.high), ()
 
 
-def _refuse_impossible(condition: Condition, least: float) -> None:
-    """Refuse what never holds of a share: a gate that cannot fail is a typing error."""
+def _refuse_impossible_threshold(condition: Condition, least: float) -> None:
+    """Refuse a threshold that no share can pass: a gate that cannot fail is a typing error."""
     threshold, sign = condition.threshold, condition.sign
     if {"<": threshold <= least, "<=": threshold < least, ">": threshold >= 1, ">=": threshold > 1}[
         sign
@@ -220,7 +218,7 @@ def _refuse_impossible(condition: Condition, least: float) -> None:
         raise InputError(problem, remedy="shares are written as 0.05 or 5 %")
 
 
-def _count(
+def _look_up_count(
     condition: Condition, comparison: Comparison, name: str, kind: str
 ) -> tuple[float, Interval, tuple[int, ...]]:
     if not comparison.judged:
@@ -231,7 +229,7 @@ def _count(
         raise InputError(problem, remedy="leave 'change of' out")
     counts = comparison.counts
     if kind:
-        counts = _kind(condition, comparison, kind).changes
+        counts = _look_up_kind(condition, comparison, kind).changes
     attribute, wanted = _COUNTS[name]
     sentences = dict.fromkeys(
         change.sentence
@@ -243,8 +241,8 @@ def _count(
     return number, Interval(math.nan, math.nan), tuple(sentences)
 
 
-def _difference(condition: Condition, comparison: Comparison) -> tuple[Difference, bool]:
-    """What a condition speaks of, and whether its level is meant unless a change is asked for."""
+def _look_up_difference(condition: Condition, comparison: Comparison) -> tuple[Difference, bool]:
+    """Return the figure of a condition, and whether its level is tested and not its change."""
     figure = condition.figure
     by_label = {each.label: each for each in comparison.differences}
     names = [label.partition("(")[0] for label in by_label]  # of two of a name, neither is meant
@@ -261,23 +259,23 @@ def _difference(condition: Condition, comparison: Comparison) -> tuple[Differenc
     if kind:
         if figure.lower().endswith(" false alarms"):
             kind, word = figure[: -len(" false alarms")], "false alarms"
-        figures = _kind(condition, comparison, kind).figures
+        figures = _look_up_kind(condition, comparison, kind).figures
         name = _FIGURES.get(word.lower(), word)
         if name in figures:
             return figures[name], True
-        raise _unknown(condition, word, [*_FIGURES, *figures])
+        raise _unknown_name_error(condition, word, [*_FIGURES, *figures])
     known = [*by_label, *rates, *_COUNTS, *(f"{each.kind} recall" for each in comparison.kinds)]
-    raise _unknown(condition, figure, known)
+    raise _unknown_name_error(condition, figure, known)
 
 
-def _kind(condition: Condition, comparison: Comparison, name: str) -> KindChange:
+def _look_up_kind(condition: Condition, comparison: Comparison, name: str) -> KindChange:
     found = comparison.kind(name)
     if found is None:
-        raise _unknown(condition, name, [each.kind for each in comparison.kinds])
+        raise _unknown_name_error(condition, name, [each.kind for each in comparison.kinds])
     return found
 
 
-def _unknown(condition: Condition, word: str, known: Sequence[str]) -> InputError:
+def _unknown_name_error(condition: Condition, word: str, known: Sequence[str]) -> InputError:
     remedy = f"{suggest_name(word, known)}known: {', '.join(known[:30])}"
     return InputError(f"{condition.text!r}: there is no {word!r} here", remedy=remedy)
 
@@ -290,7 +288,7 @@ MEANT = {
 
 
 def gate_table(verdicts: Sequence[CheckedCondition], *, signature: str = "") -> Table:
-    """A row per condition and system: the figure, its interval, and whether the build fails."""
+    """Return a row per condition and system: the figure, its interval, and the verdict."""
     words = ["too few data" if each.too_few else "passed" for each in verdicts]
     words = ["FAILED" if v.failed else word for v, word in zip(verdicts, words, strict=True)]
     failed, few = words.count("FAILED"), words.count("too few data")
@@ -316,7 +314,7 @@ SHOWN = 5  # sentences that a message names
 
 
 def verdict_text(verdict: CheckedCondition) -> str:
-    """A verdict in a line, and below it the first sentences that a count is made of."""
+    """Return a verdict in a line, and below it the first sentences that a count is made of."""
     low, high = verdict.interval
     between = "" if low != low else f" [{low:.4g}, {high:.4g}]"
     ending = "holds" if verdict.failed else "does not hold"
@@ -337,13 +335,13 @@ def verdict_text(verdict: CheckedCondition) -> str:
     return "\n".join(map(escape_controls, lines))
 
 
-def _xml(text: str) -> str:
-    """A text without the two characters that visible() lets through and XML does not."""
+def _escape_xml(text: str) -> str:
+    """Escape the two characters that `escape_controls` lets through and XML does not."""
     return text.replace("\ufffe", r"\ufffe").replace("\uffff", r"\uffff")
 
 
 def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> bytes:
-    """A test suite with a case for every condition and system."""
+    """Return a JUnit test suite with a case for every condition and system."""
     failed = sum(each.failed for each in verdicts)
     skipped = sum(each.too_few for each in verdicts)
     counts = {
@@ -361,26 +359,26 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
             suite,
             "testcase",
             {
-                "classname": f"errata.{_xml(escape_controls(each.system))}",
-                "name": _xml(escape_controls(each.condition.text)),
+                "classname": f"errata.{_escape_xml(escape_controls(each.system))}",
+                "name": _escape_xml(escape_controls(each.condition.text)),
                 "time": "0",
             },
         )
         if each.failed:
-            said = _xml(verdict_text(each))
+            said = _escape_xml(verdict_text(each))
             failure = ElementTree.SubElement(
                 case, "failure", {"message": said.partition("\n")[0], "type": "regression"}
             )
             failure.text = said
         elif each.too_few:
-            ElementTree.SubElement(case, "skipped", {"message": _xml(verdict_text(each))})
+            ElementTree.SubElement(case, "skipped", {"message": _escape_xml(verdict_text(each))})
     ElementTree.indent(suites)
     text: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
 
 
 def github_annotations(verdicts: Sequence[CheckedCondition]) -> list[str]:
-    """Lines that GitHub shows at the run: an error for what failed, a notice for the rest."""
+    """Return lines that GitHub shows at the run: errors for what failed, notices for the rest."""
     lines = []
     for each in verdicts:
         kind, text = "error" if each.failed else "notice", verdict_text(each)
@@ -393,7 +391,7 @@ def github_annotations(verdicts: Sequence[CheckedCondition]) -> list[str]:
 def gate_summary(
     verdicts: Sequence[CheckedCondition], comparisons: Sequence[Comparison], *, largest: int = 5
 ) -> str:
-    """A page in Markdown: pass or fail, the metrics, what got worse."""
+    """Return a page in Markdown: pass or fail, the metrics, what got worse."""
     failed = any(each.failed for each in verdicts)
     head = "## Errata: " + ("failed" if failed else "passed" if verdicts else "what changed")
     signature = comparisons[0].edits if comparisons else ""
@@ -409,7 +407,7 @@ def gate_summary(
 SliceColumns = Mapping[str, Sequence[str]]
 
 
-def compare_and_hold(
+def compare_and_check_gate(
     fail_if: Sequence[Condition],
     metrics: Sequence[Metric],
     corpus: Corpus,
@@ -420,15 +418,17 @@ def compare_and_hold(
     bound: Bound = "confident",
     **settings: Any,
 ) -> tuple[tuple[Comparison, ...], tuple[CheckedCondition, ...]]:
-    """Compare systems, and hold conditions; ``settings`` as `compare` has.
+    """Compare systems (``settings`` as for `compare`) and check conditions.
 
-    Where a condition speaks of some sentences, these are compared once more alone.
+    The sentences that a condition names are compared once more alone.
     """
     settings["guard"] = False  # outputs were checked when they were read
     whole = compare(metrics, corpus, base, others, slices=slices, **settings)
 
-    def compared(where: str) -> tuple[Comparison, ...]:
-        kept = sorted({*_sentences(where, corpus, slices)}) if where else range(len(corpus))
+    def compare_where(where: str) -> tuple[Comparison, ...]:
+        kept = (
+            sorted({*_condition_sentences(where, corpus, slices)}) if where else range(len(corpus))
+        )
         if len(kept) == len(corpus):
             return whole
         gone = {*range(len(corpus))}.difference(kept)
@@ -441,11 +441,11 @@ def compare_and_hold(
             **settings,
         )
 
-    return whole, check_gate(fail_if, compared, bound=bound)
+    return whole, check_gate(fail_if, compare_where, bound=bound)
 
 
-def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
-    """The sentences that a condition speaks of: of a slice, column=value, or of a file."""
+def _condition_sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequence[int]:
+    """Return the sentences that a condition names: a slice, column=value, or a file."""
     known: dict[str, Sequence[str]] = {"length": length_slices(corpus), **(columns or {})}
     column, equals, value = where.partition("=")
     if not equals or column not in known:
@@ -457,19 +457,16 @@ def _sentences(where: str, corpus: Corpus, columns: SliceColumns | None) -> Sequ
     return found
 
 
-def baseline_output(
+def read_baseline_output(
     path: PathLike, corpus: Corpus, new: Sequence[Hypotheses], *, update: bool
 ) -> Hypotheses:
-    """Return the output of a stored run; if there is none yet and it is to be stored, the new one.
-
-    What cannot be stored is refused before the work.
-    """
+    """Return the output of a stored run, or the new one if there is none yet and ``update``."""
     if update:
         if len(new) > 1:
             raise InputError("a baseline is one system", remedy="give one output")
         refuse_read_only(os.fspath(path))
     if Path(path).exists():
-        return stored_output(path, corpus, new)
+        return read_stored_output(path, corpus, new)
     if not update:
         remedy = "store one: --update-baseline"
         raise InputError("there is no baseline yet", path=os.fspath(path), remedy=remedy)
@@ -478,8 +475,8 @@ def baseline_output(
     return replace(new[0], system=f"{new[0].system} (stored)")
 
 
-def stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
-    """The output of a stored run on the same corpus, under a name that no new system has."""
+def read_stored_output(path: PathLike, corpus: Corpus, new: Sequence[Hypotheses]) -> Hypotheses:
+    """Return the output of a stored run on the same corpus, under a name no new system has."""
     run = read_run(path)
     run.check_corpus(corpus)
     taken = {each.system for each in new}
@@ -505,7 +502,7 @@ def check_files_gate(
     confidence: float,
     seed: int,
 ) -> tuple[tuple[CheckedCondition, ...], tuple[Comparison, ...]]:
-    """Compare two files and hold conditions: the verdicts, and the comparison behind them.
+    """Compare two files and return the verdicts on conditions, and the comparison behind them.
 
     The old output is a file or a stored run (``baseline``); the rest is as in ``errata compare``.
     """
@@ -522,12 +519,12 @@ def check_files_gate(
         if base.system == latest.system:
             base = Hypotheses(f"{base.system} (old)", base.sentences, base.edits)
     else:
-        base = stored_output(cast(PathLike, baseline), corpus, [latest])
+        base = read_stored_output(cast(PathLike, baseline), corpus, [latest])
     columns = None if slices is None else read_slices(slices, corpus)
     chosen = [parse(text) for text in metrics]
     keeper = next((each for each in chosen if isinstance(each, Edits)), None)
 
-    found, verdicts = compare_and_hold(
+    found, verdicts = compare_and_check_gate(
         conditions,
         chosen,
         corpus,

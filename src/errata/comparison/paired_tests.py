@@ -61,13 +61,13 @@ class TwoSystems:
     drawn: FiguresOf | None = None
 
     @property
-    def changed(self) -> int:
-        """How many sentences have other statistics in the new system."""
+    def changed_count(self) -> int:
+        """Return how many sentences have other statistics in the new system."""
         return int((self.old != self.new).any(axis=1).sum())
 
 
 def draw_swaps(sentences: int, trials: int, rng: Seed) -> Iterator[Bools]:
-    """Which sentences the systems swap in each trial, ``[trial, sentence]``, block by block.
+    """Yield which sentences the systems swap in each trial, ``[trial, sentence]``, in blocks.
 
     The blocks together are what ``default_rng(seed).integers(2, size=(trials, sentences),
     dtype=bool)`` gives, which is what sacrebleu draws.
@@ -90,7 +90,7 @@ def swap_p_values(
     rng: Seed = 0,
     progress: Progress | None = None,
 ) -> dict[PairKey, dict[str, float]]:
-    """Two-sided p-values by approximate randomisation, of every figure of every pair.
+    """Return two-sided p-values by approximate randomisation, of every figure of every pair.
 
     Under the null hypothesis the two systems are exchangeable on every sentence. In each trial a
     coin for every sentence decides whether they swap its statistics, with the references that were
@@ -109,7 +109,7 @@ def swap_p_values(
     counts = moved[:, whole].astype(np.float32)
     others = moved[:, ~whole]
     sums = {key: (pair.old.sum(axis=0), pair.new.sum(axis=0)) for key, pair in pairs.items()}
-    observed = {key: _gap(pair.figures, *sums[key]) for key, pair in pairs.items()}
+    observed = {key: _figure_differences(pair.figures, *sums[key]) for key, pair in pairs.items()}
     hits = {key: dict.fromkeys(gaps, 0) for key, gaps in observed.items()}
     done = 0
     for block in draw_swaps(sentences, trials, rng):
@@ -118,10 +118,12 @@ def swap_p_values(
         moves[:, whole] = swapped.astype(np.float32) @ counts
         if others.shape[1]:
             moves[:, ~whole] = swapped.astype(np.float64) @ others
-        carried_of = np.split(moves, _ends(pairs), axis=1)
+        carried_of = np.split(moves, _pair_bounds(pairs), axis=1)
         for (key, pair), carried in zip(pairs.items(), carried_of, strict=True):
             old, new = sums[key]
-            for name, (gap, size) in _gap(pair.figures, old + carried, new - carried).items():
+            for name, (gap, size) in _figure_differences(
+                pair.figures, old + carried, new - carried
+            ).items():
                 least = np.abs(observed[key][name][0]) - ROUNDING * np.maximum(1.0, size)
                 hits[key][name] += int((np.abs(gap) >= least).sum())
         done += len(block)
@@ -136,13 +138,15 @@ def swap_p_values(
     }
 
 
-def _ends(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
-    """Where the statistics of each pair but the last end in the row of all statistics."""
+def _pair_bounds(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
+    """Return where the statistics of each pair but the last end in the row of all statistics."""
     return [*accumulate(pair.old.shape[1] for pair in pairs.values())][:-1]
 
 
-def _gap(figures: FiguresOf, old: Floats, new: Floats) -> dict[str, tuple[Floats, Floats]]:
-    """New minus old of every figure, and how large the figures are."""
+def _figure_differences(
+    figures: FiguresOf, old: Floats, new: Floats
+) -> dict[str, tuple[Floats, Floats]]:
+    """Return new minus old of every figure, and how large the figures are."""
     before, after = figures(old), figures(new)
     return {
         name: (after[name] - before[name], np.maximum(np.abs(before[name]), np.abs(after[name])))
@@ -159,19 +163,19 @@ def paired_differences(
     confidence: float,
     signature: str = "",
 ) -> dict[PairKey, dict[str, Difference]]:
-    """Every figure of every pair, with intervals from bootstrap ``weights`` of the sentences.
+    """Return the difference of every figure of every pair, with bootstrap intervals.
 
     The sentences of a resample are the same for both systems and all figures (Koehn 2004).
     Resamples that have nothing to compute a figure of are left out of its interval. ``weights``
     gives the same ones whenever it is called: many figures of many resamples would not fit at once.
     """
     found: dict[PairKey, dict[str, Difference]] = {}
-    for some in _few_at_a_time(pairs, max(1, stats.BLOCK // max(1, resamples))):
-        drawn = _drawn_figures(some, weights() if resamples else ())
+    for some in _group_pairs(pairs, max(1, stats.BLOCK // max(1, resamples))):
+        drawn = _resample_figures(some, weights() if resamples else ())
         for key, pair in some.items():
             before, after = pair.figures(pair.old.sum(axis=0)), pair.figures(pair.new.sum(axis=0))
             found[key] = {
-                name: difference_of(
+                name: make_difference(
                     name,
                     signature,
                     float(before[name]),
@@ -185,10 +189,10 @@ def paired_differences(
     return found
 
 
-def _few_at_a_time(
+def _group_pairs(
     pairs: Mapping[PairKey, TwoSystems], figures: int
 ) -> Iterator[dict[PairKey, TwoSystems]]:
-    """Pairs in groups of about so many figures."""
+    """Yield pairs in groups of about ``figures`` figures."""
     group: dict[PairKey, TwoSystems] = {}
     held = 0
     for key, pair in pairs.items():
@@ -201,17 +205,17 @@ def _few_at_a_time(
         yield group
 
 
-def _drawn_figures(
+def _resample_figures(
     pairs: Mapping[PairKey, TwoSystems], weights: Iterable[Floats]
 ) -> dict[tuple[PairKey, str], list[tuple[Floats, Floats]]]:
-    """Old and new of every figure in the resamples, in blocks."""
+    """Return old and new of every figure in the resamples, in blocks."""
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
     every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
     every_new = np.concatenate([pair.new for pair in pairs.values()], axis=1)
     step = max(1, stats.BLOCK // max(1, every_old.shape[1]))
     for block in (each[i : i + step] for each in weights for i in range(0, len(each), step)):
-        olds = np.split(block @ every_old, _ends(pairs), axis=1)
-        news = np.split(block @ every_new, _ends(pairs), axis=1)
+        olds = np.split(block @ every_old, _pair_bounds(pairs), axis=1)
+        news = np.split(block @ every_new, _pair_bounds(pairs), axis=1)
         for (key, pair), was, now in zip(pairs.items(), olds, news, strict=True):
             figures = pair.drawn or pair.figures
             old, new = figures(was), figures(now)
@@ -220,7 +224,7 @@ def _drawn_figures(
     return drawn
 
 
-def difference_of(
+def make_difference(
     label: str,
     signature: str,
     old: float,
@@ -230,7 +234,7 @@ def difference_of(
     *,
     confidence: float,
 ) -> Difference:
-    """A difference from values, resamples (old and new, in blocks) and the p of the swaps."""
+    """Return the difference of two values, with resamples (old and new, in blocks) and p."""
     ends = [(np.nan, np.nan)] * 3
     if drawn:
         sides = []
@@ -255,6 +259,6 @@ def difference_of(
 
 
 def holm_adjusted(several: Sequence[Difference]) -> tuple[Difference, ...]:
-    """The same with p-values after Holm's correction over all of them."""
+    """Return the differences with Holm's correction of p-values over all of them."""
     adjusted = stats.holm([each.p for each in several]).tolist()
     return tuple(replace(each, p_holm=p) for each, p in zip(several, adjusted, strict=True))

@@ -25,7 +25,7 @@ LEAD = ("F", "edits")  # what the figure that a kind or slice is shown by begins
 
 
 def comparison_summary(found: Comparison) -> list[Table]:
-    """The metrics and the parts, with how many errors were gained and lost: one screen."""
+    """Return the metrics and the parts, with how many errors were gained and lost."""
     counts = found.counts
     said = [f"{found.differing} of {found.size} sentences were written differently"]
     if found.judged:
@@ -33,15 +33,15 @@ def comparison_summary(found: Comparison) -> list[Table]:
             f"{counts.gained} {plural('error', counts.gained)} gained, {counts.lost} lost, "
             f"{counts.new_alarms} new false {plural('alarm', counts.new_alarms)}"
         )
-    tables = [difference_table(found) if found.differences else rate_table(found)]
+    tables = [difference_table(found) if found.differences else edit_rate_table(found)]
     if any(map(is_testable, found.parts)):
-        tables.append(part_table(found, largest=LARGEST_PARTS))
+        tables.append(slice_and_kind_table(found, largest=LARGEST_PARTS))
     caption = "\n".join(filter(None, ("; ".join(said), tables[-1].caption)))
     return [*tables[:-1], replace(tables[-1], caption=caption)]
 
 
-def part_table(found: Comparison, *, largest: int | None = None) -> Table:
-    """The slices and kinds that are large enough to be tested, the worst first, in points."""
+def slice_and_kind_table(found: Comparison, *, largest: int | None = None) -> Table:
+    """Return slices and kinds that are large enough to be tested, worst first, in points."""
     tested = sorted(filter(is_testable, found.parts), key=lambda part: part.difference.value)
     adjusted = holm([part.p for part in tested]).tolist()
     rows = list(zip(tested, adjusted, strict=True))[:largest]
@@ -60,7 +60,7 @@ def part_table(found: Comparison, *, largest: int | None = None) -> Table:
             Column("sentences", [part.sentences for part, _ in rows]),
             Column("errors", [part.errors for part, _ in rows]),
         ],
-        title=_title(found, "slices and kinds, worst first"),
+        title=_comparison_title(found, "slices and kinds, worst first"),
         name=f"{found.system}_parts",
         caption=f"{more}{small} {plural('part', small)} too small to test",
         signature=found.edits,
@@ -70,32 +70,34 @@ def part_table(found: Comparison, *, largest: int | None = None) -> Table:
 def comparison_tables(
     found: Comparison, *, largest: int = 10, every_figure: bool = False
 ) -> list[Table]:
-    """Everything that changed, in the order in which one would ask.
+    """Return all tables of a comparison, the most important first.
 
     ``largest`` sentences are shown that got better, and as many that got worse; ``every_figure``
     adds P, R, success and false alarms of every kind and slice, for programs to read.
     """
     tables = [difference_table(found)] if found.differences else []
     if any(map(is_testable, found.parts)):
-        tables.append(part_table(found))
-    tables.append(rate_table(found))
+        tables.append(slice_and_kind_table(found))
+    tables.append(edit_rate_table(found))
     if found.judged:
-        tables.append(_change_table(found))
+        tables.append(_edit_change_count_table(found))
     tables.append(_kind_table(found))
     if found.bands:
         tables.append(_band_table(found))
     tables.append(_slice_table(found))
     if every_figure:
-        tables += [_figures_table(found, "kind"), _figures_table(found, "slice")]
+        tables += [_every_figure_table(found, "kind"), _every_figure_table(found, "slice")]
     return [*tables, *sentence_change_tables(found, largest=largest)]
 
 
-def _title(found: Comparison, what: str) -> str:
+def _comparison_title(found: Comparison, what: str) -> str:
     return f"{found.system} against {found.base}: {what}"
 
 
-def _columns(found: Comparison, each: Sequence[Difference], figure: str = "") -> list[Column]:
-    """Old, new, their difference with its interval, and p-values; what was not drawn is left out.
+def _difference_columns(
+    found: Comparison, each: Sequence[Difference], figure: str = ""
+) -> list[Column]:
+    """Return columns of old, new, difference, interval and p-values; empty ones are left out.
 
     Shares are in percent and figures per 1,000 words have two decimals; of columns with both,
     `_row_formats` says which.
@@ -114,7 +116,7 @@ def _columns(found: Comparison, each: Sequence[Difference], figure: str = "") ->
 
 
 def _row_formats(labels: Sequence[str], each: Sequence[Difference]) -> dict[str, str]:
-    """The format of each row: percent for shares, one decimal for large numbers, else four."""
+    """Return the format of each row: percent for shares, one decimal for large numbers."""
     return {
         label: ".2f"
         if one.label in PER_1000 and not one.percent
@@ -128,11 +130,11 @@ def _row_formats(labels: Sequence[str], each: Sequence[Difference]) -> dict[str,
 
 
 def difference_table(found: Comparison) -> Table:
-    """Every metric: old, new, their difference with its interval, and its p-values."""
+    """Return old and new score by metric, their difference with its interval, and p-values."""
     labels = [each.label for each in found.differences]
     table = Table.of(
-        [Column("metric", labels), *_columns(found, found.differences)],
-        title=_title(found, "metrics, in percent"),
+        [Column("metric", labels), *_difference_columns(found, found.differences)],
+        title=_comparison_title(found, "metrics, in percent"),
         name=f"{found.system}_metrics",
         row_formats=_row_formats(labels, found.differences),
         notes=found.notes,
@@ -143,12 +145,12 @@ def difference_table(found: Comparison) -> Table:
     return replace(table, answer=found.answer)
 
 
-def rate_table(found: Comparison) -> Table:
-    """False alarms, clean sentences touched, sentences changed, and the mean over kinds."""
+def edit_rate_table(found: Comparison) -> Table:
+    """Return false alarms, clean sentences touched, sentences changed, and the mean over kinds."""
     labels = [PER_1000.get(each.label, each.label) for each in found.rates]
     return Table.of(
-        [Column("figure", labels), *_columns(found, found.rates)],
-        title=_title(found, "what a reader meets"),
+        [Column("figure", labels), *_difference_columns(found, found.rates)],
+        title=_comparison_title(found, "what a reader meets"),
         name=f"{found.system}_rates",
         notes=() if found.differences else found.notes,
         row_formats=_row_formats(labels, found.rates),
@@ -156,13 +158,15 @@ def rate_table(found: Comparison) -> Table:
     )
 
 
-def _change_table(found: Comparison) -> Table:
+def _edit_change_count_table(found: Comparison) -> Table:
     counts, gained = found.counts._asdict(), found.counts.gained
     apart = f"{found.differing} of {found.size} sentences were written differently."
     return Table(
         ("change", "edits"),
         tuple((shown, counts[field]) for field, shown in CHANGES.items()),
-        title=_title(found, f"{gained} {plural('error', gained)} gained, {found.counts.lost} lost"),
+        title=_comparison_title(
+            found, f"{gained} {plural('error', gained)} gained, {found.counts.lost} lost"
+        ),
         name=f"{found.system}_changes",
         caption=apart,
         rules=frozenset({1, 3, 5}),
@@ -170,13 +174,13 @@ def _change_table(found: Comparison) -> Table:
     )
 
 
-def _lead(figures: Mapping[str, Difference]) -> str:
-    """The figure that stands for the others: F, or the number of edits."""
+def _main_figure(figures: Mapping[str, Difference]) -> str:
+    """Return the name of the figure that a kind or slice is shown by: F, or edits."""
     return next(name for name in figures if name.startswith(LEAD))
 
 
-def _moves(changes: Sequence[ChangeCounts]) -> list[Column]:
-    """Errors gained and lost, false alarms that are new and gone."""
+def _change_count_columns(changes: Sequence[ChangeCounts]) -> list[Column]:
+    """Return columns of errors gained and lost, and of false alarms new and gone."""
     return [
         Column("gained", [each.gained for each in changes]),
         Column("lost", [each.lost for each in changes]),
@@ -186,23 +190,25 @@ def _moves(changes: Sequence[ChangeCounts]) -> list[Column]:
 
 
 def _kind_table(found: Comparison) -> Table:
-    def busiest(kind: KindChange) -> tuple[float, ...]:
-        gap = kind.figures[_lead(kind.figures)].difference.value
+    def change_order(kind: KindChange) -> tuple[float, ...]:
+        gap = kind.figures[_main_figure(kind.figures)].difference.value
         return -sum(kind.changes), -abs(gap) if gap == gap else 0.0
 
-    kinds = sorted(found.kinds, key=busiest)
-    what = _lead(kinds[0].figures) if kinds else "edits"
-    moves = _moves([kind.changes for kind in kinds]) if found.judged else []
+    kinds = sorted(found.kinds, key=change_order)
+    what = _main_figure(kinds[0].figures) if kinds else "edits"
+    moves = _change_count_columns([kind.changes for kind in kinds]) if found.judged else []
     errors = [Column("errors", [kind.errors for kind in kinds])] if found.judged else []
     return Table.of(  # what a narrow terminal leaves out comes last
         [
             Column("kind", [kind.kind or "-" for kind in kinds]),
             *moves[:2],
-            *_columns(found, [kind.figures[_lead(kind.figures)] for kind in kinds], what),
+            *_difference_columns(
+                found, [kind.figures[_main_figure(kind.figures)] for kind in kinds], what
+            ),
             *errors,
             *moves[2:],
         ],
-        title=_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
+        title=_comparison_title(found, f"{PER_1000.get(what, what)} by kind of edit"),
         name=f"{found.system}_kinds",
         signature=found.edits,
     )
@@ -217,9 +223,9 @@ def _band_table(found: Comparison) -> Table:
             Column("errors", [band.errors for band in bands]),
             Column("old right", [band.old_right for band in bands]),
             Column("new right", [band.new_right for band in bands]),
-            *_moves([band.changes for band in bands])[:2],
+            *_change_count_columns([band.changes for band in bands])[:2],
         ],
-        title=_title(found, "errors by difficulty"),
+        title=_comparison_title(found, "errors by difficulty"),
         name=f"{found.system}_difficulty",
         signature=found.edits,
     )
@@ -227,26 +233,28 @@ def _band_table(found: Comparison) -> Table:
 
 def _slice_table(found: Comparison) -> Table:
     slices = found.slices
-    what = _lead(slices[0].figures) if slices else "edits"
-    moves = _moves([each.changes for each in slices]) if found.judged else []
+    what = _main_figure(slices[0].figures) if slices else "edits"
+    moves = _change_count_columns([each.changes for each in slices]) if found.judged else []
     return Table.of(
         [
             Column("slice", [each.column for each in slices]),
             Column("value", [each.value for each in slices]),
             *moves[:2],
-            *_columns(found, [each.figures[_lead(each.figures)] for each in slices], what),
+            *_difference_columns(
+                found, [each.figures[_main_figure(each.figures)] for each in slices], what
+            ),
             Column("sentences", [each.sentences for each in slices]),
             *moves[2:],
         ],
-        title=_title(found, f"{PER_1000.get(what, what)} by slice"),
+        title=_comparison_title(found, f"{PER_1000.get(what, what)} by slice"),
         name=f"{found.system}_slices",
         rules={each.column: place for place, each in enumerate(slices)}.values(),
         signature=found.edits,
     )
 
 
-def _figures_table(found: Comparison, what: str) -> Table:
-    """Every figure of each kind, or of each slice."""
+def _every_figure_table(found: Comparison, what: str) -> Table:
+    """Return every figure of each kind, or of each slice."""
     heads = ("kind",) if what == "kind" else ("slice", "value")
     owners: list[tuple[tuple[str, ...], Mapping[str, Difference]]] = (
         [((kind.kind or "-",), kind.figures) for kind in found.kinds]
@@ -258,16 +266,16 @@ def _figures_table(found: Comparison, what: str) -> Table:
         [
             *(Column(head, [of[k] for of, _, _ in rows]) for k, head in enumerate(heads)),
             Column("figure", [name for _, name, _ in rows]),
-            *_columns(found, [each for _, _, each in rows]),
+            *_difference_columns(found, [each for _, _, each in rows]),
         ],
-        title=_title(found, f"every figure by {what}"),
+        title=_comparison_title(found, f"every figure by {what}"),
         name=f"{found.system}_{what}_figures",
         signature=found.edits,
     )
 
 
 def sentence_change_tables(found: Comparison, *, largest: int) -> list[Table]:
-    """The sentences that got better and those that got worse; without references, those apart."""
+    """Return sentences that got better and worse; without references, those that differ."""
     if not found.judged:
         return [_sentence_table(found, found.sentences, "apart", largest)]
     return [
@@ -299,14 +307,14 @@ def _sentence_table(
             Column("old to new", [word_diff(each.old, each.new) for each in shown], width=52),
             Column("source", [each.source for each in shown], width=52),
         ],
-        title=_title(found, f"{number} {plural('sentence', number)} {text}{more}"),
+        title=_comparison_title(found, f"{number} {plural('sentence', number)} {text}{more}"),
         name=f"{found.system}_{word}",
         signature=found.edits,
     )
 
 
 def edit_change_table(found: Comparison, sources: Sequence[str]) -> Table:
-    """Every error and false alarm whose state changed, a row each."""
+    """Return a row for every error and false alarm whose state changed."""
     changes = found.changes
     edits = [change.edit for change in changes]
     tokens = [sources[change.sentence].split() for change in changes]
@@ -325,7 +333,7 @@ def edit_change_table(found: Comparison, sources: Sequence[str]) -> Table:
             Column("new", [each.after for each in changes]),
             Column("difficulty", [each.difficulty for each in changes], ".2f"),
         ],
-        title=_title(found, "every edit that changed"),
+        title=_comparison_title(found, "every edit that changed"),
         name=f"{found.system}_edits",
         signature=found.edits,
     )
@@ -355,7 +363,7 @@ def diff_pieces(old: str, new: str) -> list[DiffPiece]:
 
 
 def word_diff(old: str, new: str) -> str:
-    """Two texts in one, with deleted words in ``[-…-]`` and inserted words in ``{+…+}``.
+    """Return two texts as one, with deleted words in ``[-…-]`` and inserted in ``{+…+}``.
 
     >>> word_diff("He go to home .", "He goes home now .")
     'He [-go-] {+goes+} [-to-] home {+now+} .'

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from errata.comparison.compare import Comparison, SentenceChange
-from errata.comparison.gate import compare_and_hold, gate_table
+from errata.comparison.gate import compare_and_check_gate, gate_table
 from errata.comparison.tables import comparison_tables, diff_pieces
 from errata.core.errors import InputError
 from errata.core.stats import plural
@@ -40,7 +40,7 @@ def compare_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], G
         return (), given.gate
     edits = Edits() if given.extractor is None else Edits().extracting(given.extractor)
     own = [metric for metric in given.compared if isinstance(metric, Edits)]
-    found, verdicts = compare_and_hold(
+    found, verdicts = compare_and_check_gate(
         given.fail_if,
         given.compared,
         corpus,
