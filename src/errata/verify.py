@@ -269,7 +269,7 @@ def verify_claim(
     systems: Sequence[Hypotheses],
     system: str,
     *,
-    confidence: float,
+    confidence: float = 0.95,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> VerifiedClaim:
