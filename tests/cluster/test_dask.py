@@ -59,7 +59,8 @@ def test_digits_of_a_loop(client: Any, tmp_path: Path, monkeypatch: pytest.Monke
     """A task that kills workers of Dask is left to workers of our own."""
     files = tiled_sample(tmp_path / "in", 1, ("eager", "noisy"))
     wanted = PlannedRun.of(tmp_path / "loop", files, "m2", "gleu", shard_sentences=12)
-    run = PlannedRun.of(tmp_path / "run", files, "m2", "gleu", shard_sentences=12)
+    monkeypatch.chdir(tmp_path)
+    run = PlannedRun.of(Path("run"), files, "m2", "gleu", shard_sentences=12)
     given: list[dict[str, Any]] = []
     counted: list[int] = []
 

@@ -127,6 +127,7 @@ def test_finished_participant_keeps_the_place_and_a_withdrawn_one_does_not(make:
     made.clock.now += 100 * MINUTE
     came(made, "p-four")
     assert refused(made, "p-five") == (409, "full")
+    assert came(made, "p-one")[0] == done
     assert [row["code"] for row in people(made)][:2] == ["C0DE", ""]
 
 

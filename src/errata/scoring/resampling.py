@@ -250,9 +250,8 @@ def align_blocks(parts: Iterable[Floats], size: int = KEYED) -> Iterator[Floats]
             end = start + size - held
             yield np.concatenate([*waiting, part[start:end]])
             waiting, held, start = [], 0, end
-        if start < len(part):
-            waiting.append(part[start:].copy())
-            held += len(part) - start
+        waiting.append(part[start:].copy())
+        held += len(part) - start
     if held:
         yield np.concatenate(waiting)
 
