@@ -234,7 +234,7 @@ output = "out.txt"
 """
 CLAIMS = b"""# of a paper
 ours\tm2(beta=0.5) | sentences:72 | references:2 of annotator 0,1 | errata:0.1.0 = 37.33
-gleu(n=2)#1a2b3c4d = 64.1 %
+gleu(n=2)#1a2b3c4d@9295bd2b = 64.1 %
 bleu | resamples:10 | seed:3 = 0.41 \xc2\xb1 0.02
 m2 = .5 [0.4, 0.6]
 """

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from copy import copy, deepcopy
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from errata.data import (
     apply_edits,
     short_names,
 )
+from errata.data.digest import corpus_digest
 from errata.io.m2 import read_m2_text
 from errata.scoring.evaluate import evaluate
 
@@ -297,3 +299,17 @@ def test_other_sources_take_the_place_of_those_that_were_read() -> None:
     assert corpus.without_sentences(0).sources == ("I",)
     assert len(corpus.without_sentences(0)) == 1
     assert corpus.keep_annotators(0).sources == ("He go .", "I")
+
+
+@given(st.lists(st.tuples(st.text("a\\\t\n", max_size=2), some_references), max_size=2), st.data())
+def test_a_digest_stands_for_sources_and_references(
+    rows: list[tuple[str, list[tuple[tuple[Edit, ...] | None, str | None]]]], data: st.DataObject
+) -> None:
+    def corpus(rows: list[tuple[str, list[Any]]]) -> Corpus:
+        sources = tuple(f"{text} w w w" for text, _ in rows)
+        sets = (tuple(Reference(k, *each) for k, each in enumerate(several)) for _, several in rows)
+        return Corpus(sources, tuple(sets))
+
+    others = data.draw(st.permutations(rows)) + data.draw(st.sampled_from([[], rows[:1]]))
+    same = others == rows
+    assert (corpus_digest(corpus(rows)) == corpus_digest(corpus(others))) == same

@@ -369,10 +369,10 @@ def _fact_text(facts: dict[str, str], name: str) -> str:
 
 
 def _without_data_id(scores: Scores) -> str:
-    """Return a signature as it was written before signatures identified their data."""
-    new = ("digest:", "tokens:as_is")
-    tokens = [fact for fact in scores.context if fact.startswith("tokens:") and fact not in new]
-    others = [f for f in scores.context if not f.startswith(("tokens:", "digest:"))]
+    """Return a signature as version 0.1.0 wrote it, before signatures identified their data."""
+    tokens = [f for f in scores.context if f.startswith("tokens:") and f != "tokens:as_is"]
+    others = [f for f in scores.context if not f.startswith(("tokens:", "digest:", "errata:"))]
+    others.append("errata:0.1.0")
     at = next(i for i, fact in enumerate(others) if fact.startswith("references:")) + 1
     at += any(fact.startswith("skip_sentences:") for fact in others)
     return " | ".join((scores.scorer, *others[:at], *tokens, *others[at:]))

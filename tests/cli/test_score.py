@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,13 @@ from typing import Any
 import pytest
 
 from command import errata, python_process
+from errata.core.signatures import short_signature
 from errata.datasets.load import sample_file
 from run_folders import tiled_sample
 
 with sample_file("gold.m2") as path:
     FOLDER = path.parent
+OLD_CLAIMS = Path(__file__).parents[1] / "golden" / "signatures.txt"
 FILES = ("--gold", FOLDER / "gold.m2", FOLDER / "eager.txt")
 
 
@@ -94,14 +95,24 @@ def test_another_unicode_form_than_that_of_the_signature() -> None:
 
 
 def test_short_signatures() -> None:
-    for resamples in (0, 1000):
-        signature, value, _ = printed(*FILES, "-m", "m2(beta=1)", "--resamples", resamples)
-        digest = hashlib.sha256(signature.encode()).hexdigest()[:8]
-        verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES)
-        shown = errata("verify", f"m2(beta=1.0)#{digest} = {value:.4f}", *FILES).stdout
-        assert f"signature: m2(beta=1.0)#{digest}" in shown
-    row = verified(f"m2(beta=1)#{digest} = {value:.4f}", *FILES, "--skip-sentences", 5, code=1)
-    assert f"#{digest} is not that of these files" in row["differs"]
+    """One id for the metric, whatever was drawn, and one for the data: each is checked."""
+    signature, value, _ = printed(*FILES, "-m", "m2(beta=1)", "--resamples", 0)
+    short = short_signature(signature)
+    assert short == short_signature(printed(*FILES, "-m", "m2(beta=1)", "--resamples", 1000)[0])
+    verified(f"{short} = {value:.4f}", *FILES)
+    row = verified(f"{short} = {value:.4f}", *FILES, "--skip-sentences", 5, code=1)
+    assert row["differs"].startswith("other data")
+    row = verified(f"m2#{short[-17:]} = {value:.4f}", *FILES, code=1)
+    assert row["differs"].startswith("other settings")
+
+
+@pytest.mark.parametrize("claim", OLD_CLAIMS.read_text(encoding="utf-8").splitlines()[1:])
+def test_signatures_of_earlier_versions_hold(claim: str) -> None:
+    """For ever; those that do not identify their data are answered with the new signature."""
+    shown = " ".join(errata("verify", claim, "--sample", "--for", "eager").stdout.split())
+    assert " yes " in shown
+    assert ("@9295bd2b instead" in shown) == ("9295bd2b" not in claim)
+    errata("verify", claim, "--sample", "--for", "noisy", code=1)
 
 
 def test_several_claims_and_systems(m2: Any, tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ CORPORA = "".join(
     for name in ("essays", "exams")
 )
 PEOPLE = "system\tscore\ncautious\t2\neager\t4\nfluent\t5\nnoisy\t1\nnothing\t0\n"
-CLAIMS = "eager\tm2#ac8fd818 = 81.65\nfluent\tm2#ac8fd818 = 71.9\n"
+CLAIMS = "eager\tm2#b0b5099b@9295bd2b = 81.65\nfluent\tm2#b0b5099b@9295bd2b = 71.9\n"
 
 
 def write_corpus(folder: Path) -> None:
