@@ -29,7 +29,7 @@ from collecting import fill_with_sample
 from command import errata_in_forms, run
 from errata import __version__
 from errata.cli.main import COMMANDS
-from errata.core.signatures import signature_id
+from errata.core.signatures import short_signature
 from errata.datasets.load import SAMPLE_SYSTEMS
 from printed import alike, cells, flat, same_numbers, tsv_rows
 from rated_outputs import rated_csv
@@ -249,7 +249,7 @@ def _check_signatures(name: str, printed: dict[str, str], found: Tables) -> None
         text = html.unescape(printed[form])
         text = re.sub(r"\\textbar\{\}|\\\|", "|", text).replace("\\", "")
         for line in set(lines):
-            short = f"#{signature_id(line)}"
+            short = short_signature(line)[-17:]
             shown = short if form == "markdown" else line.replace("\\", "")
             assert text.count(shown) >= lines.count(line), (form, line)
 
