@@ -32,7 +32,7 @@ class VerifyOptions(CommandOptions):
 
 
 @click.command(
-    "verify", epilog="Example:  errata verify 'm2#1a2b3c4d@5e6f7a8b = 37.33' --gold gold.m2 ours.txt"
+    "verify", epilog="Example:  errata verify 'm2#1a2b3c4d@5e6f7a8b = 37.3' --gold gold.m2 ours.txt"
 )
 @takes(VerifyOptions, data=True)
 def command(given: VerifyOptions) -> None:
