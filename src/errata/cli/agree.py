@@ -25,7 +25,7 @@ Examples:
 """
 
 
-def _parse_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _parse_judge_groups(texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     groups: dict[str, tuple[str, ...]] = {}
     for text in texts:
         name, equals, judges = text.partition("=")
@@ -66,7 +66,7 @@ class AgreeOptions(CommandOptions):
         "Judges that belong together, by name, or a file with one a line; * are all in no "
         "other group. Adds agreement within and between groups, and their rankings; repeat it.",
         multiple=True,
-        parse=_parse_groups,
+        parse=_parse_judge_groups,
     )
     figures: FigureOptions = figure_option(
         {"rankings": "the ranks of the systems by each --group, joined by lines"}, needs="--group"
@@ -100,7 +100,7 @@ def command(given: AgreeOptions) -> None:
 
     ranker = human.parse_ranker(given.ranker)
     judgments = list(given.files.read_judgments(given.judgments))
-    facts = given.files.facts
+    facts = given.files.signature_facts
     settings = {"chance": given.chance, "weights": given.weights, "minimum": given.minimum}
     tables = agreement_tables(agreement.judge_agreement(judgments, **settings), context=facts)  # type: ignore[arg-type]
     if len({judgment.judge for judgment in judgments}) > 1:

@@ -61,7 +61,7 @@ def command(given: AlignOptions) -> None:
         for name, value in (("--extract", given.extractor), ("--dummies", given.dummies)):
             if value:
                 raise goes_with(name, "-m difficulty")
-    corpus, systems = given.inputs.read_scored(given.outputs)
+    corpus, systems = given.inputs.read_corpus_and_systems(given.outputs)
     whole = corpus.whole or corpus
     shown: Sequence[int] = range(min(FEW, len(corpus)))
     if given.sentences is not None:

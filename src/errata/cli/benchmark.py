@@ -18,7 +18,7 @@ from errata.cli.input_options import (
     sample_option,
     skip_option,
 )
-from errata.cli.judgment_options import base_option, ranker_option
+from errata.cli.judgment_options import first_sentence_option, ranker_option
 from errata.cli.main import note
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, flag, goes_with, group, takes
@@ -44,7 +44,7 @@ class BenchmarkOptions(CommandOptions):
     sets: tuple[str, ...] = argument(metavar="[SET|[NAME=]FOLDER...]", several=True)
     metrics: tuple[str, ...] = options.metric_option(*BENCHMARKED)
     sample: bool = sample_option()
-    base: int = base_option(needs="sets")
+    base: int = first_sentence_option(needs="sets")
     skipped: SkippedSentences | None = skip_option()
     ranker: str = ranker_option(
         "How judgments become scores of systems (see errata rank); ratings are averaged."
@@ -96,8 +96,10 @@ def command(given: BenchmarkOptions) -> None:
     cached: dict[tuple[str, ...], Scores] = {}
     results = []
     for judged in judged_sets:
-        scores = _scores(judged, grouped, asked, not_run, cached, given.threads)
-        results.append(benchmark_set(judged, scores, ranker=ranker, **given.bootstrap.intervals))
+        scores = _score_metrics(judged, grouped, asked, not_run, cached, given.threads)
+        results.append(
+            benchmark_set(judged, scores, ranker=ranker, **given.bootstrap.interval_settings)
+        )
     confidence = given.bootstrap.confidence
     tables = benchmark_tables(results, confidence=confidence, not_run=not_run)
     if given.contests:
@@ -148,7 +150,7 @@ def _judged_set(name: str, given: BenchmarkOptions) -> JudgedSet:
         return read_judged_set(name, progress, skipped=given.skipped)
 
 
-def _scores(
+def _score_metrics(
     judged: JudgedSet,
     grouped: Sequence[Metric],
     asked: Sequence[Metric],

@@ -16,17 +16,17 @@ from errata.cli.collect_options import (
     AddressOptions,
     DesignOptions,
     DesignSettings,
-    amount_option,
+    campaign_place_argument,
     opened_campaign,
-    place_argument,
     planned_campaign,
+    positive_option,
     require_web_packages,
-    text_option,
+    text_files_option,
     url_option,
 )
 from errata.cli.input_options import Inputs
 from errata.cli.main import note
-from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written, reported
+from errata.cli.output import CommandOptions, Display, ProgressBar, emit, emit_written, track
 from errata.cli.params import (
     NameType,
     argument,
@@ -53,7 +53,7 @@ JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
 LinkOwner = Literal["organiser", "panel", "everybody"]
 
 
-def _names_argument() -> Any:
+def _judges_argument() -> Any:
     return argument(metavar="[NAME...]", several=True)
 
 
@@ -73,7 +73,7 @@ def command() -> None:
 class PlaceOptions(CommandOptions):
     """Options of commands on a campaign."""
 
-    place: str = place_argument()
+    place: str = campaign_place_argument()
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class CampaignOptions(PlaceOptions):
     )
     design: DesignOptions = group(DesignOptions)
 
-    def planned(self) -> PlannedCampaign:
+    def plan_campaign(self) -> PlannedCampaign:
         return planned_campaign(self.place, self.outputs, self.inputs, self.design)
 
 
@@ -106,10 +106,10 @@ def new_campaign(given: NewOptions) -> None:
     The inputs are checked as errata score checks them. The same inputs, settings and seed give
     the same items.
     """
-    place, file = given.place, given.design.file()
-    planned = given.planned()
-    start = links_start(file.serve if file else {}, url=given.url)
-    database, tables = _create(place, planned)
+    place, file = given.place, given.design.campaign_file()
+    planned = given.plan_campaign()
+    start = link_base_url(file.serve if file else {}, url=given.url)
+    database, tables = _store_campaign(place, planned)
     try:
         links = campaign_links(database, place, start)
         show_links(tables, links, given.display, again=f"{place} --url {start}")
@@ -117,7 +117,7 @@ def new_campaign(given: NewOptions) -> None:
         database.close()
 
 
-def _create(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
+def _store_campaign(place: str, planned: PlannedCampaign) -> tuple[Database, list[Table]]:
     """Store a new campaign; return it, and the tables of what will happen."""
     from errata.collect.web.campaign import create_campaign, design_campaign
 
@@ -151,7 +151,7 @@ def serve_campaign(given: ServeOptions) -> None:
     proxy that has one. One process serves a SQLite file.
     """
     require_web_packages()
-    _serve(given.place, given.address.address(), [], given.display, given.workers)
+    _run_server(given.place, given.address.address(), [], given.display, given.workers)
 
 
 @dataclass(frozen=True)
@@ -177,20 +177,20 @@ def run_campaign(given: RunOptions) -> None:
     from errata.collect.web.store import AssignmentStore
 
     place, inputs, design = given.place, given.inputs, given.design
-    file = design.file()
+    file = design.campaign_file()
     address = given.address.address(file.serve if file else None)
     check_listening(address)
     tables: list[Table] = []
     if not holds_campaign(place):
-        database, tables = _create(place, given.planned())
+        database, tables = _store_campaign(place, given.plan_campaign())
         database.close()
-    elif given.outputs or inputs.has_files or inputs.sample or not design.empty:
+    elif given.outputs or inputs.has_files or inputs.sample or not design.is_empty:
         with opened_campaign(place) as database:
-            check_same_campaign(database, given.planned())
+            check_same_campaign(database, given.plan_campaign())
     with opened_campaign(place) as database:
         if AssignmentStore(database).campaign().state == "draft":
             change_state(database, "open")
-    _serve(place, address, tables, given.display)
+    _run_server(place, address, tables, given.display)
 
 
 @dataclass(frozen=True)
@@ -210,14 +210,15 @@ def try_campaign(given: TryOptions) -> None:
     design = DesignOptions(settings=DesignSettings(judges=2))
     with tempfile.TemporaryDirectory(prefix="errata-collect-") as folder:
         place = str(Path(folder, "sample.db"))
-        database, tables = _create(place, planned_campaign(place, (), Inputs(sample=True), design))
+        planned = planned_campaign(place, (), Inputs(sample=True), design)
+        database, tables = _store_campaign(place, planned)
         change_state(database, "open")
         database.close()
         # These links end with the command, so they are printed anywhere.
-        _serve(place, given.address.address(), tables, given.display, everywhere=True)
+        _run_server(place, given.address.address(), tables, given.display, everywhere=True)
 
 
-def _serve(
+def _run_server(
     place: str,
     address: Address,
     tables: list[Table],
@@ -248,7 +249,7 @@ def _serve(
 # ---- Links and judges.
 
 
-def links_start(entries: Mapping[str, Any] | None = None, *, url: str | None) -> str:
+def link_base_url(entries: Mapping[str, Any] | None = None, *, url: str | None) -> str:
     """Return the start of links while nothing is served; a campaign file may have entries."""
     require_web_packages()
     from errata.collect.web.server import Address
@@ -305,7 +306,7 @@ def show_links(
 
 @dataclass(frozen=True)
 class LinksOptions(PlaceOptions):
-    names: tuple[str, ...] = _names_argument()
+    names: tuple[str, ...] = _judges_argument()
     replace: LinkOwner | None = choice_option(
         "--replace",
         LinkOwner,
@@ -332,7 +333,7 @@ def print_links(given: LinksOptions) -> None:
 
         if given.replace:
             replace_links(database, given.replace)
-        start = links_start(url=given.url)
+        start = link_base_url(url=given.url)
         show_links([], campaign_links(database, given.place, start, given.names), given.display)
 
 
@@ -342,8 +343,8 @@ class JudgesOptions(CommandOptions):
         type=NameType(get_args(JudgeAction), case_sensitive=False),
         metavar="add|rotate|block|unblock|forget",
     )
-    place: str = place_argument()
-    names: tuple[str, ...] = _names_argument()
+    place: str = campaign_place_argument()
+    names: tuple[str, ...] = _judges_argument()
     count: int | None = count_option("--count", "Add so many, named by number.", needs="action add")
     erase: bool = flag(
         "--erase", "Forget the judgments too; their items return.", needs="action forget"
@@ -359,7 +360,7 @@ def change_judges(given: JudgesOptions) -> None:
     Answers of a blocked judge are kept, but left out of exports. A forgotten judge loses
     name, comments and link; with --erase the judgments as well.
     """
-    start = links_start(url=given.url)
+    start = link_base_url(url=given.url)
     with opened_campaign(given.place) as database:
         from errata.collect.web import judges
 
@@ -492,7 +493,7 @@ def import_judges(given: ImportOptions) -> None:
     if given.earlier:
         _import_judgments(given)
         return
-    start = links_start(url=given.url)
+    start = link_base_url(url=given.url)
     with opened_campaign(given.place) as database:
         from errata.collect.web.campaign import invite_listed, read_judge_list
 
@@ -522,34 +523,34 @@ def _import_judgments(given: ImportOptions) -> None:
 
 @dataclass(frozen=True)
 class ChangeOptions(PlaceOptions):
-    names: tuple[str, ...] = _names_argument()
+    names: tuple[str, ...] = _judges_argument()
     quota: int | None = count_option(
         "--quota", "Tasks in all for the judges named, or for everybody."
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = amount_option("--hours H", "The budget: hours of judges.")
-    money: float | None = amount_option("--money MONEY", "The budget: money, at --rate an hour.")
-    instructions: tuple[str, ...] = text_option(
+    hours: float | None = positive_option("--hours H", "The budget: hours of judges.")
+    money: float | None = positive_option("--money MONEY", "The budget: money, at --rate an hour.")
+    instructions: tuple[str, ...] = text_files_option(
         "--instructions", "What judges read first (Markdown); a file for each language."
     )
-    consent: tuple[str, ...] = text_option(
+    consent: tuple[str, ...] = text_files_option(
         "--consent", "What judges agree to; everybody is asked again."
     )
 
     @property
-    def budgets(self) -> dict[str, float]:
+    def new_budgets(self) -> dict[str, float]:
         """The new budget by its name."""
         bounds = {"hours": self.hours, "money": self.money, "rankings": self.rankings}
         return {name: amount for name, amount in bounds.items() if amount is not None}
 
     def __post_init__(self) -> None:
         """Refuse two budgets, and no change."""
-        if len(self.budgets) > 1:
+        if len(self.new_budgets) > 1:
             remedy = "give one of them"
-            raise InputError(f"{' and '.join(self.budgets)} are two budgets", remedy=remedy)
+            raise InputError(f"{' and '.join(self.new_budgets)} are two budgets", remedy=remedy)
         if self.names and self.quota is None:
             raise InputError("judges are named, and no quota", remedy="give --quota")
-        if not (self.budgets or self.quota or self.instructions or self.consent):
+        if not (self.new_budgets or self.quota or self.instructions or self.consent):
             remedy = "give --quota, a budget, --instructions or --consent"
             raise InputError("nothing to change", remedy=remedy)
 
@@ -572,7 +573,7 @@ def change_campaign(given: ChangeOptions) -> None:
         with database.at_once() as together:  # all of it, or nothing
             if given.quota is not None:
                 change_quota(together, given.quota, given.names)
-            budgets: Any = given.budgets.items()
+            budgets: Any = given.new_budgets.items()
             limits = [change_budget(together, *each) for each in budgets]
             if words:
                 change_texts(together, words)
@@ -637,7 +638,7 @@ def export_answers(given: ExportOptions) -> None:
             lines = exports.export_lines(database, form, blocked=blocked, safe_cells=safe)
             if given.wanted == "edits-m2":
                 _note_omitted_edits(database, blocked)
-            counted = reported(lines, exports.answers_stored(database), progress)
+            counted = track(lines, exports.answers_stored(database), progress)
             many = write_lines(counted, output)
             if output != "-":
                 written.append((output, many))

@@ -51,16 +51,16 @@ def _parse_scales(texts: tuple[str, ...]) -> tuple[dict[str, Any], ...]:
     return tuple(scales)
 
 
-def _share(flag: str, help: str) -> Any:
+def _share_option(flag: str, help: str) -> Any:
     return option(f"{flag} SHARE", help, type=FiniteRange(0, 1))
 
 
-def amount_option(flag: str, help: str) -> Any:
+def positive_option(flag: str, help: str) -> Any:
     """Declare an option for a number above 0."""
     return option(flag, help, type=FiniteRange(0, min_open=True))
 
 
-def _switch(flag: str, help: str) -> Any:
+def _switch_option(flag: str, help: str) -> Any:
     return option(f"{flag}/--no-{flag.removeprefix('--')}", help)
 
 
@@ -86,15 +86,19 @@ class DesignSettings:
     )
     judges: int | None = count_option("--judges", "Judges to make links for (default: 1).")
     quota: int | None = count_option("--quota", "Most tasks of a judge, checks included.")
-    overlap: float | None = _share("--overlap", "Items with several judges (default: 0.25).")
+    overlap: float | None = _share_option("--overlap", "Items with several judges (default: 0.25).")
     judges_per_item: int | None = count_option(
         "--judges-per-item", "Judges of an item of the overlap (default: 2)."
     )
-    repeats: float | None = _share("--repeats", "Tasks that a judge gets again (default: 0.05).")
+    repeats: float | None = _share_option(
+        "--repeats", "Tasks that a judge gets again (default: 0.05)."
+    )
     distance: int | None = count_option(
         "--distance", "Fewest tasks between an item and its repeat (default: 20)."
     )
-    controls: float | None = _share("--controls", "Tasks with a damaged output (default: 0.05).")
+    controls: float | None = _share_option(
+        "--controls", "Tasks with a damaged output (default: 0.05)."
+    )
     margin: int | None = count_option(
         "--margin",
         "Scores: by how much a damaged output must be lower (default: a tenth of the scale).",
@@ -105,15 +109,15 @@ class DesignSettings:
     policy: Policy | None = choice_option(
         "--policy", Policy, "Which outputs meet (default: balanced)."
     )
-    other_outputs: bool | None = _switch(
+    other_outputs: bool | None = _switch_option(
         "--other-outputs",
         "A judge may see other outputs of a sentence (default where a task shows one output).",
     )
     rankings: int | None = count_option("--rankings", "The budget: so many judgments.")
-    hours: float | None = amount_option("--hours H", "The budget: hours of judges.")
-    money: float | None = amount_option("--money MONEY", "The budget: money, at --rate an hour.")
-    rate: float | None = amount_option("--rate MONEY", "The price of an hour of a judge.")
-    seconds: float | None = amount_option(
+    hours: float | None = positive_option("--hours H", "The budget: hours of judges.")
+    money: float | None = positive_option("--money MONEY", "The budget: money, at --rate an hour.")
+    rate: float | None = positive_option("--rate MONEY", "The price of an hour of a judge.")
+    seconds: float | None = positive_option(
         "--seconds S", "How long a task takes (default: published medians)."
     )
     until: tuple[str, ...] = option(
@@ -135,7 +139,7 @@ class DesignSettings:
         multiple=True,
         parse=_parse_scales,
     )
-    side_by_side: bool | None = _switch(
+    side_by_side: bool | None = _switch_option(
         "--side-by-side", "Scores: all outputs of an item at once (default: one)."
     )
     instructions: tuple[Instruction, ...] = choice_option(
@@ -147,8 +151,8 @@ class DesignSettings:
     slots: int | None = count_option(
         "--slots", "Corrections of a sentence for each --write (default: 1)."
     )
-    marks: bool | None = _switch("--marks", "Mark what outputs change (default: yes).")
-    marks_may_change: bool | None = _switch(
+    marks: bool | None = _switch_option("--marks", "Mark what outputs change (default: yes).")
+    marks_may_change: bool | None = _switch_option(
         "--marks-may-change", "Judges may switch marks on and off (default: yes)."
     )
     context: int | None = count_option(
@@ -157,10 +161,10 @@ class DesignSettings:
         least=0,
     )
     attempts: int | None = count_option("--attempts", "Attempts at the tutorial (default: 2).")
-    pass_mark: float | None = _share(
+    pass_mark: float | None = _share_option(
         "--pass-mark", "How much of the tutorial must be right (default: 0)."
     )
-    blind: bool | None = _switch(
+    blind: bool | None = _switch_option(
         "--blind", "The organiser sees the ranking only when the campaign is closed."
     )
     lease: int | None = count_option(
@@ -168,10 +172,10 @@ class DesignSettings:
         "After so long without a sign of life a task is given to another judge (default: 1800).",
         least=60,
     )
-    reference_is_system: bool | None = _switch(
+    reference_is_system: bool | None = _switch_option(
         "--reference-is-system", "Judge the references of --refs among the systems."
     )
-    show_reference: bool | None = _switch(
+    show_reference: bool | None = _switch_option(
         "--show-reference", "Show the first reference of --refs beside the source."
     )
     seed: int | None = count_option("--design-seed", "Seed of the draws (default: 0).", least=0)
@@ -187,7 +191,7 @@ class DesignSettings:
         }
 
 
-def text_option(flag: str, help: str) -> Any:
+def text_files_option(flag: str, help: str) -> Any:
     """Declare an option for the files of a text, in one or several languages."""
     return option(f"{flag} [LANGUAGE=]FILE", help, multiple=True)
 
@@ -202,10 +206,10 @@ class DesignOptions:
     name: str | None = option(
         "--name NAME", "The name of the campaign (default: that of its file)."
     )
-    instructions: tuple[str, ...] = text_option(
+    instructions: tuple[str, ...] = text_files_option(
         "--instructions", "What judges read first (Markdown); a file for each language."
     )
-    consent: tuple[str, ...] = text_option(
+    consent: tuple[str, ...] = text_files_option(
         "--consent", "What judges agree to before they work (Markdown); as above."
     )
     language: str | None = option(
@@ -240,10 +244,10 @@ class DesignOptions:
     settings: DesignSettings = group(DesignSettings)
 
     @property
-    def empty(self) -> bool:
+    def is_empty(self) -> bool:
         return self == DesignOptions(separate=self.separate) and not self.separate
 
-    def file(self) -> CampaignFile | None:
+    def campaign_file(self) -> CampaignFile | None:
         """Return the campaign file, with the settings given."""
         if self.campaign is None:
             return None
@@ -258,7 +262,7 @@ PLACE_VARIABLE = "ERRATA_DATABASE_URL"
 NEEDED = ("sqlalchemy", "starlette", "jinja2", "uvicorn", "anyio")
 
 
-def _parse_place(text: str) -> str:
+def _parse_campaign_place(text: str) -> str:
     """Return the place; the name of the variable stands for its value."""
     place = os.environ.get(PLACE_VARIABLE, "") if text == PLACE_VARIABLE else text
     if not place:
@@ -266,8 +270,8 @@ def _parse_place(text: str) -> str:
     return place
 
 
-def place_argument() -> Any:
-    return argument(metavar="PLACE", envvar=PLACE_VARIABLE, parse=_parse_place)
+def campaign_place_argument() -> Any:
+    return argument(metavar="PLACE", envvar=PLACE_VARIABLE, parse=_parse_campaign_place)
 
 
 def url_option(**more: Any) -> Any:
@@ -337,7 +341,7 @@ def planned_campaign(
     from errata.collect.items import CampaignTexts
     from errata.collect.web.campaign import PlannedCampaign
 
-    file = given.file()
+    file = given.campaign_file()
     panel = None
     if file is None:
         design = design_of(given.settings.as_dict)
@@ -349,7 +353,7 @@ def planned_campaign(
     if inputs.source is None and not inputs.sample:
         raise InputError("no sentences to judge", remedy="give --source, or --sample to try it")
     corpus = inputs.corpus()
-    outputs, writers = _split_writers(outputs, given.writers)
+    outputs, writers = _split_off_writer_files(outputs, given.writers)
     systems = {each.system: each.sentences for each in inputs.systems(outputs, corpus)}
     references, shown = planning.read_references(design, inputs.refs, set(systems))
     if design.kind == "rank":  # so that hours are estimated from the outputs that items show
@@ -363,15 +367,17 @@ def planned_campaign(
         given.language,
         given.text_language,
     )
-    design, earlier = _plan_by_pilot(design, texts, given)
+    design, earlier = _plan_budget_by_pilot(design, texts, given)
     name = given.name or ("campaign" if "://" in place else escape_controls(Path(place).stem))
     own = file.examples if file else ()
     examples = tuple(planning.design_example(design, each, given.campaign) for each in own)
-    _refuse_idle(design, given, tutorial=any(each.purpose == "tutorial" for each in examples))
+    _refuse_idle_options(
+        design, given, tutorial=any(each.purpose == "tutorial" for each in examples)
+    )
     return PlannedCampaign(name, design, texts, examples, words, languages, earlier, panel)
 
 
-def _refuse_idle(design: Design, given: DesignOptions, *, tutorial: bool) -> None:
+def _refuse_idle_options(design: Design, given: DesignOptions, *, tutorial: bool) -> None:
     """Refuse options that would have no effect in this design."""
     flags = {each.name: each.label for each in params.parameters_in(DesignSettings)}
     for used, names, condition in (
@@ -435,7 +441,7 @@ def _fill_from_file(
     return inputs, outputs, filled
 
 
-def _split_writers(
+def _split_off_writer_files(
     outputs: tuple[str, ...], writers: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return outputs and files of writers, which folders and patterns of outputs may contain."""
@@ -447,7 +453,7 @@ def _split_writers(
     return tuple(each for each in files if not is_writers(each)), (*writers, *more)
 
 
-def _plan_by_pilot(
+def _plan_budget_by_pilot(
     design: Design, texts: CampaignTexts, given: DesignOptions
 ) -> tuple[Design, Counts | None]:
     """Return the design with the budget that a pilot asks for, and the pilot's comparisons."""

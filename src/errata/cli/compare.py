@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli import options
-from errata.cli.input_options import Inputs, check_old, parse_metrics, score_metrics
+from errata.cli.input_options import Inputs, check_old_system, parse_metrics, score_metrics
 from errata.cli.main import note, print_stderr
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, count_option, flag, group, option, takes
@@ -43,7 +43,7 @@ class Gate:
     """Conditions under which a build fails, and the files written about them."""
 
     fail_if: tuple[Condition, ...] = options.fail_if_option()
-    bound: options.Bound = options.bound_option()
+    bound: options.Bound = options.gate_bound_option()
     baseline: str | None = option(
         "--baseline FILE",
         "The old system as a stored run (JSON), in place of its output.",
@@ -83,7 +83,7 @@ class CompareOptions(CommandOptions):
         "--extract or --tier or --show or --by-edit or --resamples or --seed or --trials or "
         "--fail-if or --baseline or --markdown or --threads",
     )
-    old: str | None = options.old_option(
+    old: str | None = options.old_system_option(
         "The system that the others are compared with. Default: the first."
     )
     slices: str | None = options.slices_option()
@@ -132,8 +132,8 @@ def command(given: CompareOptions) -> None:
         return
     began = time.monotonic()
     gate = given.gate
-    corpus, systems = given.inputs.read_scored(given.outputs, given.threads)
-    metrics, edits = _metrics(given.metrics, corpus, given.extractor)
+    corpus, systems = given.inputs.read_corpus_and_systems(given.outputs, given.threads)
+    metrics, edits = _choose_metrics(given.metrics, corpus, given.extractor)
     if given.by_edit and not corpus.most_references:
         problem = "without references no edit is right or wrong, and --by-edit has nothing to show"
         raise InputError(problem, remedy="give corrected texts (--refs) or an M2 file (--gold)")
@@ -141,7 +141,7 @@ def command(given: CompareOptions) -> None:
         update = gate.update_baseline
         base, others = read_baseline_output(gate.baseline, corpus, systems, update=update), systems
     else:
-        base, others = _old_and_new(systems, given.old)
+        base, others = _split_old_and_new(systems, given.old)
     columns = None if given.slices is None else read_slices(given.slices, corpus)
     with ProgressBar("compare") as progress:
         compared, verdicts = compare_and_check_gate(
@@ -155,7 +155,7 @@ def command(given: CompareOptions) -> None:
             edits=edits,
             tier=given.tier,
             trials=given.trials,
-            **given.bootstrap.intervals,
+            **given.bootstrap.interval_settings,
             threads=given.threads,
             progress=progress,
         )
@@ -170,7 +170,7 @@ def command(given: CompareOptions) -> None:
     for line in github_annotations(verdicts) if gate.annotate else ():
         print_stderr(line)
     display = given.display
-    tables = _tables(verdicts, compared, corpus, given)
+    tables = _tables_to_print(verdicts, compared, corpus, given)
     emit(tables, display)
     if any(each.failed for each in verdicts):
         sys.exit(1)
@@ -194,7 +194,7 @@ def _compare_scores(given: CompareOptions) -> None:
     emit(score_change_table(results, given.old, confidence=confidence), given.display)
 
 
-def _tables(
+def _tables_to_print(
     verdicts: Sequence[CheckedCondition],
     compared: Sequence[Comparison],
     corpus: Corpus,
@@ -220,9 +220,11 @@ def _tables(
     return shown
 
 
-def _old_and_new(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses, list[Hypotheses]]:
+def _split_old_and_new(
+    systems: list[Hypotheses], old: str | None
+) -> tuple[Hypotheses, list[Hypotheses]]:
     """Return the system to compare with, and the others."""
-    names = check_old(old, systems)
+    names = check_old_system(old, systems)
     if len(systems) < 2:
         remedy = "give the old output and then the new one"
         raise InputError("one output is nothing to compare", remedy=remedy)
@@ -230,7 +232,7 @@ def _old_and_new(systems: list[Hypotheses], old: str | None) -> tuple[Hypotheses
     return systems[at], [*systems[:at], *systems[at + 1 :]]
 
 
-def _metrics(
+def _choose_metrics(
     texts: tuple[str, ...], corpus: Corpus, extractor: str | None
 ) -> tuple[list[Metric], Edits]:
     """Return the metrics to show, and the one that finds and compares edits."""

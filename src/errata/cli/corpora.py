@@ -11,7 +11,7 @@ import click
 
 from errata.cli import options
 from errata.cli.input_options import Inputs, parse_metrics, refuse_beside_sample
-from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
+from errata.cli.output import CommandOptions, ProgressBar, emit, map_with_progress
 from errata.cli.params import argument, count_option, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.metrics import DEFAULT_METRICS
@@ -86,8 +86,8 @@ def command(given: CorporaOptions) -> None:
     if scored:
         confidence = given.bootstrap.confidence
         wanted = metrics if base is None or base in metrics else [base, *metrics]
-        settings = {**given.bootstrap.drawing, "threads": given.threads}
-        results = with_bars(wanted, partial(corpora.score_across, sets=scored, **settings))
+        settings = {**given.bootstrap.resample_settings, "threads": given.threads}
+        results = map_with_progress(wanted, partial(corpora.score_across, sets=scored, **settings))
         results = corpora.with_unique_labels(results)
         other = None if base is None else results[wanted.index(base)]
         for across in results:

@@ -80,7 +80,7 @@ def command(given: CatalogueOptions) -> None:
     click.get_current_context().obj = catalogue() if own is None else read_catalogue(own)
 
 
-def _sets() -> Mapping[str, DataSet]:
+def _catalogue_sets() -> Mapping[str, DataSet]:
     sets: Mapping[str, DataSet] = click.get_current_context().obj
     return sets
 
@@ -92,7 +92,7 @@ def list_sets(given: ListOptions) -> None:
     from errata.datasets import fetch
     from errata.datasets.catalogue import data_set
 
-    sets, name = _sets(), given.name
+    sets, name = _catalogue_sets(), given.name
     collections = fetch.collections_of_catalogue(sets)
     if name is None:
         tables = [
@@ -115,7 +115,7 @@ def get_sets(given: GetOptions) -> None:
     """
     from errata.datasets.fetch import fetch_file, files_named, find_file, storage_text
 
-    sets = _sets()
+    sets = _catalogue_sets()
     if bool(given.names) == given.everything:
         remedy = "name sets (see errata data list), or give --all"
         raise InputError("no set named to fetch", remedy=remedy)
@@ -142,7 +142,7 @@ def show_path(given: PathOptions) -> None:
     """
     from errata.datasets.load import sample_paths
 
-    paths = sample_paths(given.file) if given.name == SAMPLE else _paths(given)
+    paths = sample_paths(given.file) if given.name == SAMPLE else _fetch_paths(given)
     if given.display.form == "table":
         for path in paths.values():
             click.echo(os.fsencode(path))  # the bytes of the name, for the shell
@@ -153,7 +153,7 @@ def show_path(given: PathOptions) -> None:
 
 @command.command("check", epilog="Example:  errata data check conll14")
 @takes(VerifyOptions)
-def check_sets(given: VerifyOptions) -> None:
+def verify_checksums(given: VerifyOptions) -> None:
     """Verify checksums of files on disk.
 
     The exit code is 1 if a file differs from the catalogue; a missing file is no error.
@@ -161,7 +161,7 @@ def check_sets(given: VerifyOptions) -> None:
     from errata.datasets.catalogue import data_set
     from errata.datasets.fetch import check_file, find_file
 
-    sets = _sets()
+    sets = _catalogue_sets()
     rows = []
     for chosen in [data_set(name, sets) for name in given.names or sets]:
         for file in chosen.files:
@@ -177,10 +177,10 @@ def check_sets(given: VerifyOptions) -> None:
         click.get_current_context().exit(1)
 
 
-def _paths(given: PathOptions) -> dict[str, Path]:
+def _fetch_paths(given: PathOptions) -> dict[str, Path]:
     from errata.datasets.fetch import fetch_data_set, fetch_file
 
-    name, file, sets, url = given.name, given.file, _sets(), given.base_url
+    name, file, sets, url = given.name, given.file, _catalogue_sets(), given.base_url
     with ProgressBar(name, after=0.3) as progress:
         if file is None:
             return fetch_data_set(name, base_url=url, sets=sets, progress=progress)

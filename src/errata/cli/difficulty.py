@@ -156,7 +156,7 @@ def command(given: DifficultyOptions) -> None:
             weighed = replace(weighed, metric=metric)
     if given.write_weights:
         write_map_weights(weighed, given.write_weights)
-    _draw(weighed, given)
+    _draw_heat_map(weighed, given)
     if not given.terminal:
         tables = difficulty_tables(
             weighed,
@@ -167,12 +167,12 @@ def command(given: DifficultyOptions) -> None:
             tier=given.tier,
             top=given.examples,
             chosen=given.chosen,
-            **given.bootstrap.intervals,
+            **given.bootstrap.interval_settings,
         )
         emit(tables, given.display)
 
 
-def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:
+def _draw_heat_map(weighed: DifficultyMap, given: DifficultyOptions) -> None:
     """Write the heat map into files, and print it with --terminal."""
     from errata.difficulty.heatmap import heat_map, heat_map_figure, heat_map_text, parse_ranges
     from errata.io.atomic import write_bytes
@@ -183,7 +183,7 @@ def _draw(weighed: DifficultyMap, given: DifficultyOptions) -> None:
     if given.sentences:
         sentences = parse_ranges(given.sentences, len(corpus.whole or corpus), corpus.skipped)
     for _, path in given.figures:
-        if options.is_page(path):
+        if options.is_html_path(path):
             text = heat_map(
                 weighed,
                 sentences=sentences,

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from errata.cli.output import with_bars
+from errata.cli.output import map_with_progress
 from errata.cli.params import choice_option, flag, option
 from errata.core.errors import InputError
 from errata.core.registry import origin
@@ -36,7 +36,7 @@ def parse_metrics(
 
     metrics = [parse(text) for text in texts or default]
     if extractor is not None:
-        metrics = extracting(metrics, extractor)
+        metrics = with_extractor(metrics, extractor)
     for one, other in combinations(metrics, 2):
         if same_metric(one, other):
             remedy = "leave one out, or give it other parameters"
@@ -57,21 +57,21 @@ def same_metric(one: Metric, other: Metric) -> bool:
     )
 
 
-def extracting(metrics: Sequence[Any], extractor: str) -> list[Metric]:
+def with_extractor(metrics: Sequence[Any], extractor: str) -> list[Metric]:
     """Return the metrics, those that count edits with the edits that an extractor finds."""
     from errata.edits import split_extractor
 
     split_extractor(extractor)
-    if not any(map(finds_edits, metrics)):
+    if not any(map(accepts_extractor, metrics)):
         raise InputError(
             "--extract finds edits, and no metric here counts edits that are found",
             remedy="it goes with -m errant, edits, difficulty, cleme, cleme2, pt_errant or "
             "judge(mode=edit)",
         )
-    return [each.extracting(extractor) if finds_edits(each) else each for each in metrics]
+    return [each.extracting(extractor) if accepts_extractor(each) else each for each in metrics]
 
 
-def finds_edits(metric: Metric) -> bool:
+def accepts_extractor(metric: Metric) -> bool:
     """Return whether a metric counts edits that an extractor finds."""
     return callable(getattr(metric, "extracting", None))
 
@@ -88,11 +88,15 @@ def score_metrics(
     """Return the scores of the systems by each metric, with a bar for each that takes long."""
     from errata.scoring.evaluate import evaluate
 
-    settings = {**bootstrap.drawing, "bootstrap": kind or bootstrap.kind, "threads": threads}
-    return with_bars(metrics, partial(evaluate, corpus=corpus, systems=systems, **settings))
+    settings = {
+        **bootstrap.resample_settings,
+        "bootstrap": kind or bootstrap.kind,
+        "threads": threads,
+    }
+    return map_with_progress(metrics, partial(evaluate, corpus=corpus, systems=systems, **settings))
 
 
-def check_old(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
+def check_old_system(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
     """Return the names of the systems; refuse an ``--old`` that is none of them."""
     names = [each.system for each in systems]
     if old is not None and old not in names:
@@ -122,7 +126,7 @@ def sample_option() -> Any:
     return flag("--sample", "Use the built-in sample instead of files.")
 
 
-def tokens_option(*, required: bool = False, **more: Any) -> Any:
+def tokeniser_option(*, required: bool = False, **more: Any) -> Any:
     return option(
         "--tokens NAME",
         "How texts are tokenised: as_is (at spaces), characters, spacy:LANGUAGE or moses:LANGUAGE.",
@@ -210,7 +214,7 @@ class Inputs:
     )
     sample: bool = sample_option()
     skipped: SkippedSentences | None = skip_option()
-    tokens: str = tokens_option()
+    tokens: str = tokeniser_option()
     normalise: str | None = choice_option(
         "--normalise",
         Literal["NFC", "NFD"],
@@ -240,7 +244,7 @@ class Inputs:
         return () if self.skipped is None else (self.skipped.signature_fact,)
 
     @property
-    def without_skips(self) -> Inputs:
+    def with_all_sentences(self) -> Inputs:
         """The same with no sentence left out."""
         return replace(self, skipped=None)
 
@@ -315,7 +319,9 @@ class Inputs:
             threads=threads,
         )
 
-    def as_written(self, outputs: tuple[str, ...], systems: list[Hypotheses]) -> list[Hypotheses]:
+    def untokenised_systems(
+        self, outputs: tuple[str, ...], systems: list[Hypotheses]
+    ) -> list[Hypotheses]:
         """Return the systems with the texts that people saw, before any tokenisation."""
         if self.tokenised_by == "as_is":
             return systems
@@ -333,7 +339,7 @@ class Inputs:
 
         return check_files(outputs, self.files())
 
-    def read_scored(
+    def read_corpus_and_systems(
         self, outputs: tuple[str, ...], threads: int | None = None
     ) -> tuple[Corpus, list[Hypotheses]]:
         """Return the corpus and the systems to score on it; there must be one."""
@@ -343,7 +349,7 @@ class Inputs:
         corpus = self.corpus(threads)
         return corpus, self.systems(outputs, corpus, threads=threads)
 
-    def size(self, outputs: tuple[str, ...]) -> int:
+    def total_bytes(self, outputs: tuple[str, ...]) -> int:
         """Return the bytes of the corpus and of these outputs, as far as they are known."""
         from errata.io.outputs import split_name
 

@@ -59,9 +59,9 @@ def command(given: JudgeOptions) -> None:
     from errata.metrics.judge.reliability import Session, cost_table, judge_tables, rankings_of
     from errata.scoring.evaluate import evaluate
 
-    judges = _judges(given.metrics, given.extractor)
+    judges = _parse_judges(given.metrics, given.extractor)
     output = given.output
-    corpus, systems = given.inputs.read_scored(given.outputs)
+    corpus, systems = given.inputs.read_corpus_and_systems(given.outputs)
     if given.dry_run:
         costs = [(judge, judge.costs(corpus, systems)) for judge in judges]
         emit(cost_table(costs), given.display)
@@ -84,7 +84,7 @@ def command(given: JudgeOptions) -> None:
         emit(judge_tables(sessions, written), given.display, after=after)
 
 
-def _judges(texts: tuple[str, ...], extractor: str | None) -> list[Judge]:
+def _parse_judges(texts: tuple[str, ...], extractor: str | None) -> list[Judge]:
     from errata.metrics.judge import Judge
 
     judges = []

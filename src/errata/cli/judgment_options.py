@@ -34,7 +34,7 @@ JUDGMENT_FORMS = (
 )
 
 
-def base_option(needs: str = "") -> Any:
+def first_sentence_option(needs: str = "") -> Any:
     return count_option(
         "--base",
         "The number of the first sentence in the files.",
@@ -45,7 +45,7 @@ def base_option(needs: str = "") -> Any:
     )
 
 
-def without_option() -> Any:
+def without_system_option() -> Any:
     return option(
         "--without SYSTEM",
         "Remove this system and all its comparisons before anything is ranked; may be repeated.",
@@ -53,7 +53,7 @@ def without_option() -> Any:
     )
 
 
-def hide_option(**more: Any) -> Any:
+def hide_system_option(**more: Any) -> Any:
     return option(
         "--hide SYSTEM",
         "Rank this system with the others, but do not show or compare it; may be repeated.",
@@ -67,12 +67,12 @@ def ranker_option(help: str, default: str = DEFAULT_RANKER, **more: Any) -> Any:
     return option("--ranker RANKER", help, default=default, **more)
 
 
-def unit_option(help: str, **more: Any) -> Any:
+def resampled_unit_option(help: str, **more: Any) -> Any:
     """Declare ``--unit``: the units of a bootstrap of human judgments."""
     return choice_option("--unit", Unit, help, "sentences", **more)
 
 
-def members_option(**more: Any) -> Any:
+def group_members_option(**more: Any) -> Any:
     return choice_option(
         "--members",
         Members,
@@ -83,7 +83,7 @@ def members_option(**more: Any) -> Any:
     )
 
 
-def over_option(**more: Any) -> Any:
+def resample_over_option(**more: Any) -> Any:
     return choice_option("--over", Over, "What system-level intervals resample.", "systems", **more)
 
 
@@ -92,7 +92,7 @@ class JudgmentInputs:
     """How files of rankings are read."""
 
     sample: bool = sample_option()
-    base: int = base_option(needs="judgments")
+    base: int = first_sentence_option(needs="judgments")
     leave_out: tuple[str, ...] = option(
         "--leave-out JUDGE", "Leave out this judge; may be repeated.", multiple=True
     )
@@ -123,11 +123,11 @@ class JudgmentInputs:
         multiple=True,
         needs="judgments",
     )
-    without: tuple[str, ...] = without_option()
+    without: tuple[str, ...] = without_system_option()
     skipped: SkippedSentences | None = skip_option()
 
     @property
-    def facts(self) -> tuple[str, ...]:
+    def signature_facts(self) -> tuple[str, ...]:
         """The settings that decide numbers and differ from the default, for the signature."""
         return (
             *((f"base:{self.base}",) if self.base else ()),
@@ -210,10 +210,12 @@ class PeopleOptions:
         role="judgments",
     )
     ranker: str = ranker_option("How judgments become scores (see errata rank).", needs=JUDGED)
-    members: Members = members_option(needs=JUDGED)
-    unit: Unit = unit_option("The units that a bootstrap of judgments draws.", needs=JUDGED)
-    without: tuple[str, ...] = without_option()
-    hide: tuple[str, ...] = hide_option(needs="outputs or --scores or --sample")
+    members: Members = group_members_option(needs=JUDGED)
+    unit: Unit = resampled_unit_option(
+        "The units that a bootstrap of judgments draws.", needs=JUDGED
+    )
+    without: tuple[str, ...] = without_system_option()
+    hide: tuple[str, ...] = hide_system_option(needs="outputs or --scores or --sample")
     common: bool = flag(
         "--common",
         "Compare only systems that people and all metrics scored. (A system that only people "
@@ -240,7 +242,7 @@ class PeopleOptions:
             "unit": self.unit,
             "hide": self.hide,
             "common": self.common,
-            "origin": (*self.files.facts, *inputs.skip_facts, *without),
+            "origin": (*self.files.signature_facts, *inputs.skip_facts, *without),
         }
 
 
@@ -341,7 +343,7 @@ def read_meta_inputs(
 
     judgments = None
     if people.judgments or inputs.sample:
-        written = inputs.as_written(outputs, scored[1]) if scored else []
+        written = inputs.untokenised_systems(outputs, scored[1]) if scored else []
         reading = replace(people.files, sample=not people.judgments)
         judgments = list(reading.read_judgments(people.judgments, written))
     return MetaInputs(judgments, *files.read_scores(), scored)

@@ -56,12 +56,12 @@ def command(given: LeaderboardOptions) -> None:
     from errata.leaderboard.files import read_board
 
     board = read_board(given.folder)
-    failed = _check(board, given) if given.submissions else _build(board, given)
+    failed = _check_submissions(board, given) if given.submissions else _build_pages(board, given)
     if failed:
         sys.exit(1)
 
 
-def _build(board: Board, given: LeaderboardOptions) -> bool:
+def _build_pages(board: Board, given: LeaderboardOptions) -> bool:
     """Score new submissions and write the pages; return whether a submission failed."""
     from errata.core.cache import BlobCache
     from errata.io.atomic import write_bytes
@@ -96,12 +96,12 @@ def _build(board: Board, given: LeaderboardOptions) -> bool:
     return bool(standing.refused or (given.strict and serious))
 
 
-def _check(board: Board, given: LeaderboardOptions) -> bool:
+def _check_submissions(board: Board, given: LeaderboardOptions) -> bool:
     """Print the findings of submissions; return whether a build should fail."""
     from errata.io.checks import join_similar_findings
     from errata.leaderboard import standings
 
-    folders = [folder for name in given.submissions for folder in _folders(board, name)]
+    folders = [folder for name in given.submissions for folder in _submission_folders(board, name)]
     checked = standings.check_submissions(board, folders)
     findings = [finding for each in checked for finding in each.findings]
     if given.display.form == "table":
@@ -114,7 +114,7 @@ def _check(board: Board, given: LeaderboardOptions) -> bool:
     return any(finding.severity in bad for finding in findings)
 
 
-def _folders(board: Board, name: str) -> list[Path]:
+def _submission_folders(board: Board, name: str) -> list[Path]:
     """Return the folder of a submission, by its path or its name, or those in it."""
     tried = [Path(name), board.folder / name, board.folder / "submissions" / name]
     folder = next((each for each in tried if each.is_dir()), None)

@@ -69,7 +69,7 @@ def listing_table(registry: Registry[Any], *, brief: bool) -> Table:
             rows.append((name, "", "", "", package, str(error)))
             continue
         about = cls.about
-        what = _described(cls).partition("\n")[0].replace("`", "").rstrip(":")
+        what = _docstring_text(cls).partition("\n")[0].replace("`", "").rstrip(":")
         rows.append((name, "; ".join(about.needs), about.range, about.paper, package, what))
     table = Table(
         (registry.what, "needs", "range", "paper", "from", "what"),
@@ -77,10 +77,10 @@ def listing_table(registry: Registry[Any], *, brief: bool) -> Table:
         name=f"{registry.what}s",
         caption=f"Parameters, range and more of one: errata {registry.what}s NAME",
     )
-    return _brief(table) if brief else table
+    return _narrow_table(table) if brief else table
 
 
-def _brief(table: Table) -> Table:
+def _narrow_table(table: Table) -> Table:
     """Return the columns that distinguish the entries, as narrow as a terminal."""
     rows = tuple(
         (name, needs, paper, what if package == "errata" else f"{what} (from {package})")
@@ -121,7 +121,7 @@ def parameter_table(registry: Registry[Any], name: str) -> Table:
         title=cls.name,
         formats={"default": "g"},
         name=cls.name,
-        caption=f"{_described(cls)}\n\n{lines}".strip(),
+        caption=f"{_docstring_text(cls)}\n\n{lines}".strip(),
     )
 
 
@@ -134,7 +134,7 @@ def _default(value: object) -> int | float | str | None:
     return value if isinstance(value, str) else repr(value)
 
 
-def _described(cls: type[Any]) -> str:
+def _docstring_text(cls: type[Any]) -> str:
     """Return the docstring of a class up to its examples.
 
     A paragraph becomes one line, to be filled as wide as there is room; formulas and fields stay

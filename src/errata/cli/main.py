@@ -90,7 +90,7 @@ class _SafeStderr:
         print_stderr(escape_controls(text.rstrip("\n")))
 
 
-def run(command: click.Command, arguments: list[str] | None) -> int:
+def run_command_line(command: click.Command, arguments: list[str] | None) -> int:
     """Run a command line and return its exit code; every failure is printed as one line."""
     _prepare_streams()
     warnings.simplefilter("always", DataWarning)
@@ -102,22 +102,22 @@ def run(command: click.Command, arguments: list[str] | None) -> int:
     try:
         result = command.main(arguments, prog_name="errata", standalone_mode=False)
         sys.stdout.flush()
-        _note_uncompiled()
+        _note_uncompiled_kernels()
         return result if isinstance(result, int) else 0
     except SystemExit as stop:
-        _note_uncompiled()
+        _note_uncompiled_kernels()
         return stop.code if isinstance(stop.code, int) else 0
     except BaseException as error:
         if show_traceback.get():
             print_stderr("\n".join(map(escape_controls, traceback.format_exc().splitlines())))
-        return _failed(error)
+        return _report_failure(error)
     finally:
         if verbosity.get() > 0:
             _print_error(f"{_versions()}; {time.monotonic() - began:.1f} s")
         _log_to(logging.NOTSET, [])
 
 
-def _note_uncompiled() -> None:
+def _note_uncompiled_kernels() -> None:
     """Print a note if the kernels ran as plain Python."""
     kernels = [
         module
@@ -128,11 +128,11 @@ def _note_uncompiled() -> None:
         note("the kernels run uncompiled, slowly; with a C compiler, pip install builds them")
 
 
-def _failed(error: BaseException) -> int:
+def _report_failure(error: BaseException) -> int:
     """Print an error and return the exit code."""
     match error:
         case BrokenPipeError() | OutputClosed():
-            _drop("stdout")
+            _redirect_to_null("stdout")
             return UNREAD
         case click.Abort() | KeyboardInterrupt():
             _print_error("interrupted")
@@ -156,14 +156,14 @@ def _failed(error: BaseException) -> int:
             name = error.filename  # a number in some libraries
             place = os.fsdecode(name) if isinstance(name, str | bytes) else "output"
             _print_error(f"{place}: {error.strerror or str(error) or type(error).__name__}")
-            _drop("stdout")
+            _redirect_to_null("stdout")
         case MemoryError():
             _print_error(
                 f"out of memory: {error or 'none is left'}; use fewer systems, sentences or "
                 "resamples, shorter lines or smaller parameters"
             )
         case _:
-            _print_error(_fault(error))
+            _print_error(_describe_fault(error))
             return FAULT
     return 2
 
@@ -184,7 +184,7 @@ def print_stderr(text: str) -> None:
     try:
         click.echo(text, err=True)
     except OSError:
-        _drop("stderr")
+        _redirect_to_null("stderr")
 
 
 def note(message: str) -> None:
@@ -197,22 +197,24 @@ def _print_error(message: str) -> None:
     print_stderr(f"errata: {escape_controls(shorten(message))}")
 
 
-def _fault(error: BaseException) -> str:
+def _describe_fault(error: BaseException) -> str:
     """Describe an unexpected exception: what, where, whose code, and where to report it."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     what = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
     for frame in reversed(frames):
-        if owner := _plugin(frame):
-            return f"{owner} failed ({_place(frame)}): {what}; tell its author, or leave it out"
-    own = [frame for frame in frames if _module(frame).startswith("errata.")]
-    where = f" ({_place(own[-1])})" if own else ""
+        if owner := _find_plugin(frame):
+            return (
+                f"{owner} failed ({_frame_place(frame)}): {what}; tell its author, or leave it out"
+            )
+    own = [frame for frame in frames if _frame_module(frame).startswith("errata.")]
+    where = f" ({_frame_place(own[-1])})" if own else ""
     return (
         f"this is a fault of Errata{where}: {what}; please report it at {ISSUES} with what "
         "ERRATA_TRACEBACK=1 shows"
     )
 
 
-def _plugin(frame: FrameType) -> str:
+def _find_plugin(frame: FrameType) -> str:
     """Return the plug-in whose code a frame runs, or an empty string."""
     from errata.core.parameters import Parameterised
 
@@ -224,15 +226,15 @@ def _plugin(frame: FrameType) -> str:
     at_home = [str(Path(__file__).resolve().parents[1]), *map(os.path.realpath, libraries)]
     if any(path.startswith(home + os.sep) for home in at_home) or not os.path.exists(path):
         return ""
-    name = _module(frame)
+    name = _frame_module(frame)
     return f"the plug-in {name}" if name not in ("__main__", "errata.__main__") else ""
 
 
-def _module(frame: FrameType) -> str:
+def _frame_module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
 
 
-def _place(frame: FrameType) -> str:
+def _frame_place(frame: FrameType) -> str:
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 
@@ -283,7 +285,7 @@ def _prepare_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _drop(name: str) -> None:
+def _redirect_to_null(name: str) -> None:
     """Redirect a broken standard stream to the null device, so that Python exits quietly."""
     try:
         getattr(sys, name).flush()
@@ -392,11 +394,13 @@ def warn_about_unquoted_pattern(arguments: Sequence[str]) -> None:
             suspects += [
                 word
                 for word in following
-                if "=" not in word and os.path.isfile(word) and _folder(word) == _folder(value)
+                if "=" not in word
+                and os.path.isfile(word)
+                and _absolute_folder(word) == _absolute_folder(value)
             ]
     others = {word.rpartition("=")[2] for word in words} - {*references, *suspects}
-    folders = {_folder(path) for path in others if os.path.exists(path)}
-    if suspects and folders - {_folder(word) for word in suspects}:
+    folders = {_absolute_folder(path) for path in others if os.path.exists(path)}
+    if suspects and folders - {_absolute_folder(word) for word in suspects}:
         warnings.warn(
             f"{', '.join(suspects)}: scored as {'a system' if len(suspects) == 1 else 'systems'}, "
             "though right after --refs and in its folder; for several references put the pattern "
@@ -406,7 +410,7 @@ def warn_about_unquoted_pattern(arguments: Sequence[str]) -> None:
         )
 
 
-def _folder(path: str) -> str:
+def _absolute_folder(path: str) -> str:
     return os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
 
 
@@ -479,4 +483,4 @@ cli.params += VERBOSITY
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    sys.exit(run(cli, arguments))
+    sys.exit(run_command_line(cli, arguments))

@@ -12,8 +12,8 @@ from errata.cli.judgment_options import (
     PEOPLE,
     PeopleOptions,
     ScoreFiles,
-    over_option,
     read_meta_inputs,
+    resample_over_option,
 )
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
@@ -62,7 +62,7 @@ class MetaOptions(CommandOptions):
     level: Level = choice_option(
         "--level", Level, "Evaluate scores of systems, of single sentences, or both.", "both"
     )
-    over: Over = over_option(needs=(OF_SYSTEMS, "--resamples above 0"))
+    over: Over = resample_over_option(needs=(OF_SYSTEMS, "--resamples above 0"))
     window: int | None = count_option(
         "--window K",
         "Also: correlations in every window of K neighbours of the ranking.",
@@ -115,14 +115,14 @@ class MetaOptions(CommandOptions):
     bootstrap: Bootstrap = group(Bootstrap, "kind")
 
     @property
-    def kinds(self) -> set[str]:
+    def figure_kinds(self) -> set[str]:
         """The kinds of figures to draw."""
         return {kind for kind, _ in self.figures}
 
     @property
-    def draws_systems(self) -> bool:
+    def has_system_figure(self) -> bool:
         """Whether a figure shows scores of systems."""
-        return bool(self.kinds - {"sentences", "ratings"})
+        return bool(self.figure_kinds - {"sentences", "ratings"})
 
     def __post_init__(self) -> None:
         """Refuse what cannot be computed or would change nothing."""
@@ -134,13 +134,13 @@ class MetaOptions(CommandOptions):
             raise InputError(problem, remedy=remedy)
         if human and self.people.judgments and self.level == "system":
             raise goes_with("--judgments", "--level sentence or both beside --human")
-        ranks = self.level != "sentence" or self.draws_systems
+        ranks = self.level != "sentence" or self.has_system_figure
         if self.people.ranker != DEFAULT_RANKER and (human or not ranks):
             raise goes_with("--ranker", "--judgments that are ranked, not --human")
-        if "sentences" in self.kinds and not (judged and self.level != "system"):
+        if "sentences" in self.figure_kinds and not (judged and self.level != "system"):
             problem = "the figure sentences shows agreement at sentence level"
             raise InputError(problem, remedy="give --judgments, and --level sentence or both")
-        for kind in self.kinds & {"scatter", "significance"}:
+        for kind in self.figure_kinds & {"scatter", "significance"}:
             if not (judged or human):
                 remedy = "give --judgments or --human"
                 raise InputError(f"the figure {kind} compares metrics with people", remedy=remedy)
@@ -175,7 +175,7 @@ def command(given: MetaOptions) -> None:
     scored, metrics = None, []
     if given.outputs or inputs.sample:
         metrics = [parse(text) for text in given.metrics or DEFAULT_METRICS]
-        scored = inputs.without_skips.read_scored(given.outputs)
+        scored = inputs.with_all_sentences.read_corpus_and_systems(given.outputs)
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     _check_levels(found, given)
     if level != "system" and found.judgments is not None and people.files.labels == "check":
@@ -198,7 +198,7 @@ def command(given: MetaOptions) -> None:
             **people.settings(inputs),
             over=given.over,
             conventions=given.conventions or DEFAULT_CONVENTIONS,
-            **given.bootstrap.intervals,
+            **given.bootstrap.interval_settings,
             progress=progress,
         )
         tables = meta_tables(
@@ -219,7 +219,7 @@ def command(given: MetaOptions) -> None:
 
 def _check_levels(found: MetaInputs, given: MetaOptions) -> None:
     """Refuse sentence level without data on sentences, and scores that would not be read."""
-    if "ratings" in given.kinds and (given.level == "system" or found.rated is None):
+    if "ratings" in given.figure_kinds and (given.level == "system" or found.rated is None):
         problem = "the figure ratings shows agreement with ratings of outputs"
         raise InputError(problem, remedy="give them with --human, and --level sentence or both")
     if given.level != "sentence" or found.rated is not None:
@@ -227,5 +227,5 @@ def _check_levels(found: MetaInputs, given: MetaOptions) -> None:
     if found.judgments is None:
         remedy = "give --judgments, or ratings with --human"
         raise InputError("sentence level needs judgments", remedy=remedy)
-    if found.human is not None and not given.draws_systems:
+    if found.human is not None and not given.has_system_figure:
         raise goes_with("--human", "--level system or both, or ratings of sentences")

@@ -32,10 +32,10 @@ FigureOptions = Sequence[tuple[str, str]]
 PAGES = (".html", ".htm")
 
 
-def is_page(path: str) -> bool:
+def is_html_path(path: str) -> bool:
     """Return whether a figure is asked for as a page for a browser.
 
-    >>> is_page("map.HTML")
+    >>> is_html_path("map.HTML")
     True
     """
     return path.lower().endswith(PAGES)
@@ -87,7 +87,7 @@ def _parse_figure(text: str, kinds: Sequence[str], pages: Sequence[str]) -> tupl
         raise InputError(f"there is no figure {kind!r}", remedy=remedy)
     if kind not in pages:
         figure_form_of_path(path)
-    elif not (is_page(path) or path.lower().endswith((".svg", ".png", ".pdf"))):
+    elif not (is_html_path(path) or path.lower().endswith((".svg", ".png", ".pdf"))):
         remedy = "use a name in .html, .svg, .png or .pdf"
         raise InputError(f"cannot draw into {path!r}", remedy=remedy)
     return kind, path
@@ -169,14 +169,14 @@ class Bootstrap:
             )
 
     @property
-    def drawing(self) -> dict[str, Any]:
+    def resample_settings(self) -> dict[str, Any]:
         """The number of resamples and their seed, as functions of the library take them."""
         return {"resamples": self.resamples, "rng": self.seed}
 
     @property
-    def intervals(self) -> dict[str, Any]:
+    def interval_settings(self) -> dict[str, Any]:
         """The same with the level of intervals."""
-        return {**self.drawing, "confidence": self.confidence}
+        return {**self.resample_settings, "confidence": self.confidence}
 
 
 # ---- Metrics, edits and slices.
@@ -240,7 +240,7 @@ def slices_option(**more: Any) -> Any:
     )
 
 
-def old_option(help: str, **more: Any) -> Any:
+def old_system_option(help: str, **more: Any) -> Any:
     """Declare ``--old``: the name of the system that others are compared with."""
     return option("--old NAME", help, **more)
 
@@ -269,7 +269,7 @@ def fail_if_option(**more: Any) -> Any:
     )
 
 
-def bound_option() -> Any:
+def gate_bound_option() -> Any:
     return choice_option(
         "--bound",
         Bound,

@@ -84,11 +84,11 @@ def emit(tables: Table | Sequence[Table], display: Display, *, after: str = "") 
         safe_cells=display.safe_cells,
         signature=display.signature,
         digits=display.digits,
-        width=_columns(),
+        width=_terminal_width(),
     )
     if after and display.form == "table" and verbosity.get() >= 0:
         text += "\n" + dim(after, colour)
-    click.echo(_encodable(text, display.form, sys.stdout.encoding or "utf-8"))
+    click.echo(_replace_unencodable(text, display.form, sys.stdout.encoding or "utf-8"))
 
 
 def emit_written(
@@ -124,17 +124,23 @@ def emit_texts(views: Sequence[tuple[Table, Sequence[str]]], display: Display) -
             parts += [dim(line, colour) for line in table.signature_lines(display.signature)]
         else:
             parts.append(
-                render(table, "table", colour=colour, signature=display.signature, width=_columns())
+                render(
+                    table,
+                    "table",
+                    colour=colour,
+                    signature=display.signature,
+                    width=_terminal_width(),
+                )
             )
-    click.echo(_encodable("\n\n".join(parts), "table", sys.stdout.encoding or "utf-8"))
+    click.echo(_replace_unencodable("\n\n".join(parts), "table", sys.stdout.encoding or "utf-8"))
 
 
-def _columns() -> int:
+def _terminal_width() -> int:
     """Return the places of a line: of the terminal, what COLUMNS says, or 80."""
     return max(40, shutil.get_terminal_size((80, 24)).columns)
 
 
-def _encodable(text: str, form: Form, encoding: str) -> str:
+def _replace_unencodable(text: str, form: Form, encoding: str) -> str:
     """Return a rendered table in the characters of a legacy code page; UTF-8 needs no change.
 
     What has no plain counterpart is escaped by the stream, in JSON as JSON escapes it.
@@ -187,14 +193,14 @@ class ProgressBar:
             self._bar.stop()
 
 
-def reported(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
+def track(items: Iterable[T], total: int, progress: Progress) -> Iterator[T]:
     """Yield the items, and report how many there were."""
     for many, item in enumerate(items, 1):
         yield item
         progress(min(many, total), total)
 
 
-def with_bars(metrics: Iterable[M], make: Callable[..., T]) -> list[T]:
+def map_with_progress(metrics: Iterable[M], make: Callable[..., T]) -> list[T]:
     """Return ``make(metric, progress=...)`` of each metric, with a bar for each that takes long."""
     results = []
     for metric in metrics:

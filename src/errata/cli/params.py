@@ -197,7 +197,7 @@ def takes(
 
         writing = [each for each in parameters if each.writes]
 
-        def prepare(texts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        def parse_values(texts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
             """Return the instance that the command gets, and the values it was made of."""
             values = {
                 each.name: each.parse(texts[each.name])
@@ -208,20 +208,20 @@ def takes(
             if values.get("data") is not None:
                 _fill_from_data(values["data"], parameters, values)
             _check_combinations(parameters, values)
-            return _instance(cls, values), values
+            return _build_options(cls, values), values
 
         def run(**texts: Any) -> Any:
             if not writing:
-                return command(prepare(texts)[0])
+                return command(parse_values(texts)[0])
             from errata.io.atomic import check_writable, file_set
 
             others = {*texts} - {each.name for each in writing} - {*around}
             with file_set(
                 force=texts["force"], inputs=_file_ids([texts[n] for n in others])
             ) as files:
-                given, values = prepare(texts)
+                given, values = parse_values(texts)
                 files.inputs |= {*_file_ids([values[name] for name in others])}
-                check_writable(*_targets(writing, values))
+                check_writable(*_files_to_write(writing, values))
                 return command(given)
 
         run.__name__ = command.__name__
@@ -234,13 +234,13 @@ def takes(
     return decorate
 
 
-def _instance(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
+def _build_options(cls: Any, values: Mapping[str, Any], path: str = "") -> Any:
     """Return an instance of a dataclass from the values of its options and groups."""
     found = {}
     for each in fields(cls):
         name = path + each.name
         if "group" in each.metadata:
-            found[each.name] = _instance(each.metadata["group"][0], values, f"{name}_")
+            found[each.name] = _build_options(each.metadata["group"][0], values, f"{name}_")
         elif name in values:
             found[each.name] = values[name]
     return cls(**found)
@@ -337,7 +337,7 @@ def _fill_from_data(name: str, parameters: Sequence[Parameter], values: dict[str
         values[by_flag["--names"]] = chosen.names
 
 
-def _targets(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> list[str]:
+def _files_to_write(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> list[str]:
     """Return the files that will be written; the names of a stem are left to the command."""
     named = [values[each.name] for each in parameters if each.writes == "file"]
     several = [(value,) if isinstance(value, str) else value or () for value in named]

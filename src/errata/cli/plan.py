@@ -31,7 +31,7 @@ class PlanOptions(CommandOptions):
         type=FiniteRange(0, 1, min_open=True, max_open=True),
         default=0.8,
     )
-    unit: Unit = judgment_options.unit_option("What simulated campaigns draw.")
+    unit: Unit = judgment_options.resampled_unit_option("What simulated campaigns draw.")
     largest: float = option(
         "--largest",
         "The largest campaign tried, in pilots.",
@@ -62,7 +62,7 @@ def command(given: PlanOptions) -> None:
 
     ranker = human.parse_ranker(given.ranker)
     judgments = list(given.files.read_judgments(given.judgments))
-    comparisons = human.compare(judgments, keep=given.unit, origin=given.files.facts)
+    comparisons = human.compare(judgments, keep=given.unit, origin=given.files.signature_facts)
     scores = human.rank(ranker.stand_in, comparisons, unit=given.unit, rng=given.seed)
     tables = []
     if given.systems:

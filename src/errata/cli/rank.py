@@ -27,13 +27,13 @@ class RankOptions(CommandOptions):
         "expected_wins, trueskill, trueskill_meanfield, bradley_terry or net_wins, with parameters "
         "as in 'bradley_terry(ties=rao_kupper)'."
     )
-    unit: Unit = judgment_options.unit_option(
+    unit: Unit = judgment_options.resampled_unit_option(
         "What the bootstrap draws. Pairs, as published, gives ranges that are too narrow: the "
         "pairs of one ranking depend on each other.",
         needs=DRAWN,
     )
     bootstrap: Bootstrap = group(Bootstrap, "kind")
-    members: Members = judgment_options.members_option()
+    members: Members = judgment_options.group_members_option()
     value: Reported = choice_option(
         "--value",
         Reported,
@@ -50,7 +50,7 @@ class RankOptions(CommandOptions):
     order: RankingOrder = choice_option(
         "--order", RankingOrder, "What the table is sorted by.", "score", needs=DRAWN
     )
-    hide: tuple[str, ...] = judgment_options.hide_option()
+    hide: tuple[str, ...] = judgment_options.hide_system_option()
     head_to_head: bool = flag("--head-to-head", "Add the table of pairs with sign tests.")
     figures: FigureOptions = figure_option({"ranking": "scores with their ranges"}, needs=DRAWN)
     threads: int | None = threads_option()
@@ -84,14 +84,14 @@ def command(given: RankOptions) -> None:
         members=given.members,
         rng=bootstrap.seed,
         keep=given.unit,
-        origin=given.files.facts,
+        origin=given.files.signature_facts,
     )
     with ProgressBar(ranker.name) as progress:
         scores = human.rank(
             ranker,
             comparisons,
             unit=given.unit,
-            **bootstrap.drawing,
+            **bootstrap.resample_settings,
             value=given.value,
             balanced=given.balanced,
             threads=given.threads,

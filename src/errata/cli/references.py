@@ -16,12 +16,12 @@ from errata.cli.judgment_options import (
     PEOPLE,
     PeopleOptions,
     ScoreFiles,
-    over_option,
     read_meta_inputs,
+    resample_over_option,
 )
 from errata.cli.main import note
 from errata.cli.options import Bootstrap, FigureOptions, figure_option, metric_option
-from errata.cli.output import CommandOptions, ProgressBar, emit, with_bars
+from errata.cli.output import CommandOptions, ProgressBar, emit, map_with_progress
 from errata.cli.params import argument, count_option, flag, goes_with, group, option, takes
 from errata.core.errors import InputError
 from errata.core.parameters import suggest_name
@@ -69,7 +69,7 @@ class ReferencesOptions(CommandOptions):
     metrics: tuple[str, ...] = metric_option(*METRICS)
     people: PeopleOptions = group(PeopleOptions, needs={"*": "--set", "without": SCORED})
     scores: ScoreFiles = group(ScoreFiles, "files", "lower", needs={"*": "--set"})
-    over: Over = over_option(needs=("--set", PEOPLE, "--resamples above 0"))
+    over: Over = resample_over_option(needs=("--set", PEOPLE, "--resamples above 0"))
     worst: int = count_option(
         "--worst",
         "How many sentences with the largest disagreement to show.",
@@ -114,7 +114,7 @@ class ReferencesOptions(CommandOptions):
                 remedy = "name the sets to compare"
                 raise InputError(f"--figure {kind}= goes with --set", remedy=remedy)
 
-    def draw(
+    def draw_figure(
         self, kind: str, panels: Callable[[], Panels[Any] | None], needs: str = "", remedy: str = ""
     ) -> None:
         """Draw the figures of a kind; ``needs`` says what is missing where there are no panels."""
@@ -166,8 +166,10 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         )
     signature = make_signature(f"ster(lowercase={not given.cased})", *corpus_facts(corpus))
     tables = report.study_tables(compared, signature=signature)
-    score = partial(study.annotators_as_systems, corpus, names=names, **given.bootstrap.drawing)
-    scores = with_bars(metrics, score)
+    score = partial(
+        study.annotators_as_systems, corpus, names=names, **given.bootstrap.resample_settings
+    )
+    scores = map_with_progress(metrics, score)
     tables.append(report.annotator_table(scores, confidence=given.bootstrap.confidence))
     checks = [study.score_against_self(corpus, metric, names=names) for metric in metrics]
     tables.append(report.self_check_table(checks))
@@ -181,9 +183,9 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         signature = make_signature(repr(metric), *facts, f"seed:{seed}")
         system_names = [system.system for system in systems]
         tables.append(report.curve_table(curve, system_names, metric, signature=signature))
-    given.draw("edits", lambda: report.edit_bars(compared.sets))
+    given.draw_figure("edits", lambda: report.edit_bars(compared.sets))
     headlines = [metric.headline for metric in metrics]
-    given.draw(
+    given.draw_figure(
         "curve",
         lambda: report.curve_plot(curves, headlines) if curves else None,
         "outputs to score",
@@ -213,10 +215,10 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
     from errata.tables.table import make_signature
 
     inputs, people, bootstrap = given.inputs, given.people, given.bootstrap
-    corpus = inputs.without_skips.corpus()
+    corpus = inputs.with_all_sentences.corpus()
     with ProgressBar("data", after=0.3) as progress:
         sets = study.read_sets(given.sets, corpus, inputs.files(), progress=progress)
-    scored = (corpus, inputs.without_skips.systems(given.outputs, corpus))
+    scored = (corpus, inputs.with_all_sentences.systems(given.outputs, corpus))
     found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
     found = found.skip(inputs.skipped).without(people.without)
     assert found.scored is not None
@@ -229,12 +231,12 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
         note(notes[0])
     with ProgressBar("TER") as progress:
         operations = study.edit_kinds_by_set(sets, lowercase=not given.cased, progress=progress)
-    given.draw("edits", lambda: report.edit_bars(operations))
+    given.draw_figure("edits", lambda: report.edit_bars(operations))
     facts = "; ".join(f"{each.name}: {' | '.join(corpus_facts(each.corpus))}" for each in sets)
     signature = make_signature(f"ster(lowercase={not given.cased})") + f"; {facts}"
     tables = [report.set_operation_table(operations, notes=notes, signature=signature)]
-    score = partial(study.score_sets, sets=sets, systems=systems, **bootstrap.drawing)
-    set_scores = with_bars(metrics if systems else (), score)
+    score = partial(study.score_sets, sets=sets, systems=systems, **bootstrap.resample_settings)
+    set_scores = map_with_progress(metrics if systems else (), score)
     names = report.metric_names(set_scores)
     ranked, agreements = None, None
     if systems and (found.human is not None or found.judgments is not None):
@@ -245,7 +247,7 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
                 found.judgments,
                 human=found.human,
                 **people.settings(inputs),
-                **bootstrap.drawing,
+                **bootstrap.resample_settings,
                 progress=progress,
             ).people
         assert ranked is not None
@@ -255,14 +257,14 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
             over=given.over,
             common=people.common,
             hide=people.hide,
-            **bootstrap.intervals,
+            **bootstrap.interval_settings,
         )
         ranked = agreements.paired.people
         tables += report.set_correlation_tables(agreements)
     for name, scores in zip(names, set_scores, strict=True):
         tables.append(report.set_score_table(scores, name, confidence=bootstrap.confidence))
         tables.append(report.set_rank_table(scores, name, ranked))
-    curves, curve_tables = _curves(sets, metrics, names, systems, given)
+    curves, curve_tables = _reference_curves(sets, metrics, names, systems, given)
 
     def rankings() -> Panels[Any] | None:
         if not set_scores:
@@ -275,24 +277,24 @@ def _compare_sets(given: ReferencesOptions, metrics: list[Metric]) -> list[Table
                 by_metric[name][each.name] = scores.select(shown)
         return report.slope_graph(by_metric)
 
-    given.draw(
+    given.draw_figure(
         "correlations",
         lambda: None if agreements is None else report.correlation_bars(agreements, names),
         "human data",
         "give outputs, and --judgments or --human",
     )
     headlines = [metric.headline for metric in metrics]
-    given.draw(
+    given.draw_figure(
         "curve",
         lambda: report.curve_plot(curves, headlines) if curves else None,
         "a curve",
         "name outputs, and a set with --curve",
     )
-    given.draw("rankings", rankings, "outputs to rank", "name one file per system")
+    given.draw_figure("rankings", rankings, "outputs to rank", "name one file per system")
     return tables + curve_tables
 
 
-def _curves(
+def _reference_curves(
     sets: Sequence[NamedSet],
     metrics: list[Metric],
     names: Sequence[str],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli import options
-from errata.cli.input_options import Inputs, check_old, finds_edits, parse_metrics
+from errata.cli.input_options import Inputs, accepts_extractor, check_old_system, parse_metrics
 from errata.cli.judgment_options import PeopleOptions, ScoreFiles, read_meta_inputs
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
@@ -42,12 +42,12 @@ class ReportOptions(CommandOptions):
         "-o", "--output PATH", "The page to write.", default="report.html", writes="file"
     )
     title: str = option("--title WORDS", "The title of the page.", default="")
-    old: str | None = options.old_option(
+    old: str | None = options.old_system_option(
         "The system that the others are compared with.", needs=SCORED
     )
     slices: str | None = options.slices_option(needs=SCORED)
     fail_if: tuple[Condition, ...] = options.fail_if_option(needs="--old")
-    bound: options.Bound = options.bound_option()
+    bound: options.Bound = options.gate_bound_option()
     runs: str | None = option("--runs FOLDER", "Stored runs, to be drawn over time.")
     inputs: Inputs = group(Inputs, needs={"*": SCORED, "sample": "", "skipped": ""})
     metrics: tuple[str, ...] = options.metric_option(*DEFAULT_METRICS, needs=SCORED)
@@ -94,16 +94,16 @@ def command(given: ReportOptions) -> None:
     with captured_warnings() as warnings:
         scored = None
         if given.outputs or inputs.sample:
-            scored = inputs.without_skips.read_scored(given.outputs, given.threads)
-        metrics = _metrics(given, scored)
+            scored = inputs.with_all_sentences.read_corpus_and_systems(given.outputs, given.threads)
+        metrics = _choose_metrics(given, scored)
         found = read_meta_inputs(inputs, given.outputs, people, given.scores, scored)
         found = found.skip(inputs.skipped).without(people.without)
         runs = () if given.runs is None else read_runs(given.runs)
         corpus, systems = found.scored or (None, [])
-        check_old(given.old, systems)
+        check_old_system(given.old, systems)
         slices = read_slices(given.slices, corpus) if given.slices and corpus is not None else None
         files = file_digests(dict.fromkeys(files_read.names()))
-        checked = _check_files(given.outputs, inputs)
+        checked = _check_input_files(given.outputs, inputs)
     arguments = click.get_current_context().find_root().meta.get("errata.arguments", ("report",))
     with ProgressBar("report") as progress:
         page = build_report_page(
@@ -127,29 +127,31 @@ def command(given: ReportOptions) -> None:
                 title=given.title,
                 extractor=given.extractor,
                 people=people.settings(inputs),
-                **given.bootstrap.intervals,
+                **given.bootstrap.interval_settings,
                 threads=given.threads,
                 progress=progress,
             )
         )
     page.save(given.output)
-    emit(_tables(page, given.output, given.display.form), given.display)
+    emit(_section_tables(page, given.output, given.display.form), given.display)
     if not page.passed:
         sys.exit(1)
 
 
-def _metrics(given: ReportOptions, scored: tuple[Corpus, list[Hypotheses]] | None) -> list[Metric]:
+def _choose_metrics(
+    given: ReportOptions, scored: tuple[Corpus, list[Hypotheses]] | None
+) -> list[Metric]:
     """Return the metrics asked for; the default ones only where there are references."""
     if scored is None:
         return []
     default = DEFAULT_METRICS if scored[0].most_references else ()
     metrics = parse_metrics(given.metrics, default)
-    if given.extractor is not None and any(map(finds_edits, metrics)):
+    if given.extractor is not None and any(map(accepts_extractor, metrics)):
         return parse_metrics(given.metrics, default, given.extractor)
     return metrics
 
 
-def _check_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport | None:
+def _check_input_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport | None:
     """Return the check of the files, where there are files that can be read twice."""
     if inputs.sample or not (outputs or inputs.has_files):
         return None
@@ -161,7 +163,7 @@ def _check_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport | None
     return inputs.check_files(outputs)
 
 
-def _tables(page: ReportPage, path: str, form: Form) -> list[Table]:
+def _section_tables(page: ReportPage, path: str, form: Form) -> list[Table]:
     """Return the list of sections, and for programs also the tables of the page."""
     from errata.tables.table import Table
 

@@ -139,14 +139,15 @@ class RunInputs:
         named = [(name or "", path) for name, path in map(split_name, self.outputs)]
         files = replace(self.inputs.files(named), parquet=self.parquet)
         name = self.parquet or self.inputs.gold or self.inputs.source or "corpus"
-        return [(_set_name(name), self._with_absolute_paths(files, storage))]
+        return [(_name_test_set(name), self._with_absolute_paths(files, storage))]
 
     def _with_absolute_paths(self, files: CorpusFiles, storage: dict[str, Any]) -> CorpusFiles:
         """Return files with paths for workers anywhere, to be read as the options say."""
         from errata.io.outputs import split_name
 
         outputs = [
-            (name or _set_name(path), path) for name, path in map(split_name, files.output_paths)
+            (name or _name_test_set(path), path)
+            for name, path in map(split_name, files.output_paths)
         ]
         return replace(
             self.inputs.files((name, str(_absolute(path))) for name, path in outputs),
@@ -165,7 +166,7 @@ def _absolute(pattern: Pattern) -> Pattern:
     return pattern if "://" in pattern or pattern == "-" else os.path.abspath(pattern)
 
 
-def _set_name(path: str) -> str:
+def _name_test_set(path: str) -> str:
     """Return the name of a test set from its files."""
     from errata.io.outputs import system_name
 
@@ -296,10 +297,10 @@ def plan_shards_of(given: PlanOptions) -> None:
     """Cut the inputs into shards and write the plan; nothing is counted."""
     from errata.scale.run import planned_table
 
-    emit(planned_table(_plan(given.run.open(), given)), given.display)
+    emit(planned_table(_make_or_read_plan(given.run.open(), given)), given.display)
 
 
-def _plan(folder: Folder, given: PlanOptions | RunOptions) -> Manifest:
+def _make_or_read_plan(folder: Folder, given: PlanOptions | RunOptions) -> Manifest:
     """Return the plan of a run: made of the inputs, or the one in the folder."""
     from errata.scale.manifest import MetricPlan
     from errata.scale.run import plan_run, planned_run
@@ -328,12 +329,12 @@ def run_tasks(given: RunOptions) -> None:
     kept, and the same command continues.
     """
     folder = given.run.open()
-    manifest = _plan(folder, given)
+    manifest = _make_or_read_plan(folder, given)
     settings = given.engine.settings(given.run.storage)
-    _finish(folder, manifest, settings, given.display, given.bootstrap.confidence)
+    _reduce_and_print(folder, manifest, settings, given.display, given.bootstrap.confidence)
 
 
-def _finish(
+def _reduce_and_print(
     folder: Folder,
     manifest: Manifest,
     settings: EngineSettings,
@@ -425,7 +426,7 @@ def reduce_counts(given: ReduceOptions) -> None:
     folder = given.run.open()
     manifest = planned_run(folder)
     settings = EngineSettings(storage=given.run.storage)
-    _finish(folder, manifest, settings, given.display, given.confidence, counting=False)
+    _reduce_and_print(folder, manifest, settings, given.display, given.confidence, counting=False)
 
 
 @command.command("sentences", epilog="Example:  errata scale sentences --run big")

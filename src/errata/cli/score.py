@@ -73,10 +73,10 @@ def command(given: ScoreOptions) -> None:
 
     default = ("errant",) if given.by_type else DEFAULT_METRICS
     metrics = parse_metrics(given.metrics, default, given.extractor)
-    if _streams(metrics, given):
+    if _reads_in_batches(metrics, given):
         results = _score_batches(metrics, given)
     else:
-        corpus, systems = given.inputs.read_scored(given.outputs, given.threads)
+        corpus, systems = given.inputs.read_corpus_and_systems(given.outputs, given.threads)
         if given.by_type:
             by_type = []
             for metric in metrics:
@@ -106,9 +106,11 @@ def command(given: ScoreOptions) -> None:
     emit(shown, given.display, after=NEXT)
 
 
-def _streams(metrics: list[Metric], given: ScoreOptions) -> bool:
+def _reads_in_batches(metrics: list[Metric], given: ScoreOptions) -> bool:
     """Return whether files are read batch by batch; refuse --stream where they cannot be."""
-    if not given.stream and (given.stream is False or given.inputs.size(given.outputs) <= LARGE):
+    if not given.stream and (
+        given.stream is False or given.inputs.total_bytes(given.outputs) <= LARGE
+    ):
         return False
     for needs_corpus, why in (
         (given.by_type, "--by-type compares all edits at once"),
@@ -143,7 +145,7 @@ def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
     files = map(split_name, files_in(given.outputs))
     given.inputs.require_source()
     sharded = given.inputs.files((name or system_name(path), path) for name, path in files)
-    total = Inputs().size(given.outputs[:1])
+    total = Inputs().total_bytes(given.outputs[:1])
     with ProgressBar("scored") as progress:
         done = 0
 
@@ -157,7 +159,7 @@ def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
         return evaluate_batches(
             metrics,
             batches(),
-            **given.bootstrap.drawing,
+            **given.bootstrap.resample_settings,
             bootstrap=given.bootstrap.kind,
             guard=not given.inputs.no_guard,
             threads=given.threads,

@@ -9,7 +9,7 @@ import click
 
 from errata.cli import options
 from errata.cli.input_options import Inputs
-from errata.cli.output import CommandOptions, emit, with_bars
+from errata.cli.output import CommandOptions, emit, map_with_progress
 from errata.cli.params import argument, group, option, takes
 from errata.core.errors import InputError
 
@@ -64,14 +64,14 @@ def command(given: StressOptions) -> None:
     hypotheses = read_hypotheses(given.output, corpus=corpus) if given.output else None
     attacks = [read_hypotheses(text, corpus=corpus, guard=False) for text in given.attacks]
     perturbations = [*PERTURBATIONS, *(attack_with_texts(a.system, a.sentences) for a in attacks)]
-    cards = with_bars(
+    cards = map_with_progress(
         metrics,
         partial(
             stress,
             corpus=corpus,
             hypotheses=hypotheses,
             perturbations=perturbations,
-            **given.bootstrap.intervals,
+            **given.bootstrap.interval_settings,
             threads=given.threads,
         ),
     )

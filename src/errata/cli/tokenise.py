@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import click
 
-from errata.cli.input_options import tokens_option
-from errata.cli.output import Display, ProgressBar, emit_written, reported
+from errata.cli.input_options import tokeniser_option
+from errata.cli.output import Display, ProgressBar, emit_written, track
 from errata.cli.params import argument, group, option, takes
 from errata.tables.table import make_signature
 
@@ -22,7 +22,7 @@ Examples:
 @dataclass(frozen=True)
 class TokeniseOptions:
     texts: tuple[str, ...] = argument(metavar="FILE...", several=True)
-    tokens: str = tokens_option(required=True)
+    tokens: str = tokeniser_option(required=True)
     output: str | None = option(
         "-o",
         "--output PATH",
@@ -63,7 +63,7 @@ def command(given: TokeniseOptions) -> None:
     for path in given.texts:
         sentences = read_text(path)
         with ProgressBar(shown_name(path)) as progress:
-            tokenised.append(tuple(reported(map(cut, sentences), len(sentences), progress)))
+            tokenised.append(tuple(track(map(cut, sentences), len(sentences), progress)))
         raise_or_warn(check_segmentation(tokenised[-1], shown_name(path), by=cut.name))
     rows = []
     for target, lines in zip(targets, tokenised, strict=True):

@@ -52,7 +52,7 @@ def command(given: VerifyOptions) -> None:
     for claim in claims_from_text_or_file(given.claim):
         inputs = _inputs_of_claim(given.inputs, claim)
         if inputs not in read:
-            read[inputs] = inputs.read_scored(given.outputs, given.threads)
+            read[inputs] = inputs.read_corpus_and_systems(given.outputs, given.threads)
         corpus, systems = read[inputs]
         with ProgressBar(claim.metric.name) as progress:
             checked.append(

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from errata.cli.input_options import extracting
+from errata.cli.input_options import with_extractor
 from errata.core.cache import cache_folder
 from errata.core.errors import DataWarning, InputError
 from errata.data import Corpus, Edit, Hypotheses
@@ -131,11 +131,11 @@ def test_edits_neighbours_and_criteria_are_in_the_prompt(fake: FakeChat) -> None
     given = scored("judge(mode=edit)", corpus[:1], own)
     assert shown_targets(fake.prompts()[-1]) == ["[He go→He goes] ."]
     assert "edits:given" in given.signature
-    anew = extracting([parse("judge(mode=edit)")], "aligned")[0]
+    anew = with_extractor([parse("judge(mode=edit)")], "aligned")[0]
     assert "edits:extracted" in scored(anew, corpus[:1], own).signature
     assert shown_targets(fake.prompts()[-1]) == ["He [go→goes] ."]
     with pytest.raises(InputError, match="no metric here counts edits"):
-        extracting([parse("judge")], "aligned")
+        with_extractor([parse("judge")], "aligned")
 
 
 @pytest.mark.parametrize("deed", ["fenced", "other keys"])
