@@ -365,7 +365,7 @@ def _read_text_part(
     return _PartRead(sentences, reading.findings, None, sound, odd_breaks)
 
 
-def _read_by_lines(text: str, path: str, *, first_line: int, **given: Any) -> M2File:
+def _read_by_lines(text: str, path: str, *, first_line: int = 1, **given: Any) -> M2File:
     lines, findings = files.scan_lines(text, path, first_line=first_line)
     file = parse_m2(lines, path, first_line=first_line, **given)
     return replace(file, findings=(*findings, *file.findings))
