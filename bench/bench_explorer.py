@@ -20,7 +20,7 @@ from typing import Any
 
 from common import ROOT, data_folder, processor_time, read_conll14
 
-from errata.comparison.edits import JudgedSentence, judged_edits
+from errata.comparison.edits import JudgedSentence, judge_edits
 from errata.core.errors import DataWarning
 from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics.difficulty import DifficultyMap, build_difficulty_map
@@ -54,7 +54,7 @@ def main() -> None:
     corpus, systems = read_conll14(data)
     judge = Edits()
     used = processor_time()
-    states = judged_edits(judge.for_sentences, corpus, systems)
+    states = judge_edits(judge.for_sentences, corpus, systems)
     said("judging every edit", f"{processor_time() - used:8.2f} s of the processor")
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
     with tempfile.TemporaryDirectory() as folder:

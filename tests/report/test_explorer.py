@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from errata.comparison.edits import JudgedSentence, judged_edits
+from errata.comparison.edits import JudgedSentence, judge_edits
 from errata.core.errors import InputError
 from errata.data import Corpus, Edit, Hypotheses, Reference, Scores
 from errata.datasets.load import sample_corpus, sample_systems
@@ -24,7 +24,7 @@ from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
 from errata.reports import explorer
 from errata.reports.explorer import explorer_section
-from errata.reports.explorer.rows import PackedColumn, metric_disagreement, packed_columns
+from errata.reports.explorer.rows import PackedColumn, metric_disagreement, pack_columns
 from errata.reports.page import Section
 from errata.scoring.evaluate import evaluate
 
@@ -96,7 +96,7 @@ def test_every_text_edit_and_score_is_found_again(
     corpus, systems = sample
     judge = Edits()
     results = [evaluate(metric, corpus, systems, resamples=0) for metric in METRICS]
-    judged = judged_edits(judge.for_sentences, corpus, systems)
+    judged = judge_edits(judge.for_sentences, corpus, systems)
     difficulty = build_difficulty_map(corpus, systems)
     level = [f"level {i % 3}" for i in range(len(corpus))]
     judgments: dict[str, Any] = {"states": judged, "judge": judge, "difficulty": difficulty}
@@ -143,7 +143,7 @@ def test_the_index_says_what_the_rows_say(sample: tuple[Corpus, list[Hypotheses]
     judge = Edits()
     # 40 systems need masks of two words.
     many = [Hypotheses(f"{h.system}{k}", h.sentences) for k in range(8) for h in systems]
-    states = judged_edits(judge.for_sentences, corpus, many)
+    states = judge_edits(judge.for_sentences, corpus, many)
     difficulty = build_difficulty_map(corpus, systems)
     found = unpack(explorer_section(corpus, many, states=states, difficulty=difficulty))
     c = found.columns
@@ -200,7 +200,7 @@ def test_what_was_not_judged_is_shown_all_the_same() -> None:
     corpus = Corpus.from_texts(["He go to home"], [["He goes home ."]])
     outputs = [Hypotheses("A", ("He goes to home .",))]
     judge = Edits(only=("M:PUNCT",))
-    states = judged_edits(judge.for_sentences, corpus, outputs)
+    states = judge_edits(judge.for_sentences, corpus, outputs)
     found = unpack(explorer_section(corpus, outputs, states=states, judge=judge))
     ((_, source, _, (row,)),) = found.sentences
     assert found.text(source, row) == "He goes to home ."
@@ -219,7 +219,7 @@ def test_a_text_that_edits_do_not_make_is_kept_as_it_is() -> None:
 def test_corrections_that_are_as_good_stand_beside_each_other() -> None:
     asked = Edit(1, 2, "goes", "V", ("went", ""))
     corpus = Corpus(("He go",), ((Reference(0, (asked,)),),))
-    states = judged_edits(Edits().for_sentences, corpus, outputs := [Hypotheses("A", ("He go",))])
+    states = judge_edits(Edits().for_sentences, corpus, outputs := [Hypotheses("A", ("He go",))])
     found = unpack(explorer_section(corpus, outputs, states=states))
     ((_, _, (reference,), (row,)),) = found.sentences
     for (edit,) in (reference[1], row[1]):
@@ -265,7 +265,7 @@ def test_metrics_that_see_a_tie_do_not_disagree() -> None:
     found = metric_disagreement([tied, *others])
     assert found.pairs == ((0, 1), (0, 2), (1, 2))
     assert found.compared.tolist() == [[0], [0], [1]]
-    assert found.shares.tolist() == [[0.0], [0.0], [1.0]]
+    assert found.shares_by_pair.tolist() == [[0.0], [0.0], [1.0]]
 
 
 def test_markup_and_control_characters_are_text() -> None:
@@ -300,7 +300,7 @@ def test_columns_are_found_again() -> None:
         "none": np.zeros(0, np.int64),
         "real": np.array([0.1, -np.inf]),
     }
-    manifest, data = packed_columns(arrays)
+    manifest, data = pack_columns(arrays)
     types = [column.type.removesuffix("Array") for column in manifest.values()]
     assert types == ["Uint8", "Uint16", "Uint32", "Uint8", "Float64"]
     assert all(column.at % 8 == 0 for column in manifest.values())

@@ -20,7 +20,7 @@ from browser import (
     press,
     until,
 )
-from errata.comparison.edits import judged_edits
+from errata.comparison.edits import judge_edits
 from errata.data import Corpus, Hypotheses
 from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
@@ -47,7 +47,7 @@ def made() -> Section:
         corpus,
         SYSTEMS,
         [evaluate(metric, corpus, list(SYSTEMS), resamples=0) for metric in ("edits", "gleu")],
-        states=judged_edits(judge.for_sentences, corpus, SYSTEMS),
+        states=judge_edits(judge.for_sentences, corpus, SYSTEMS),
         difficulty=build_difficulty_map(corpus, SYSTEMS),
         base="silent",
         slices={"level": LEVELS},

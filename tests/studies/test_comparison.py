@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import errata
 import slow_comparison as slow
 from errata.comparison.compare import Comparison, compare
-from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes, judged_edits
+from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes, judge_edits
 from errata.comparison.paired_tests import TwoSystems, draw_swaps, swap_p_values
 from errata.comparison.tables import comparison_summary, comparison_tables
 from errata.core.errors import InputError
@@ -406,7 +406,7 @@ METRICS = [
 def states_of(metric: Edits, corpus: Corpus, systems: list[Hypotheses]) -> list[Counter[str]]:
     return [
         Counter(each.state for sentence in judged for each in sentence.edits)
-        for judged in judged_edits(metric, corpus, systems)
+        for judged in judge_edits(metric, corpus, systems)
     ]
 
 
@@ -426,7 +426,7 @@ def test_states_are_the_counts_of_the_metric(data: st.DataObject, metric: Edits)
 def test_kinds_are_those_of_the_table_by_type() -> None:
     corpus, systems = sample_corpus(), sample_systems()
     for metric in (Edits(), Edits(alternatives="any")):
-        for system, judged in zip(systems, judged_edits(metric, corpus, systems), strict=True):
+        for system, judged in zip(systems, judge_edits(metric, corpus, systems), strict=True):
             table = scores_by_type(metric, corpus, system)
             found = Counter((each.kind, each.state) for s in judged for each in s.edits)
             for kind, row in zip(table.kinds, table.counts.tolist(), strict=True):
@@ -436,21 +436,21 @@ def test_kinds_are_those_of_the_table_by_type() -> None:
 def test_together_one_annotator_judges_all() -> None:
     """What two systems wrote alike is judged alike, whatever came before."""
     corpus, systems = sample_corpus(), sample_systems()
-    alone = judged_edits(Edits(), corpus, systems)
+    alone = judge_edits(Edits(), corpus, systems)
     assert any(len({s.annotator for s in column}) > 1 for column in zip(*alone, strict=True))
-    judged = judged_edits(Edits(), corpus, systems, together=True)
+    judged = judge_edits(Edits(), corpus, systems, together=True)
     for i, column in enumerate(zip(*judged, strict=True)):
         assert len({s.annotator for s in column}) == 1
-        assert len({tuple(e.gold for e in s.asked) for s in column}) == 1
+        assert len({tuple(e.gold for e in s.gold_edits) for s in column}) == 1
         by_text: dict[str, set[object]] = {}
         for system, sentence in zip(systems, column, strict=True):
             by_text.setdefault(system.sentences[i], set()).add(sentence)
         assert all(len(several) == 1 for several in by_text.values())
-    turned = judged_edits(Edits(), corpus, systems[::-1], together=True)
+    turned = judge_edits(Edits(), corpus, systems[::-1], together=True)
     assert turned == judged[::-1]  # nobody's edits count for more
     pair = [systems[0], systems[3]]
     (found,) = compare((), corpus, pair[0], pair[1], resamples=0, trials=0)
-    changes = edit_changes(*judged_edits(Edits(), corpus, pair, together=True))
+    changes = edit_changes(*judge_edits(Edits(), corpus, pair, together=True))
     assert [replace(each, difficulty=0.0) for each in found.changes] == [
         replace(each, difficulty=0.0) for each in changes
     ]
@@ -460,12 +460,12 @@ def test_an_alternative_is_shown_as_the_system_wrote_it() -> None:
     asked = Edit(1, 2, "goes", "R:INFL", ("went",))
     corpus = Corpus(("He go home",), ((Reference(3, (asked,)),),))
     system = Hypotheses("A", ("He went home",))
-    ((found,),) = judged_edits(Edits(alternatives="any"), corpus, [system])
+    ((found,),) = judge_edits(Edits(alternatives="any"), corpus, [system])
     assert found.annotator == 3
     assert [(e.edit.replacement, e.state, e.gold) for e in found.edits] == [
         ("went", "right", asked)
     ]
-    ((found,),) = judged_edits(Edits(), corpus, [system])
+    ((found,),) = judge_edits(Edits(), corpus, [system])
     assert [e.state for e in found.edits] == ["missed", "wrong"]
     with pytest.raises(InputError, match="no references"):
-        judged_edits(Edits(), replace(corpus, references=((),)), [system])
+        judge_edits(Edits(), replace(corpus, references=((),)), [system])

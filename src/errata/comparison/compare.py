@@ -24,9 +24,9 @@ from errata.comparison.edits import (
     EditFigures,
     JudgedSentence,
     change_counts,
+    count_judged_edits,
+    count_unjudged_edits,
     edit_changes,
-    edits_judged,
-    edits_without_references,
 )
 from errata.comparison.paired_tests import Difference, TwoSystems
 from errata.core.errors import InputError
@@ -113,7 +113,7 @@ class SentenceChange:
     scores: Mapping[str, float]
 
 
-def kinds_changed(
+def changes_by_kind(
     figures: Mapping[str, FigureChanges],
     changes: Sequence[EditChange],
     errors: Mapping[str, int],
@@ -123,14 +123,14 @@ def kinds_changed(
     by_kind = defaultdict(list)
     for change in changes:
         by_kind[kind_at(change.kind, tier)].append(change)
-    adjusted = _adjusted(figures)
+    adjusted = _adjust_p_values(figures)
     return tuple(
         KindChange(kind, errors.get(kind, 0), change_counts(by_kind[kind]), adjusted[kind])
         for kind in figures
     )
 
 
-def _adjusted(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Difference]]:
+def _adjust_p_values(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Difference]]:
     """Holm's correction of figures of one name, over what they are figures of."""
     found: dict[str, dict[str, Difference]] = {key: {} for key in figures}
     for name in dict.fromkeys(name for each in figures.values() for name in each):
@@ -140,21 +140,21 @@ def _adjusted(figures: Mapping[str, FigureChanges]) -> dict[str, dict[str, Diffe
     return found
 
 
-def bands_of(
+def changes_by_difficulty(
     old: Sequence[JudgedSentence], new: Sequence[JudgedSentence], changes: Sequence[EditChange]
 ) -> tuple[BandChange, ...]:
     """The errors of two systems by difficulty; those without a weight are left out."""
     known, was_right, is_right = ([0] * len(BANDS) for _ in range(3))
     for before, after in zip(old, new, strict=True):
-        for was, now in zip(before.asked, after.asked, strict=True):
-            band = _band(now.difficulty)
+        for was, now in zip(before.gold_edits, after.gold_edits, strict=True):
+            band = _difficulty_band(now.difficulty)
             if band is not None:
                 known[band] += 1
                 was_right[band] += was.state == "right"
                 is_right[band] += now.state == "right"
     by_band = defaultdict(list)
     for change in changes:
-        by_band[_band(change.difficulty)].append(change)
+        by_band[_difficulty_band(change.difficulty)].append(change)
     lows = (0.0, *(high for _, high in BANDS[:-1]))
     return tuple(
         BandChange(name, low, high, known[b], was_right[b], is_right[b], change_counts(by_band[b]))
@@ -162,7 +162,7 @@ def bands_of(
     )
 
 
-def _band(weight: float) -> int | None:
+def _difficulty_band(weight: float) -> int | None:
     """The band of a weight; 1 - 2/3 is a third, whatever its last bits."""
     return next((b for b, (_, high) in enumerate(BANDS) if weight <= high + 1e-9), None)
 
@@ -180,7 +180,7 @@ def length_slices(corpus: Corpus) -> list[str]:
     return [names[each] for each in at.tolist()]
 
 
-def check_slices(columns: Mapping[str, Sequence[str]], sentences: int) -> None:
+def check_slice_lengths(columns: Mapping[str, Sequence[str]], sentences: int) -> None:
     """Refuse columns that do not say of every sentence what it belongs to."""
     for name, values in columns.items():
         if len(values) != sentences:
@@ -188,7 +188,7 @@ def check_slices(columns: Mapping[str, Sequence[str]], sentences: int) -> None:
             raise InputError(problem, remedy="give one row per sentence")
 
 
-def slices_changed(
+def changes_by_slice(
     columns: Mapping[str, Sequence[str]],
     figures: Mapping[tuple[str, str], FigureChanges],
     changes: Sequence[EditChange],
@@ -200,7 +200,7 @@ def slices_changed(
         for change in changes:
             by_value[values[change.sentence]].append(change)
         own = {value: each for (name, value), each in figures.items() if name == column}
-        adjusted = _adjusted(own)
+        adjusted = _adjust_p_values(own)
         found += [
             SliceChange(
                 column, value, list(values).count(value), change_counts(by_value[value]), each
@@ -214,7 +214,7 @@ Pair = tuple[Hypotheses, Hypotheses]
 PairScores = Mapping[str, tuple[Scores, int, int]]  # by label: scores, and the two systems there
 
 
-def sentences_changed(
+def sentences_that_gained(
     corpus: Corpus,
     pair: Pair,
     judged: Sequence[Sequence[JudgedSentence]],
@@ -230,8 +230,8 @@ def sentences_changed(
     for i, own in sorted(of_sentence.items()):
         before, after = (sum(weight[edit.state] for edit in each[i].edits) for each in judged)
         if after != before:
-            found.append(_sentence(corpus, pair, i, scores, after - before, 0, tuple(own)))
-    return tuple(sorted(found, key=_largest))
+            found.append(_sentence_change(corpus, pair, i, scores, after - before, 0, tuple(own)))
+    return tuple(sorted(found, key=_size_of_change))
 
 
 def differing_sentences(
@@ -243,13 +243,13 @@ def differing_sentences(
     edits = extract_all(*([each.sentences[i] for i in apart] for each in pair))
     sizes = [sum(max(e.end - e.start, len(e.replacement.split())) for e in own) for own in edits]
     found = [
-        _sentence(corpus, pair, i, scores, 0, size, ())
+        _sentence_change(corpus, pair, i, scores, 0, size, ())
         for i, size in zip(apart, sizes, strict=True)
     ]
-    return tuple(sorted(found, key=_largest))
+    return tuple(sorted(found, key=_size_of_change))
 
 
-def _sentence(
+def _sentence_change(
     corpus: Corpus,
     pair: Pair,
     i: int,
@@ -266,7 +266,7 @@ def _sentence(
     return SentenceChange(i, gain, size, *texts, changes, alone)
 
 
-def _largest(change: SentenceChange) -> tuple[float, ...]:
+def _size_of_change(change: SentenceChange) -> tuple[float, ...]:
     first = next(iter(change.scores.values()), 0.0)
     moved = abs(first) if first == first else 0.0
     return -abs(change.gain), -change.size, -moved, change.sentence
@@ -401,7 +401,7 @@ def compare(
     """
     several = [metrics] if isinstance(metrics, Metric | str) else metrics
     chosen = [parse(each) if isinstance(each, str) else each for each in several]
-    every = [*_base(base), *as_systems(systems)]
+    every = [*_base_system(base), *as_systems(systems)]
     for error in duplicate_name_errors([each.system for each in every]):
         raise error
     if len(every) < 2:
@@ -412,7 +412,7 @@ def compare(
         check_alignment_once(corpus, hypotheses)
     seed = rng if isinstance(rng, int) else int(rng.integers(2**32))
 
-    def scored_by(metric: Metric, resamples: int) -> _Scored:
+    def score_all(metric: Metric, resamples: int) -> _Scored:
         counts = validate_counts(
             metric, corpus, every, guard=False, threads=threads, progress=progress
         )
@@ -421,21 +421,21 @@ def compare(
         return _Scored(metric, scores, counts, picked)
 
     keeper = edits or next((each for each in chosen if isinstance(each, Edits)), Edits())
-    scored = [scored_by(each, resamples) for each in chosen]
+    scored = [score_all(each, resamples) for each in chosen]
     if corpus.most_references:
         of_edits = next((each for each in scored if each.metric == keeper), None)
-        of_edits = of_edits or scored_by(keeper, 0)
-        facts = edits_judged(keeper, corpus, every, of_edits.counts, tier, progress)
+        of_edits = of_edits or score_all(keeper, 0)
+        facts = count_judged_edits(keeper, corpus, every, of_edits.counts, tier, progress)
     else:
-        facts = edits_without_references(keeper, corpus, every, tier, progress)
+        facts = count_unjudged_edits(keeper, corpus, every, tier, progress)
     columns = {"length": length_slices(corpus)} | dict(slices or {})
-    check_slices(columns, len(corpus))
+    check_slice_lengths(columns, len(corpus))
     drawn = (resamples, trials, seed, seed_name(rng), confidence)
     comparer = _Comparer(corpus, facts, scored, columns, tier, *drawn, progress)
-    return tuple(comparer.answered([comparer.compared(s) for s in range(1, len(every))]))
+    return tuple(comparer.add_answers([comparer.compare_system(s) for s in range(1, len(every))]))
 
 
-def _base(given: Any) -> list[Hypotheses]:
+def _base_system(given: Any) -> list[Hypotheses]:
     found = as_systems(given)
     if len(found) != 1:
         raise InputError(f"the base is one system, not {len(found)}", remedy="give one output")
@@ -451,11 +451,11 @@ class _Scored(NamedTuple):
     counts: list[Floats]
     picked: list[Floats]
 
-    def figures(self, totals: Floats) -> dict[str, Floats]:
+    def figures_of_totals(self, totals: Floats) -> dict[str, Floats]:
         return {self.metric.headline: self.metric.score(totals)}
 
     @property
-    def points(self) -> float | None:
+    def points_factor(self) -> float | None:
         """What turns a score into percent points; None where it is no such score."""
         return POINTS.get(self.metric.about.range)
 
@@ -464,7 +464,7 @@ ComparisonKey = tuple[str, ...]
 Pairs = dict[ComparisonKey, TwoSystems]
 
 
-def _natural(value: str) -> tuple[int, str]:
+def _natural_sort_key(value: str) -> tuple[int, str]:
     """Numbers by their size, then texts by the alphabet: 1-10, 11-20, 41 or more."""
     digits = re.match(r"[0-9]{1,9}", value)
     return (int(digits[0]) if digits else 10**9, value)
@@ -486,10 +486,10 @@ class _Comparer:
     confidence: float
     progress: Progress | None
 
-    def compared(self, s: int) -> Comparison:
+    def compare_system(self, s: int) -> Comparison:
         """The comparison of system ``s``, whose answer depends on the others."""
         corpus, facts = self.corpus, self.facts
-        pairs = self._pairs(s)
+        pairs = self._pairs_to_test(s)
         p_values = paired_tests.swap_p_values(
             pairs, len(corpus), trials=self.trials, rng=self.seed, progress=self.progress
         )
@@ -503,13 +503,17 @@ class _Comparer:
             signature=signature,
         )
         pair = (facts.systems[0], facts.systems[s])
-        judged = facts.judge(0, s)
+        judged = facts.judge_pair(0, s)
         changes = edit_changes(judged[0], judged[1]) if judged else ()
         asked = Counter(
-            kind_at(e.kind, self.tier) for one in judged[:1] for j in one for e in j.asked
+            kind_at(e.kind, self.tier) for one in judged[:1] for j in one for e in j.gold_edits
         )
         by_label = {each.scores.label: (each.scores, 0, s) for each in self.scored}
-        kinds = {key[1]: _with_directions(each) for key, each in found.items() if key[0] == "kind"}
+        kinds = {
+            key[1]: _mark_units_and_directions(each)
+            for key, each in found.items()
+            if key[0] == "kind"
+        }
         in_slices = {(key[1], key[2]): each for key, each in found.items() if key[0] == "slice"}
         rates = [
             each for key, several in found.items() if key[0] == "rate" for each in several.values()
@@ -521,7 +525,7 @@ class _Comparer:
         notes = (*facts.notes, *(note for each in self.scored for note in each.scores.notes))
         parts: tuple[PartDifference, ...] = ()
         if facts.judged:
-            parts = (*self._slice_parts(pairs, found, s), *_kind_parts(pairs, kinds))
+            parts = (*self._slice_differences(pairs, found, s), *_kind_differences(pairs, kinds))
         return Comparison(
             pair[0].system,
             pair[1].system,
@@ -529,18 +533,18 @@ class _Comparer:
             sum(a != b for a, b in zip(pair[0].sentences, pair[1].sentences, strict=True)),
             (*differences[:1], *paired_tests.holm_adjusted(differences[1:])),
             paired_tests.holm_adjusted(
-                [*_with_directions({each.label: each for each in rates}).values()]
+                [*_mark_units_and_directions({each.label: each for each in rates}).values()]
             ),
             changes,
             change_counts(changes),
-            kinds_changed(kinds, changes, asked, self.tier),
-            bands_of(judged[0], judged[1], changes) if judged else (),
-            slices_changed(self.columns, in_slices, changes),
-            sentences_changed(corpus, pair, judged, changes, by_label)
+            changes_by_kind(kinds, changes, asked, self.tier),
+            changes_by_difficulty(judged[0], judged[1], changes) if judged else (),
+            changes_by_slice(self.columns, in_slices, changes),
+            sentences_that_gained(corpus, pair, judged, changes, by_label)
             if judged
             else differing_sentences(corpus, pair, by_label),
             signature,
-            self._tests(),
+            self._test_signature(),
             facts.judged,
             self.confidence,
             corpus.skipped,
@@ -548,27 +552,29 @@ class _Comparer:
             parts=parts,
         )
 
-    def _pairs(self, s: int) -> Pairs:
+    def _pairs_to_test(self, s: int) -> Pairs:
         """Everything that is compared between the base and system ``s``."""
         facts, pairs = self.facts, Pairs()
         for m, each in enumerate(self.scored):
-            pairs["metric", str(m)] = TwoSystems(each.figures, each.picked[0], each.picked[s])
-        for name, pair in facts.rates(0, s).items():
+            pairs["metric", str(m)] = TwoSystems(
+                each.figures_of_totals, each.picked[0], each.picked[s]
+            )
+        for name, pair in facts.rate_pairs(0, s).items():
             pairs["rate", name] = pair
-        for kind, pair in facts.kinds(0, s).items():
+        for kind, pair in facts.pairs_by_kind(0, s).items():
             pairs["kind", kind] = pair
         for column, values in self.columns.items():
             known = np.array(values, np.str_)
-            for value in sorted({*values}, key=_natural):
+            for value in sorted({*values}, key=_natural_sort_key):
                 inside = known == value
-                pairs["slice", column, value] = facts.slice(0, s, inside)
-                if facts.judged and self.scored and self.scored[0].points is not None:
+                pairs["slice", column, value] = facts.slice_pair(0, s, inside)
+                if facts.judged and self.scored and self.scored[0].points_factor is not None:
                     first = self.scored[0]
                     old, new = (first.picked[k] * inside[:, None] for k in (0, s))
-                    pairs["part", column, value] = TwoSystems(first.figures, old, new)
+                    pairs["part", column, value] = TwoSystems(first.figures_of_totals, old, new)
         return pairs
 
-    def _slice_parts(
+    def _slice_differences(
         self, pairs: Pairs, found: Mapping[ComparisonKey, FigureChanges], s: int
     ) -> Iterator[PartDifference]:
         """The slices by the first metric, in points, with the gold edits it counts."""
@@ -582,7 +588,7 @@ class _Comparer:
             [difference] = figures.values()
             name = f"{column} = {value}" if shared[value] > 1 else value
             errors = int(self.facts.counts[s][inside][:, [TP, FN]].sum())
-            tested = _in_points(name, difference, self.scored[0].points or 1.0)
+            tested = _difference_in_points(name, difference, self.scored[0].points_factor or 1.0)
             sizes = (int(inside.sum()), errors, pairs[key].changed_count)
             yield PartDifference(name, tested.difference, tested.p, *sizes)
 
@@ -600,9 +606,9 @@ class _Comparer:
             confidence=self.confidence,
         )
         share = scored.metric.about.range == "from 0 to 1"
-        return replace(found, share=share, percent=scored.points == 100)
+        return replace(found, share=share, percent=scored.points_factor == 100)
 
-    def answered(self, found: Sequence[Comparison]) -> Iterator[Comparison]:
+    def add_answers(self, found: Sequence[Comparison]) -> Iterator[Comparison]:
         """The comparisons with their answers; their tests by the first metric are one family."""
         if not self.scored:
             yield from found
@@ -611,19 +617,19 @@ class _Comparer:
         rules = replace(decisions.RULES, alpha=1 - self.confidence)
         for s, (each, first) in enumerate(zip(found, firsts, strict=True), start=1):
             tested = replace(each, differences=(first, *each.differences[1:]))
-            pair = self._tested_pair(tested, s, rules.alpha)
+            pair = self._facts_to_decide(tested, s, rules.alpha)
             answer = None if pair is None else decisions.decide_pair(pair, rules)
             yield replace(tested, answer=answer)
 
-    def _tested_pair(self, found: Comparison, s: int, alpha: float) -> ComparedPair | None:
+    def _facts_to_decide(self, found: Comparison, s: int, alpha: float) -> ComparedPair | None:
         """What decides about a comparison by the first metric, and whether others contradict it."""
-        scales = [each.points for each in self.scored]
+        scales = [each.points_factor for each in self.scored]
         first = self.scored[0]
         resampled = first.scores.resampled
         if scales[0] is None or resampled is None or not self.trials:
             return None
         primary, *others = (
-            _in_points(decisions.METRIC_TITLES.get(each.label, each.label), each, scale)
+            _difference_in_points(decisions.METRIC_TITLES.get(each.label, each.label), each, scale)
             for each, scale in zip(found.differences, scales, strict=True)
             if scale is not None
         )
@@ -633,7 +639,7 @@ class _Comparer:
             found.base,
             found.system,
             found.size,
-            TwoSystems(first.figures, first.picked[0], first.picked[s]).changed_count,
+            TwoSystems(first.figures_of_totals, first.picked[0], first.picked[s]).changed_count,
             replace(primary, p=found.differences[0].p_holm),
             (low, high),
             float(apart.std(ddof=1)) if len(apart) > 1 else 0.0,
@@ -650,7 +656,7 @@ class _Comparer:
         facts = (repr(self.facts.metric), *self.facts.context)
         return " | ".join((*facts, *shared, *resampled, *swapped, *seed, f"errata:{__version__}"))
 
-    def _tests(self) -> str:
+    def _test_signature(self) -> str:
         """What decided the p-values, beside the scores; nothing where none was asked for."""
         if not self.trials:
             return ""
@@ -658,11 +664,11 @@ class _Comparer:
         return " | ".join(("approximate randomisation", f"sentences:{len(self.corpus)}", *drawn))
 
 
-def _in_points(name: str, each: Difference, scale: float) -> PointDifference:
+def _difference_in_points(name: str, each: Difference, scale: float) -> PointDifference:
     return PointDifference(name, Estimate(*(scale * part for part in each.difference)), each.p)
 
 
-def _kind_parts(pairs: Pairs, kinds: Mapping[str, FigureChanges]) -> Iterator[PartDifference]:
+def _kind_differences(pairs: Pairs, kinds: Mapping[str, FigureChanges]) -> Iterator[PartDifference]:
     """The kinds by their F, in points, with the gold and proposed edits of each."""
     for kind, figures in kinds.items():
         lead = next((each for name, each in figures.items() if name.startswith("F")), None)
@@ -672,14 +678,14 @@ def _kind_parts(pairs: Pairs, kinds: Mapping[str, FigureChanges]) -> Iterator[Pa
         pair = replace(pair, old=pair.old[:, [TP, FP, FN]], new=pair.new[:, [TP, FP, FN]])
         sentences = int(((pair.old > 0) | (pair.new > 0)).any(axis=1).sum())
         tp, fp, fn = pair.new.sum(axis=0)
-        tested = _in_points(kind, lead, 100.0)
+        tested = _difference_in_points(kind, lead, 100.0)
         edits = int(2 * tp + fp + fn)  # gold and proposed
         yield PartDifference(
             kind, tested.difference, tested.p, sentences, edits, pair.changed_count
         )
 
 
-def _with_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:
+def _mark_units_and_directions(figures: Mapping[str, Difference]) -> dict[str, Difference]:
     """Figures marked as shares, or as better if lower."""
     return {
         name: replace(

@@ -67,17 +67,17 @@ class JudgedSentence:
     edits: tuple[JudgedEdit, ...]
 
     @property
-    def asked(self) -> tuple[JudgedEdit, ...]:
+    def gold_edits(self) -> tuple[JudgedEdit, ...]:
         """The edits that the annotator asks for, right or missed: alike for every system."""
         return tuple(each for each in self.edits if each.state != "wrong")
 
     @property
-    def wrong(self) -> tuple[JudgedEdit, ...]:
+    def wrong_edits(self) -> tuple[JudgedEdit, ...]:
         """The edits that the annotator does not ask for: false alarms."""
         return tuple(each for each in self.edits if each.state == "wrong")
 
 
-def judged_edits(
+def judge_edits(
     metric: Edits,
     corpus: Corpus,
     systems: Sequence[Hypotheses],
@@ -96,7 +96,7 @@ def judged_edits(
     ``mode="token_detection"`` an edit stands here once for every token it is about.
 
     >>> corpus = Corpus.from_texts(["He go home"], [["He goes home ."]])
-    >>> ((found,),) = judged_edits(Edits(), corpus, [Hypotheses("A", ("He goes to home",))])
+    >>> ((found,),) = judge_edits(Edits(), corpus, [Hypotheses("A", ("He goes to home",))])
     >>> [(each.edit.replacement, each.kind, each.state) for each in found.edits]
     [('goes', 'R:INFL', 'right'), ('to', 'M:OTHER', 'wrong'), ('.', 'M:PUNCT', 'missed')]
     """
@@ -109,11 +109,11 @@ def judged_edits(
     else:
         choices = [metric.choose(each)[0] for each in counts]
     return tuple(
-        judge_outputs([each], choice)[0] for each, choice in zip(every, choices, strict=True)
+        judge_matched_edits([each], choice)[0] for each, choice in zip(every, choices, strict=True)
     )
 
 
-def judge_outputs(
+def judge_matched_edits(
     outputs: Sequence[MatchedEdits], choice: Ints, difficulty: Floats | None = None
 ) -> list[tuple[JudgedSentence, ...]]:
     """Judge the edits of outputs by the references chosen.
@@ -257,7 +257,7 @@ def edit_changes(
 ) -> tuple[EditChange, ...]:
     """Every error and every false alarm whose state two systems disagree on, in order.
 
-    Both must have been compared with the same annotators (`judged_edits` with ``together``). The
+    Both must have been compared with the same annotators (`judge_edits` with ``together``). The
     errors account for all differences of TP and FN, the false alarms for all of FP: where a right
     edit turns into another one, the error is ``right → wrong`` and the other edit a new alarm.
     """
@@ -265,23 +265,23 @@ def edit_changes(
     for i, (before, after) in enumerate(zip(old, new, strict=True)):
         if before.edits == after.edits:
             continue
-        was_alarm, is_alarm = _by_text(before.wrong), _by_text(after.wrong)
+        was_alarm, is_alarm = _group_by_text(before.wrong_edits), _group_by_text(after.wrong_edits)
         found = []
-        for was, now in zip(before.asked, after.asked, strict=True):
-            states = error_state(was, before.wrong), error_state(now, after.wrong)
+        for was, now in zip(before.gold_edits, after.gold_edits, strict=True):
+            states = error_state(was, before.wrong_edits), error_state(now, after.wrong_edits)
             if states[0] != states[1]:
                 assert now.gold is not None
                 change = EditChange(i, after.annotator, now.gold, now.kind, *states, now.difficulty)
                 found.append(change)
-        for edit in _without(was_alarm, is_alarm):
+        for edit in _edits_missing_from(was_alarm, is_alarm):
             found.append(EditChange(i, after.annotator, edit, edit.kind, "wrong", None))
-        for edit in _without(is_alarm, was_alarm):
+        for edit in _edits_missing_from(is_alarm, was_alarm):
             found.append(EditChange(i, after.annotator, edit, edit.kind, None, "wrong"))
         changes += sorted(found, key=lambda change: (change.edit.start, change.edit.end))
     return tuple(changes)
 
 
-def _by_text(several: Sequence[JudgedEdit]) -> Alarms:
+def _group_by_text(several: Sequence[JudgedEdit]) -> Alarms:
     """False alarms by place and text; one that stands for several tokens stands here as often."""
     found: Alarms = {}
     for each in several:
@@ -290,7 +290,7 @@ def _by_text(several: Sequence[JudgedEdit]) -> Alarms:
     return found
 
 
-def _without(mine: Alarms, theirs: Alarms) -> list[Edit]:
+def _edits_missing_from(mine: Alarms, theirs: Alarms) -> list[Edit]:
     """The edits of one that the other does not have, or not as often."""
     return [edit for key, several in mine.items() for edit in several[len(theirs.get(key, ())) :]]
 
@@ -331,14 +331,14 @@ class EditFigures:
     difficulty: Floats
     by_reference: tuple[Floats, ...]
 
-    def judge(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
+    def judge_pair(self, old: int, new: int) -> list[tuple[JudgedSentence, ...]]:
         """Two systems' edits, right, wrong or missed, compared with the same annotators."""
         if not self.judged:
             return []
         choice = self.metric.choose(self.by_reference[old] + self.by_reference[new])[0]
-        return judge_outputs([self.matched[s] for s in (old, new)], choice, self.difficulty)
+        return judge_matched_edits([self.matched[s] for s in (old, new)], choice, self.difficulty)
 
-    def figures(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+    def figures_of_totals(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         """Figures of summed statistics of one kind, or of a resample of them."""
         if self.judged:
             return aimed_figures(totals, self.metric.beta, drawn=drawn)
@@ -347,31 +347,35 @@ class EditFigures:
             * ratio(totals[..., FP], totals[..., TARGETED_FIGURES.index("words")])
         }
 
-    def kinds(self, old: int, new: int) -> dict[str, TwoSystems]:
+    def pairs_by_kind(self, old: int, new: int) -> dict[str, TwoSystems]:
         """The statistics of every kind that the gold or one of two systems has."""
         before, after = self.by_kind[old], self.by_kind[new]
         return {
             kind: TwoSystems(
-                self.figures,
-                self._statistics(before, kind),
-                self._statistics(after, kind),
-                partial(self.figures, drawn=True),
+                self.figures_of_totals,
+                self._kind_statistics(before, kind),
+                self._kind_statistics(after, kind),
+                partial(self.figures_of_totals, drawn=True),
             )
             for kind in sorted({*before, *after})
         }
 
-    def _statistics(self, by_kind: Mapping[str, KindCounts], kind: str) -> Floats:
+    def _kind_statistics(self, by_kind: Mapping[str, KindCounts], kind: str) -> Floats:
         nothing = KindCounts(kind, np.zeros(0, np.int64), np.zeros((0, len(TARGETED_FIGURES) - 1)))
         return by_kind.get(kind, nothing).statistics(self.words)
 
-    def rates(self, old: int, new: int) -> dict[str, TwoSystems]:
+    def rate_pairs(self, old: int, new: int) -> dict[str, TwoSystems]:
         """What edits cost a reader: false alarms, clean sentences touched, sentences changed."""
-        found = {"rates": TwoSystems(self._rates, self._touched(old), self._touched(new))}
+        found = {
+            "rates": TwoSystems(
+                self._rates_of_totals, self._rate_statistics(old), self._rate_statistics(new)
+            )
+        }
         if self.judged and self.asked:
             before, after = (
                 np.concatenate(
                     [
-                        self._statistics(self.by_kind[s], kind)[:, [TP, FP, FN]]
+                        self._kind_statistics(self.by_kind[s], kind)[:, [TP, FP, FN]]
                         for kind in self.asked
                     ],
                     axis=1,
@@ -379,11 +383,11 @@ class EditFigures:
                 for s in (old, new)
             )
             found["macro"] = TwoSystems(
-                self._macro, before, after, partial(self._macro, drawn=True)
+                self._mean_f_of_kinds, before, after, partial(self._mean_f_of_kinds, drawn=True)
             )
         return found
 
-    def _touched(self, s: int) -> Floats:
+    def _rate_statistics(self, s: int) -> Floats:
         columns = (
             self.counts[s][:, FP],
             self.words,
@@ -394,7 +398,7 @@ class EditFigures:
         )
         return np.stack([np.asarray(each, np.float64) for each in columns], axis=1)
 
-    def _rates(self, totals: Floats) -> dict[str, Floats]:
+    def _rates_of_totals(self, totals: Floats) -> dict[str, Floats]:
         alarms, words, touched, clean, changed, sentences = np.moveaxis(totals, -1, 0)
         often = PER_WORDS * ratio(alarms, words)
         share = {"sentences changed": ratio(changed, sentences)}
@@ -402,7 +406,7 @@ class EditFigures:
             return {"edits": often} | share
         return {"false alarms": often, "clean sentences touched": ratio(touched, clean)} | share
 
-    def _macro(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
+    def _mean_f_of_kinds(self, totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
         each = totals.reshape(*totals.shape[:-1], len(self.asked), 3)
         padded = np.concatenate(
             [each, np.ones((*each.shape[:-1], len(TARGETED_FIGURES) - 3))], axis=-1
@@ -412,11 +416,11 @@ class EditFigures:
         mean = ratio(np.where(known, f, 0.0).sum(axis=-1), known.sum(axis=-1))
         return {f"mean F{self.metric.beta:g} of kinds": mean}
 
-    def slice(self, old: int, new: int, inside: Bools) -> TwoSystems:
+    def slice_pair(self, old: int, new: int, inside: Bools) -> TwoSystems:
         """The statistics of a part of the sentences."""
         if not self.judged:
-            was, now = (self._touched(s) * inside[:, None] for s in (old, new))
-            return TwoSystems(self._rates, was, now)
+            was, now = (self._rate_statistics(s) * inside[:, None] for s in (old, new))
+            return TwoSystems(self._rates_of_totals, was, now)
 
         def figures(totals: Floats, *, drawn: bool = False) -> dict[str, Floats]:
             known = self.metric.figures(totals)
@@ -438,7 +442,7 @@ class EditFigures:
         return TwoSystems(figures, before, after, partial(figures, drawn=True))
 
 
-def edits_judged(
+def count_judged_edits(
     metric: Edits,
     corpus: Corpus,
     systems: Sequence[Hypotheses],
@@ -475,7 +479,7 @@ def edits_judged(
     )
 
 
-def edits_without_references(
+def count_unjudged_edits(
     metric: Edits,
     corpus: Corpus,
     systems: Sequence[Hypotheses],

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from errata.comparison.compare import length_slices
-from errata.comparison.edits import JudgedSentence, judged_edits
+from errata.comparison.edits import JudgedSentence, judge_edits
 from errata.core.errors import InputError, escape_controls
 from errata.data import Corpus, Hypotheses, Scores
 from errata.difficulty.heatmap import STEPS, shade_of_weight
@@ -61,12 +61,14 @@ def explorer_section(
     if base is not None and base not in names:
         raise InputError(f"the base {base!r} is none of the systems", remedy="name one of them")
     scored = [each.select(names) for each in results if each.sentences is not None]
-    sentences = rows.split_by_score(
-        rows.sentence_views(corpus, systems, states=states, judge=judge, difficulty=difficulty),
+    sentences = rows.split_texts_by_score(
+        rows.build_sentence_views(
+            corpus, systems, states=states, judge=judge, difficulty=difficulty
+        ),
         scored,
     )
-    index = rows.sentence_index(sentences, len(systems), scored, slices)
-    manifest, columns = rows.packed_columns(index.columns)
+    index = rows.build_filter_index(sentences, len(systems), scored, slices)
+    manifest, columns = rows.pack_columns(index.columns)
     references = len(corpus.annotators)
     settings = {
         "sentences": len(sentences),
@@ -89,7 +91,7 @@ def explorer_section(
         HOME,
         "explorer.html.j2",
         settings=script_json(settings),
-        index=rows.compressed(columns),
+        index=rows.compress_base64(columns),
         blocks=_packed_sentence_blocks(sentences, index),
         judged=states is not None,
         references=references,
@@ -183,7 +185,7 @@ def _packed_sentence_blocks(
             for one in sentences[start : start + BLOCK]
         ]
         compact = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
-        yield rows.compressed(compact.encode("utf-8"))
+        yield rows.compress_base64(compact.encode("utf-8"))
 
 
 def sentences_section(results: ReportResults) -> Section | None:
@@ -195,7 +197,7 @@ def sentences_section(results: ReportResults) -> Section | None:
     judge = results.edit_metric.for_sentences
     states = None
     if results.reference_corpus is not None:
-        states = results.try_or_note("judged edits", lambda: judged_edits(judge, corpus, systems))
+        states = results.try_or_note("judged edits", lambda: judge_edits(judge, corpus, systems))
     names = {system.system for system in given.systems}
     return explorer_section(
         corpus,

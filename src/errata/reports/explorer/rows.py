@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from errata.comparison.compare import check_slices
+from errata.comparison.compare import check_slice_lengths
 from errata.comparison.edits import JudgedSentence, edits_overlap
 from errata.core.errors import InputError, escape_controls
 from errata.core.stats import Floats, Ints, merge_ties
@@ -41,19 +41,19 @@ class PackedColumn:
     length: int
 
 
-def compressed(data: bytes) -> str:
+def compress_base64(data: bytes) -> str:
     """Data deflated and in base64.
 
-    >>> compressed(b"")
+    >>> compress_base64(b"")
     'eJwDAAAAAAE='
     """
     return base64.b64encode(zlib.compress(data, LEVEL)).decode("ascii")
 
 
-def packed_columns(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, PackedColumn], bytes]:
+def pack_columns(columns: Mapping[str, NDArray[Any]]) -> tuple[dict[str, PackedColumn], bytes]:
     """Arrays one after another, whole numbers in the smallest type that holds them all.
 
-    >>> manifest, data = packed_columns({"a": np.array([1, 300]), "b": np.array([0.5])})
+    >>> manifest, data = pack_columns({"a": np.array([1, 300]), "b": np.array([0.5])})
     >>> manifest["b"], len(data)
     (PackedColumn(type='Float64Array', at=8, length=1), 16)
     """
@@ -120,7 +120,7 @@ class SentenceView:
     outputs: tuple[TextView, ...]
 
 
-def sentence_views(
+def build_sentence_views(
     corpus: Corpus,
     systems: Sequence[Hypotheses],
     *,
@@ -130,13 +130,13 @@ def sentence_views(
 ) -> list[SentenceView]:
     """Lay out every sentence of a corpus.
 
-    ``states`` are the judged edits of each system (`errata.comparison.edits.judged_edits` with
+    ``states`` are the judged edits of each system (`errata.comparison.edits.judge_edits` with
     ``judge.for_sentences``: then each output is judged by the annotator who is best for it);
     without, outputs show what they changed. Edits that were not judged, because the judge leaves
     their kind out, are shown as such.
 
     >>> corpus = Corpus.from_texts(["He go home"], [["He goes home"]])
-    >>> (found,) = sentence_views(corpus, [Hypotheses("A", ("He went home",))])
+    >>> (found,) = build_sentence_views(corpus, [Hypotheses("A", ("He went home",))])
     >>> found.outputs[0].edits[0][:5], found.references[0].whose
     ((1, 2, 'went', 'R:OTHER', 'changed'), (0,))
     """
@@ -145,9 +145,9 @@ def sentence_views(
         if len(h) != len(corpus):
             problem = f"{h.system} has {len(h)} sentences, the corpus {len(corpus)}"
             raise InputError(problem, remedy="one line per source sentence")
-    changes = _changes(corpus, systems, states)
+    changes = _extract_output_edits(corpus, systems, states)
     gold = with_edits(corpus, judge.gold, judge.extractor)
-    weights = _weights(difficulty)
+    weights = _difficulty_weights(difficulty)
     found = []
     for i, source in enumerate(corpus.sources):
         tokens = source.split()
@@ -157,35 +157,35 @@ def sentence_views(
             if reference.text is None:
                 apply_edits(tokens, edits)  # they cannot overlap
             else:
-                text = _text_override(tokens, edits, reference.text)
+                text = _text_if_edits_differ(tokens, edits, reference.text)
             whose = reference.annotator
             places = [(i, whose, e.start, e.end, e.replacement) for e in edits]
             shown = tuple(
-                _shown_edit(edit, edit.kind, "asked", weights.get(place))
+                _make_shown_edit(edit, edit.kind, "asked", weights.get(place))
                 for edit, place in zip(edits, places, strict=True)
             )
             references.append(TextView((whose,), shown, text=text))
         outputs = [
             _judged_row(s, (source, tokens), h.sentences[i], states[s][i], changes, (i, weights))
             if states is not None
-            else TextView((s,), _changed_edits(changes.get((source, h.sentences[i]), ())))
+            else TextView((s,), _as_changed_edits(changes.get((source, h.sentences[i]), ())))
             for s, h in enumerate(systems)
         ]
         found.append(
             SentenceView(
                 corpus.number(i),
                 escape_controls(" ".join(tokens)),
-                tuple(_merge_rows(references)),
-                tuple(_merge_rows(outputs)),
+                tuple(_merge_equal_texts(references)),
+                tuple(_merge_equal_texts(outputs)),
             )
         )
     return found
 
 
-def edited_tokens(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
+def apply_if_disjoint(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
     """The tokens with edits carried out, or None if edits overlap.
 
-    >>> edited_tokens(["a"], [Edit(0, 1, "b"), Edit(1, 1, "c d")]), edited_tokens(
+    >>> apply_if_disjoint(["a"], [Edit(0, 1, "b"), Edit(1, 1, "c d")]), apply_if_disjoint(
     ...     ["a"], [Edit(0, 1, "b"), Edit(0, 1, "c")])
     (['b', 'c', 'd'], None)
     """
@@ -195,7 +195,7 @@ def edited_tokens(tokens: Sequence[str], edits: Iterable[Edit]) -> list[str] | N
         return None
 
 
-def _changes(
+def _extract_output_edits(
     corpus: Corpus, systems: Sequence[Hypotheses], states: Sequence[Sequence[JudgedSentence]] | None
 ) -> dict[tuple[str, str], tuple[Edit, ...]]:
     """What each output changed, where judged edits do not say it."""
@@ -204,7 +204,7 @@ def _changes(
         for i, (source, output) in enumerate(zip(corpus.sources, h.sentences, strict=True)):
             if states is not None:
                 made = [each.edit for each in states[s][i].edits if each.state != "missed"]
-                if edited_tokens(source.split(), made) == output.split():
+                if apply_if_disjoint(source.split(), made) == output.split():
                     continue
             wanted[source, output] = None
     pairs = list(wanted)
@@ -212,11 +212,13 @@ def _changes(
     return dict(zip(pairs, edits, strict=True))
 
 
-def _changed_edits(edits: Iterable[Edit]) -> tuple[ShownEdit, ...]:
-    return tuple(_shown_edit(edit, edit.kind, "changed") for edit in edits)
+def _as_changed_edits(edits: Iterable[Edit]) -> tuple[ShownEdit, ...]:
+    return tuple(_make_shown_edit(edit, edit.kind, "changed") for edit in edits)
 
 
-def _shown_edit(edit: Edit, kind: str, state: ShownState, weight: float | None = None) -> ShownEdit:
+def _make_shown_edit(
+    edit: Edit, kind: str, state: ShownState, weight: float | None = None
+) -> ShownEdit:
     """An edit for display; only gold edits keep their alternative corrections."""
     others = edit.alternatives if state in ("missed", "asked") else ()
     return ShownEdit(
@@ -249,28 +251,28 @@ def _judged_row(
             gold = each.gold
             place = (sentence, judged.annotator, gold.start, gold.end, gold.replacement)
             weight = weights.get(place)
-        shown[_shown_edit(each.edit, each.kind, each.state, weight)] = None
+        shown[_make_shown_edit(each.edit, each.kind, each.state, weight)] = None
         if each.state != "missed" and each.edit not in made:
             made.append(each.edit)
     text = None
-    if (source, output) in changes and edited_tokens(tokens, made) != output.split():
+    if (source, output) in changes and apply_if_disjoint(tokens, made) != output.split():
         others = [
             edit
             for edit in changes[source, output]
             if not any(edits_overlap(edit, mine.start, mine.end) for mine in made)
         ]
-        shown |= dict.fromkeys(_changed_edits(others))
-        text = _text_override(tokens, [*made, *others], output)
+        shown |= dict.fromkeys(_as_changed_edits(others))
+        text = _text_if_edits_differ(tokens, [*made, *others], output)
     edits = sorted(shown, key=lambda e: (e.start, e.end, e.state == "missed"))
     return TextView((system,), tuple(edits), judged.annotator, text)
 
 
-def _text_override(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
+def _text_if_edits_differ(tokens: list[str], edits: Iterable[Edit], text: str) -> str | None:
     """The text, where the edits do not make it."""
-    return None if edited_tokens(tokens, edits) == text.split() else escape_controls(text)
+    return None if apply_if_disjoint(tokens, edits) == text.split() else escape_controls(text)
 
 
-def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
+def _difficulty_weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
     """The weight of every error, by where it stands."""
     if found is None:
         return {}
@@ -285,7 +287,7 @@ def _weights(found: DifficultyMap | None) -> dict[EditPlace, float]:
     return weights
 
 
-def _merge_rows(rows: Iterable[TextView]) -> Iterable[TextView]:
+def _merge_equal_texts(rows: Iterable[TextView]) -> Iterable[TextView]:
     """Rows that read alike as one, in the order of the first of each."""
     alike: dict[object, list[TextView]] = {}
     for row in rows:
@@ -315,7 +317,7 @@ class MetricDisagreement:
     compared: Ints
 
     @property
-    def shares(self) -> Floats:
+    def shares_by_pair(self) -> Floats:
         """``discordant / compared`` of each pair of metrics and sentence; 0 where none is compared.
 
         ``(1 - γ) / 2`` with Goodman and Kruskal's γ: 0 the same order, 1 the opposite one.
@@ -323,9 +325,9 @@ class MetricDisagreement:
         return self.discordant / np.maximum(self.compared, 1)
 
     @property
-    def largest(self) -> Floats:
+    def largest_share(self) -> Floats:
         """The largest share of any pair of metrics, of each sentence."""
-        return np.asarray(self.shares.max(axis=0, initial=0.0), np.float64)
+        return np.asarray(self.shares_by_pair.max(axis=0, initial=0.0), np.float64)
 
 
 def metric_disagreement(results: Sequence[Scores]) -> MetricDisagreement:
@@ -338,11 +340,11 @@ def metric_disagreement(results: Sequence[Scores]) -> MetricDisagreement:
     >>> first = Scores("a()", ("A", "B"), np.zeros(2), np.array([[0.1, 0.2], [0.2, 0.2]]))
     >>> second = Scores("b()", ("A", "B"), np.zeros(2), np.array([[0.9, 0.1], [0.3, 0.2]]))
     >>> found = metric_disagreement([first, second])
-    >>> found.discordant.tolist(), found.compared.tolist(), found.largest.tolist()
+    >>> found.discordant.tolist(), found.compared.tolist(), found.largest_share.tolist()
     ([[1, 0]], [[1, 0]], [1.0, 0.0])
     """
     pairs = tuple(combinations(range(len(results)), 2))
-    tables = [_table(scores, results[0]) for scores in results]
+    tables = [_merged_sentence_scores(scores, results[0]) for scores in results]
     n = tables[0].shape[1] if tables else 0
     discordant, compared = (np.zeros((len(pairs), n), np.int64) for _ in range(2))
     two = np.array(list(combinations(range(len(tables[0]) if tables else 0), 2)), np.intp)
@@ -360,7 +362,7 @@ def metric_disagreement(results: Sequence[Scores]) -> MetricDisagreement:
     return MetricDisagreement(pairs, discordant, compared)
 
 
-def _table(scores: Scores, first: Scores) -> Floats:
+def _merged_sentence_scores(scores: Scores, first: Scores) -> Floats:
     """The sentence scores ``[system, sentence]``, those that differ by rounding made equal."""
     if scores.sentences is None or first.sentences is None:
         raise InputError(f"{scores.scorer} has no scores of single sentences")
@@ -399,7 +401,7 @@ class SentenceIndex:
         return tuple(np.bincount(found, minlength=len(self.kinds)).tolist())
 
 
-def sentence_index(
+def build_filter_index(
     sentences: Sequence[SentenceView],
     systems: int,
     results: Sequence[Scores],
@@ -408,10 +410,10 @@ def sentence_index(
     """Index sentences that are laid out, with their scores by several metrics.
 
     >>> from errata.data import Corpus, Hypotheses
-    >>> from errata.reports.explorer.rows import sentence_views
+    >>> from errata.reports.explorer.rows import build_sentence_views
     >>> corpus = Corpus.from_texts(["He go", "I am"], [["He goes", "I am"]])
-    >>> found = sentence_views(corpus, [Hypotheses("A", ("He went", "I am"))])
-    >>> index = sentence_index(found, 1, [], {"level": ["B1", "A2"]})
+    >>> found = build_sentence_views(corpus, [Hypotheses("A", ("He went", "I am"))])
+    >>> index = build_filter_index(found, 1, [], {"level": ["B1", "A2"]})
     >>> index.kinds, index.columns["first"].tolist(), index.slices["level"]
     (('R:INFL', 'R:OTHER'), [0, 1, 1], ('A2', 'B1'))
     """
@@ -424,13 +426,13 @@ def sentence_index(
         "length": np.array([len(each.source) for each in sentences], np.int64),
         "rows": np.array([1 + len(s.references) + len(s.outputs) for s in sentences], np.int64),
         "weights": np.array(weights, np.float64),
-        **_edit_columns(sentences, systems, kinds, weights),
+        **_edit_index_columns(sentences, systems, kinds, weights),
     }
     for m, scores in enumerate(results):
-        columns[f"values{m}"], columns[f"codes{m}"] = _coded(scores, len(sentences))
+        columns[f"values{m}"], columns[f"codes{m}"] = _number_scores(scores, len(sentences))
     found = metric_disagreement(results)
     columns |= {"discordant": found.discordant, "compared": found.compared}
-    check_slices(slices or {}, len(sentences))
+    check_slice_lengths(slices or {}, len(sentences))
     values: dict[str, tuple[str, ...]] = {}
     for k, (name, given) in enumerate((slices or {}).items()):
         words = [escape_controls(str(value)) or "(none)" for value in given]
@@ -440,7 +442,7 @@ def sentence_index(
     return SentenceIndex(columns, kinds, weights, found.pairs, values)
 
 
-def _edit_columns(
+def _edit_index_columns(
     sentences: Sequence[SentenceView], systems: int, kinds: Sequence[str], weights: Sequence[float]
 ) -> IndexColumns:
     """What systems did, each kind, state and weight once per sentence, with who did it.
@@ -475,7 +477,7 @@ def _edit_columns(
     }
 
 
-def split_by_score(
+def split_texts_by_score(
     sentences: Sequence[SentenceView], results: Sequence[Scores]
 ) -> list[SentenceView]:
     """The sentences with a row of its own for every output that some metric scores differently.
@@ -485,14 +487,14 @@ def split_by_score(
     """
     if not results:
         return list(sentences)
-    codes = np.stack([_coded(scores, len(sentences))[1] for scores in results])  # [m, s, i]
+    codes = np.stack([_number_scores(scores, len(sentences))[1] for scores in results])  # [m, s, i]
     return [
-        replace(each, outputs=tuple(_split_row(each.outputs, codes[:, :, i])))
+        replace(each, outputs=tuple(_split_texts(each.outputs, codes[:, :, i])))
         for i, each in enumerate(sentences)
     ]
 
 
-def _split_row(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[TextView]:
+def _split_texts(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[TextView]:
     for row in rows:
         mine = codes[:, row.whose]
         if (mine == mine[:, :1]).all():
@@ -505,7 +507,7 @@ def _split_row(rows: Sequence[TextView], codes: NDArray[np.int64]) -> Iterable[T
             yield replace(row, whose=tuple(several))
 
 
-def _coded(scores: Scores, sentences: int) -> tuple[Floats, NDArray[np.int64]]:
+def _number_scores(scores: Scores, sentences: int) -> tuple[Floats, NDArray[np.int64]]:
     """The distinct scores in order, and which one each output has, from 1; 0 is none."""
     table = scores.sentences
     if table is None or table.shape[1] != sentences:
