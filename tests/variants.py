@@ -1,72 +1,39 @@
 """Every metric in the variants that matter, for its contract and for scores of parts."""
 
+# A line for each metric; a dash stands for it without settings.
+TABLE = """
+m2: - | beta=1 | choice=optimal | sentences=last | choice=last | max_unchanged=0
+m2: version='3.2' | total=mean
+errant: extractor=aligned
+edits: - | mode=detection | mode=token_detection | gold=reextracted, types=True
+edits: alternatives=any, duplicates=True | total=mean
+difficulty: - | weights=none | measure=A | matching=elastic | leave_out=True | gold=reextracted
+difficulty: a=2, b=1, c=3
+imeasure: - | references=mix | aspect=detection, weight=3 | choice=corpus
+imeasure: references=mix, choice=corpus, beta=0.5 | tokenise=none | spaces=ascii
+gleu: - | references=official, draws=20 | formula=paper | references=python3, draws=20
+gleu: spaces=ascii | brevity=inverse | n=2
+gleu2015: - | lam=0 | version='2016-03'
+bleu: - | lowercase=True | smooth=none | smooth='add-k'
+bleu: smooth=floor, smooth_value=0.01, n=2, tokenize='13a'
+cleme: middle=1.5 | weights=none, total=mean | mode=independent, weights=none
+cleme2: - | mode=independent, total=mean
+errors: measure=removed
+interpolate: first=m2, second='gleu(n=2)', weight=0.5 | first=errors, second=harper, weight=0
+ter: - | cased=True
+meteor: synonyms=none | synonyms=none, total=mean
+green: - | unit=char, n=3 | total=mean, empty=one
+scribendi: model=trigram | model=trigram, perplexity=sum, total=mean
+fluency: model=trigram
+harper: -
+judge: - | mode=edit, criterion=impact, group=1, repeats=1, schema=False
+"""
+# CLEME has a middle, which the mean length in the whole corpus decides otherwise. Errors are not
+# per token: "Ok", which Harper calls an error, would be a sentence with nothing right in it.
 VARIANTS = [
-    "m2",
-    "m2(beta=1)",
-    "m2(choice=optimal)",
-    "m2(sentences=last)",
-    "m2(choice=last)",
-    "m2(max_unchanged=0)",
-    "m2(version='3.2')",
-    "m2(total=mean)",
-    "errant(extractor=aligned)",
-    "edits",
-    "edits(mode=detection)",
-    "edits(mode=token_detection)",
-    "edits(gold=reextracted, types=True)",
-    "edits(alternatives=any, duplicates=True)",
-    "edits(total=mean)",
-    "difficulty",
-    "difficulty(weights=none)",
-    "difficulty(measure=A)",
-    "difficulty(matching=elastic)",
-    "difficulty(leave_out=True)",
-    "difficulty(gold=reextracted)",
-    "difficulty(a=2, b=1, c=3)",
-    "imeasure",
-    "imeasure(references=mix)",
-    "imeasure(aspect=detection, weight=3)",
-    "imeasure(choice=corpus)",
-    "imeasure(references=mix, choice=corpus, beta=0.5)",
-    "imeasure(tokenise=none)",
-    "imeasure(spaces=ascii)",
-    "gleu",
-    "gleu(references=official, draws=20)",
-    "gleu(formula=paper)",
-    "gleu(references=python3, draws=20)",
-    "gleu(spaces=ascii)",
-    "gleu(brevity=inverse)",
-    "gleu(n=2)",
-    "gleu2015",
-    "gleu2015(lam=0)",
-    "gleu2015(version='2016-03')",
-    "bleu",
-    "bleu(lowercase=True)",
-    "bleu(smooth=none)",
-    "bleu(smooth='add-k')",
-    "bleu(smooth=floor, smooth_value=0.01, n=2, tokenize='13a')",
-    "cleme(middle=1.5)",  # without, the mean length in the whole corpus decides
-    "cleme(weights=none, total=mean)",
-    "cleme(mode=independent, weights=none)",
-    "cleme2",
-    "cleme2(mode=independent, total=mean)",
-    # Per token, "Ok", which Harper calls an error, is a sentence with nothing right in it.
-    "errors(measure=removed)",
-    "interpolate(first=m2, second='gleu(n=2)', weight=0.5)",
-    "interpolate(first=errors, second=harper, weight=0)",
-    "ter",
-    "ter(cased=True)",
-    "meteor(synonyms=none)",
-    "meteor(synonyms=none, total=mean)",
-    "green",
-    "green(unit=char, n=3)",
-    "green(total=mean, empty=one)",
-    "scribendi(model=trigram)",
-    "scribendi(model=trigram, perplexity=sum, total=mean)",
-    "fluency(model=trigram)",
-    "harper",
-    "judge",
-    "judge(mode=edit, criterion=impact, group=1, repeats=1, schema=False)",
+    name if settings == "-" else f"{name}({settings})"
+    for name, _, several in (line.partition(": ") for line in TABLE.strip().splitlines())
+    for settings in several.split(" | ")
 ]
 # What an encoder in a wheel is enough for.
 ENCODED = [

@@ -498,9 +498,9 @@ def check_files_gate(
     metrics: Sequence[str] = ("m2", "edits"),
     slices: PathLike | None = None,
     bound: Bound = "confident",
-    resamples: int,
-    confidence: float,
-    seed: int,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> tuple[tuple[CheckedCondition, ...], tuple[Comparison, ...]]:
     """Compare two files and return the verdicts on conditions, and the comparison behind them.
 
