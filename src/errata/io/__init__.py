@@ -1,7 +1,4 @@
-"""Readers and writers; nothing is dropped or repaired silently.
-
-Each is imported when it is first asked for: a command that scores texts reads no rankings.
-"""
+"""Read and write files, each format in a module that is imported when it is first used."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Write to a temporary file, fsync, rename.
+"""Write to a temporary file beside the target, fsync, rename.
 
-A file is written beside its target, flushed to the disk and renamed: after a full disk, a kill or
-a power cut the old file or the new one is there, never a part. Symbolic links are written through;
-the mode of a file that is replaced is kept. Several files are all written before the first of them
-is renamed; there is no transaction beyond that.
+After a full disk, a kill or a power cut the old file or the new one is there, never a part.
+Symbolic links are followed, and the mode of a replaced file is kept. Several files are all written
+before the first of them is renamed; there is no transaction beyond that.
 """
 
 from __future__ import annotations
@@ -79,8 +78,7 @@ def _rename(temporary: Path, target: Path, replace: bool) -> None:
 class FileSet:
     """Files that are put in place together, when all of them are written.
 
-    Without ``force`` no file that exists is replaced; what was read meanwhile, or named as
-    ``inputs``, is never replaced. ``pending`` has the name and the temporary file of each target.
+    Without ``force`` no existing file is replaced; files read meanwhile and ``inputs`` never are.
     """
 
     force: bool = False
@@ -169,10 +167,7 @@ def place_pending_files() -> None:
 
 
 def overwrite_input(data: bytes, path: PathLike) -> None:
-    """Write a file over itself, one that was read in order to be renewed.
-
-    The other files of an open set are put in place first.
-    """
+    """Overwrite a file that was read, once the other files of an open set are in place."""
     place_pending_files()
     name = os.fspath(path)
     refuse_read_only(name)
@@ -203,18 +198,15 @@ def may_replace() -> bool:
 
 
 def write_bytes(data: bytes, path: PathLike) -> None:
-    """Write a file whole, compressed as its ending says; standard output for ``-``.
+    """Write a file, compressed as its ending says; ``-`` is standard output.
 
-    Inside a `file_set` it appears with the others; else at once, and replaces an old one.
+    Inside a `file_set` it appears with the others; otherwise at once, and replaces an old one.
     """
     _write_chunks([data], os.fspath(path))
 
 
 def write_lines(lines: Iterable[str], path: PathLike) -> int:
-    """Write lines as UTF-8 with line feeds, as `write_bytes` does; return how many there were.
-
-    Any number of lines takes constant memory, but for names that promise compression.
-    """
+    """Write lines one by one (unless compressed), as `write_bytes` does; return their number."""
     name, source, count = os.fspath(path), iter(lines), 0
 
     def encoded() -> Iterator[bytes]:

@@ -33,10 +33,9 @@ _NUMBERED = re.compile(r"(inputsystem|inputsentence|inputmarkup|answerrank)([0-9
 def mturk_columns(
     titles: Sequence[str], name: str, statuses: tuple[str, ...] | None
 ) -> tuple[list[str], int]:
-    """The titles as they should be spelt, and how many outputs a row has.
+    """Return the titles in their official spelling, and the number of outputs per row.
 
-    Case, blanks and marks are no part of a title. A gap in the numbered columns and a title that
-    resembles one that is needed are errors; other unknown titles cause a warning.
+    Gaps in numbered columns and titles that resemble a needed one are errors; others are warnings.
     """
     refuse_duplicate_columns((normalise_title(title) for title in titles), name)
     spelt = {normalise_title(title): title for title in (*NEEDED, STATUS, *KNOWN)}
@@ -122,10 +121,7 @@ def columns_of_role(head: Sequence[str], role: str) -> list[int]:
 
 
 def holds_numbers(cells: Iterable[str], *, comma: bool) -> bool:
-    """Whether at least half of the cells are numbers, so that an odd one is refused by name.
-
-    A blank cell is a missing number.
-    """
+    """Return whether at least half of the filled cells are numbers; odd ones are refused later."""
     filled = [cell for cell in cells if cell]
     numbers = sum(read_number(cell, comma=comma) is not None for cell in filled)
     return numbers > 0 and 2 * numbers >= len(filled)

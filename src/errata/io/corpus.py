@@ -199,10 +199,10 @@ def _to_tuples(value: Any) -> Any:
 
 
 def read_text(path: PathLike) -> tuple[str, ...]:
-    """Read sentences, one per line, exactly as they stand but without the line ends.
+    """Read sentences, one per line, without the line ends (LF or CRLF).
 
-    ``-`` is standard input; gzip is recognised by its content. LF and CRLF end a line. An empty
-    line is an empty sentence, at the end of the file too: nothing is dropped.
+    ``-`` is standard input, and gzip is recognised. Empty lines are empty sentences, also at the
+    end.
     """
     lines, findings = read_lines(path)
     checks.raise_or_warn(findings)
@@ -239,13 +239,11 @@ def read_corpus(
     """Read a corpus from an M2 file (``gold``) or from parallel text (``source, references``).
 
     Reference files have as many lines as the source; file k is annotator k. An empty line is an
-    empty reference. A sentence without a reference of some annotator is marked by a line that is
-    exactly ``missing`` (``missing="<none>"``, say); without that argument no line means that.
-    A ``source`` beside ``gold`` is compared with it, and must be the same sentences.
-    ``annotators`` keeps the references of these annotators only. With ``guard=False`` references
-    that look unrelated to the source cause a warning and no error. ``tokens`` says what cuts the
-    texts into tokens (`errata.io.tokenisers.tokeniser`); outputs read for the corpus are cut alike.
-    ``threads`` defaults to the number of cores.
+    empty reference; a line that is exactly ``missing`` (``missing="<none>"``, say) is no reference.
+    A ``source`` beside ``gold`` must have the same sentences. ``annotators`` keeps the references
+    of these annotators only. With ``guard=False`` references that look unrelated to the source
+    cause a warning and no error. ``tokens`` names the tokeniser (`errata.io.tokenisers.tokeniser`),
+    also for outputs read for the corpus. ``threads`` defaults to the number of cores.
     """
     kept = None if annotators is None else tuple(annotators)
     if kept == ():
@@ -283,10 +281,9 @@ def parallel_corpus(
     cut: Tokeniser,
     before: int = 0,
 ) -> tuple[Corpus, list[list[Finding]]]:
-    """A corpus of sources and as long reference sets, with the oddities of each text.
+    """Return the corpus of sources and reference sets, and the findings on each text.
 
-    ``paths`` are what findings call them, the source first; ``before`` is how many of their lines
-    stand before these, where they are a part.
+    ``paths`` name the texts, the source first; ``before`` is the number of lines before these.
     """
     numbers = range(before + 1, before + len(sources) + 1)
     by = None if cut.name == AS_IS else cut.name
@@ -366,11 +363,10 @@ def check_annotators(annotators: Iterable[int], known: Collection[int], name: st
 def corrected_text(
     file: M2File, annotator: int, *, missing: str | None = None, copy_missing: bool = False
 ) -> tuple[str, ...]:
-    """The sentences as one annotator corrected them (first alternatives).
+    """Return the sentences as one annotator corrected them (first alternatives).
 
-    Where the annotator has no reference stands ``missing``, or the source with
-    ``copy_missing=True``; with neither that is an error, because a text has no other way to say
-    so. A sentence without edits stays unchanged, spaces included.
+    A sentence without a reference is ``missing``, or with ``copy_missing`` its source; with neither
+    it is an error. A sentence without edits stays unchanged, spaces included.
     """
     corpus = file.corpus
     if annotator not in corpus.annotators:
@@ -430,9 +426,8 @@ def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = No
     """Check a gold set and outputs; whatever is wrong becomes a finding, nothing is raised.
 
     Without a corpus the only M2 file among the outputs is the gold set; without one, texts are
-    checked alone and against each other. Files of judgments (JSON lines, Appraise) are read as
-    `errata rank` reads them. Of sentences that ``files`` skips nothing is counted, and nothing
-    reported but what makes a file unreadable.
+    checked alone and against each other. Judgments (JSON lines, Appraise) are read as by `errata
+    rank`. Skipped sentences are neither counted nor reported, unless the file is unreadable.
     """
     outputs, files = files_in(outputs), files or CorpusFiles()
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
@@ -619,10 +614,9 @@ def _share_changed(sources: Sequence[str], lines: Sequence[str]) -> float:
 
 
 def read_reference_set(files: CorpusFiles, corpus: Corpus) -> Corpus:
-    """Return the sentences of a corpus with the references of ``files`` instead of its own.
+    """Return the corpus with the references of ``files`` instead of its own.
 
-    A text is one annotator, an M2 file (``.m2``) as many as it has; they are numbered from 0 in the
-    order of the files.
+    Annotators are numbered in the order of the files: one per text, those of an M2 file (``.m2``).
     """
     columns: list[list[Reference | None]] = []
     for path in map(_single_path, files.references):

@@ -65,10 +65,7 @@ def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def list_url_files(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
-    """The files that a URL names, or that fit it as a pattern, in no certain order.
-
-    A folder names the files directly in it.
-    """
+    """List the files that a URL names, as a pattern or folder, in no certain order."""
     with _store_errors(url):
         system, path = _file_system_of_url(url, storage)
         if _WILD.search(path):
@@ -361,11 +358,11 @@ def _open_source(path: PathLike, name: str, bounded: bool, storage: Mapping[str,
 def open_unpacked(
     path: PathLike, *, bounded: bool = True, storage: Mapping[str, Any] | None = None
 ) -> Iterator[BufferedReader]:
-    """The bytes of a file, or of standard input for ``-``, with compression undone.
+    """Open a file, or standard input for ``-``, decompressed.
 
     gzip, bzip2, xz and zstd are detected from the content; an ending that promises one of them and
-    does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``.
-    With ``bounded=False`` the file may be longer than `max_input_bytes`.
+    does not keep it is an error. A URL is read by fsspec, which gets the options ``storage``. With
+    ``bounded=False`` the file may be longer than `max_input_bytes`.
     """
     name = shown_name(path)
     limit = None if bounded else sys.maxsize
@@ -404,10 +401,7 @@ def open_raw(path: PathLike, *, storage: Mapping[str, Any] | None = None) -> Ite
 def open_range(
     path: PathLike, start: int, stop: int, *, storage: Mapping[str, Any] | None = None
 ) -> Iterator[BufferedReader]:
-    """The bytes ``start:stop`` of a file as they are, whatever their number; none of the others.
-
-    A file that ends before ``stop`` gives fewer.
-    """
+    """Open the bytes ``start:stop`` of a file, compressed or not; fewer where it ends before."""
     JOURNAL.info("reading %s, bytes %d to %d", shown_name(path), start, stop)
     with open_raw(path, storage=storage) as file:
         file.seek(start)
@@ -446,10 +440,7 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def decode(data: bytes, name: str, *, first_line: int = 1, keep_mark: bool = False) -> str:
-    """UTF-8 bytes as text, without the byte order mark unless ``keep_mark``.
-
-    ``first_line`` is the number of their first line, where they are a later part of a file.
-    """
+    """Decode UTF-8; drop a byte order mark unless ``keep_mark``. Lines count from ``first_line``."""
     try:
         text = data.decode("utf-8")
         return text if keep_mark or first_line > 1 else text.removeprefix("\ufeff")
@@ -502,10 +493,7 @@ def read_lines(path: PathLike) -> tuple[list[str], list[Finding]]:
 
 
 def scan_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str], list[Finding]]:
-    """The lines of a text, and odd line ends.
-
-    ``first_line`` is the number of the first of them, where the text is a later part of a file.
-    """
+    """Split a text into lines and find odd breaks; ``first_line`` is the first line's number."""
     lines = split_lines(text)
     # One character after the other is looked for in a tenth of the time that all at once take.
     if not any(mark in text for mark in ODD_MARKS) and (
@@ -516,10 +504,7 @@ def scan_lines(text: str, name: str, *, first_line: int = 1) -> tuple[list[str],
 
 
 def stream_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 file with their ends, read as they are asked for.
-
-    For files too large to hold in memory; ``-`` and gzip as in `read_bytes`.
-    """
+    """Yield the lines, with ends, of a UTF-8 file too large for memory (see `read_bytes`)."""
     name = shown_name(path)
     with open_unpacked(path) as file:
         for number, line in enumerate(file, 1):

@@ -233,14 +233,14 @@ class M2File:
 def read_m2(path: files.PathLike, *, name: str | None = None, compatible: bool = False) -> Corpus:
     """Read an M2 file (plain or gzip; ``-`` is standard input) as a corpus.
 
-    References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines
-    has one empty reference of annotator 0, marked ``implied``; an annotator without a line for a
+    References are sorted by annotator, edits stay in file order. A sentence without ``A`` lines has
+    one empty reference of annotator 0, marked ``implied``; an annotator without a line for a
     sentence that others annotated is absent there; a ``noop`` line is an empty reference.
 
-    What cannot be read right is an `InputError`; what can be scored but looks wrong (unsorted,
-    repeated or overlapping edits...) is a `DataWarning`. ``compatible=True`` reads some broken
-    files as nusnlp/m2scorer does: several ``S`` lines in one paragraph share their edits without
-    re-basing them, and edits outside the sentence are dropped (both with a warning).
+    Unreadable content is an `InputError`; content that looks wrong (unsorted, repeated or
+    overlapping edits...) is a `DataWarning`. ``compatible=True`` reads some broken files as
+    nusnlp/m2scorer does: several ``S`` lines in one paragraph share their edits without re-basing
+    them, and edits outside the sentence are dropped (both with a warning).
     """
     file = read_m2_file(path, name=name, compatible=compatible)
     raise_or_warn(file.findings)
@@ -255,12 +255,10 @@ def read_m2_file(
     collect: bool = False,
     threads: int | None = None,
 ) -> M2File:
-    """Like `read_m2`, but return the findings and give no warnings.
+    """Read an M2 file, or I-measure's XML (which starts with ``<``), with its findings.
 
-    A file that starts with ``<`` is I-measure's XML (see `errata.io.imeasure_xml`).
-
-    ``collect=True`` also makes findings of errors, and leaves the sentences that have one
-    without edits: for a linter, not for scoring.
+    ``collect=True`` also makes findings of errors, and leaves the sentences that have one without
+    edits: for a linter, not for scoring.
     """
     shown = files.shown_name(path)
     data = files.read_bytes(path)
@@ -302,10 +300,9 @@ def read_m2_bytes(
     collect: bool = False,
     threads: int | None = None,
 ) -> M2File:
-    """What `read_m2_file` gives for a file ``path``, for the bytes of whole paragraphs of it.
+    """Read the bytes of whole paragraphs of an M2 file, as `read_m2_file` does.
 
-    ``first_line`` is the number of their first line in the file: errors, findings and the
-    places of sentences name lines of the file, whichever part of it is read.
+    ``first_line`` is the number of their first line in the file, for messages and positions.
     """
     text = data.replace(b"\r\n", b"\n").removesuffix(b"\r") if b"\r" in data else data
     whole = np.frombuffer(text, np.uint8)
@@ -389,10 +386,7 @@ def parse_m2(
     compatible: bool = False,
     collect: bool = False,
 ) -> M2File:
-    """Read the lines of an M2 file, or of whole paragraphs of it from line ``first_line`` on.
-
-    ``path`` is what messages call it.
-    """
+    """Read the lines of an M2 file, or of whole paragraphs of it from ``first_line`` on."""
     reading = EditLineReader(path, compatible)
     sources: list[str] = []
     references: list[tuple[Reference, ...]] = []
@@ -573,8 +567,8 @@ def _share_paragraph_edits(
 def write_m2(corpus: Corpus, path: files.PathLike) -> None:
     """Write a corpus as M2 so that `read_m2` reads back exactly the same references.
 
-    What M2 cannot say exactly (a reference given as text only, a sentence without references, a
-    correction with ``|||``...) is an `InputError`; nothing is written then.
+    References as text only, sentences without references, ``|||`` in a correction and the like are
+    an `InputError`.
     """
     write_lines(format_m2(corpus, os.fspath(path)), path)
 

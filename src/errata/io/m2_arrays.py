@@ -1,9 +1,8 @@
-"""Fast path: sound M2 paragraphs read as arrays.
+"""Read sound M2 paragraphs as arrays, the fast path.
 
-Nearly all paragraphs of nearly all files are sound, and most metrics ask for the offsets and the
-corrections of edits, not for `Edit` and `Reference`. Other paragraphs are read line by line
-(`errata.io.m2`) and merged here. A long text is read in parts, between which
-threads can share.
+Nearly all paragraphs are sound, and most metrics need arrays of offsets and corrections, not `Edit`
+and `Reference`. Other paragraphs are read line by line (`errata.io.m2`) and merged here. Threads
+share the parts of a long text.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ def _column_texts(data: Bytes, rows: TextRows, column: int, begin: int = 0) -> U
 
 
 def _make_reference_table(data: Bytes, rows: TextRows, begin: int) -> ReferenceTable:
-    """Return the references that lines of edits make; every sound paragraph has at least one.
-
-    ``begin`` is from where on offsets in ``data`` are counted.
-    """
+    """Return the references of edit lines, whose offsets in ``data`` count from ``begin``."""
     owner = rows[:, paragraphs.OWNER].astype(np.int64)
     annotator = rows[:, paragraphs.ANNOTATOR].astype(np.int64)
     same = owner[1:] == owner[:-1]
@@ -122,10 +118,7 @@ def split_text(data: bytes, size: int | None = None) -> list[TextPart]:
 
 
 class ScannedSentences(NamedTuple):
-    """Sentences of a text as they were read: their sources, where these stand, their references.
-
-    ``shown`` is what their letters show (`errata.io.checks.text.letter_flags`).
-    """
+    """The sources of a text, their lines, `letter_flags` (``shown``) and references."""
 
     sources: list[str]
     lines: NDArray[np.int64]
@@ -135,10 +128,7 @@ class ScannedSentences(NamedTuple):
 
 @dataclass(frozen=True)
 class Scanned:
-    """The paragraphs of a part of a text, sound or not, and the sentences of those that are sound.
-
-    Lines are counted from the beginning of the part.
-    """
+    """The paragraphs of a part of a text and its sound sentences; lines count from its start."""
 
     data: Bytes
     paragraphs: TextRows
@@ -160,11 +150,7 @@ class Scanned:
     def merge_unsound(
         self, others: Mapping[int, Sequence[tuple[int, str, References]]], first_line: int
     ) -> ScannedSentences:
-        """Return all sentences of a part that begins at ``first_line``.
-
-        ``others`` has for each paragraph that is not sound its sentences: their lines, sources and
-        references.
-        """
+        """Merge the sentences of unsound paragraphs (line, source, references) with the others."""
         sources, lines, shown, references = self.sentences
         lines = lines + first_line
         flat = [(p, *each) for p, several in others.items() for each in several]
@@ -186,7 +172,7 @@ class Scanned:
 
 
 def scan_part(data: Bytes, part: TextPart) -> Scanned | None:
-    """What a kernel reads of a part of a text; None where all has to be read line by line.
+    """Scan a part of a text; return None where all has to be read line by line.
 
     That is where it is not UTF-8, and where lines seem blank that are not.
 

@@ -62,9 +62,8 @@ def read_hypotheses(
     """Read one system's output: text, one sentence per line, or its edits as M2 (``.m2``).
 
     ``path`` may be ``name=path``. With a ``corpus`` the output is checked against it (see
-    `errata.io.check_alignment`): errors are raised, the rest are warnings. With ``guard=False`` a
-    text that looks unrelated or shifted causes a warning and no error. ``threads`` defaults to the
-    number of cores.
+    `errata.io.check_alignment`): errors are raised, the rest are warnings. With ``guard=False``
+    text that looks unrelated or shifted is a warning. ``threads`` defaults to the number of cores.
     """
     names = None if name is None else [name]
     systems, findings = read_hypotheses_with_findings(
@@ -103,9 +102,8 @@ def read_systems(
 ) -> list[Hypotheses]:
     """Read the outputs of systems, one file each (see `read_hypotheses`), no two of one name.
 
-    A folder stands for the files in it, in the order of their names. With ``several`` an M2 file
-    may hold the edits of more than one system; ``names`` then names the systems of the one file,
-    in the order of their annotator numbers.
+    A folder stands for its files in the order of names. With ``several`` an M2 file may hold
+    several systems; ``names`` are then their names, in the order of annotator numbers.
     """
     systems: list[Hypotheses] = []
     places: list[str] = []
@@ -155,11 +153,10 @@ def read_hypotheses_with_findings(
     corpus: Corpus | None = None,
     threads: int | None = None,
 ) -> tuple[list[Hypotheses], list[Finding]]:
-    """Read the one system of a text file or all systems of an M2 file, with what was found.
+    """Read the one system of a text file or all systems of an M2 file, with the findings.
 
-    The file has all sentences of a corpus, also those that were left out of it; its texts are cut
-    into tokens like the corpus. A stored run (``.json``, `errata.io.stored_runs`) is
-    the output of its day, of the corpus it was made with.
+    The file has all sentences of the corpus, also skipped ones, and is tokenised like it. A stored
+    run (``.json``, `errata.io.stored_runs`) is the output it was made of.
     """
     if corpus is not None and unpacked_name(split_name(path)[1]).endswith(".json"):
         return [_read_stored_output(path, names, corpus)], []
@@ -219,9 +216,8 @@ def is_m2(path: PathLike) -> bool:
 def read_hypotheses_m2(path: PathLike, names: Sequence[str] | None = None) -> list[Hypotheses]:
     """Read the edits of one or more systems from an M2 file: each annotator is a system.
 
-    ``names`` are in the order of the annotators' numbers; one name, or none (then the file's), is
-    followed by the number where there are several. The output sentences are the sources
-    with the edits carried out (first alternatives).
+    ``names`` are in the order of annotator numbers; with one name, or none (the file's), several
+    systems are numbered. Output sentences are the sources with the first alternatives applied.
     """
     systems, findings = systems_in_m2(read_m2_file(path), path, names)
     raise_or_warn(findings)

@@ -37,10 +37,7 @@ T = TypeVar("T")
 
 
 class FileDigest(NamedTuple):
-    """A file: what it is called, how many bytes it has, and their SHA-256.
-
-    What came in on standard input, or was no plain file, has neither.
-    """
+    """The name, size and SHA-256 of a file; None for standard input and special files."""
 
     path: str
     size: int | None
@@ -226,9 +223,9 @@ class _Mismatch(Exception):
 class RecordReader:
     """Decodes the parsed content of one file; errors name file, line, key and remedy.
 
-    ``text`` is the TOML that was parsed, for the lines of keys; ``line`` the line of a JSON value.
-    Keys without a field are an error unless ``extra`` allows them. JSON has no NaN: null is one
-    where a number is expected.
+    ``text`` is the parsed TOML, for the lines of keys; ``line`` the line of a JSON value. Keys
+    without a field are an error unless ``extra`` allows them. Null is NaN where JSON should have a
+    number.
 
     >>> class Point(NamedTuple):
     ...     x: float
@@ -247,10 +244,7 @@ class RecordReader:
     extra: bool = False
 
     def decode(self, kind: type[T], data: Any, *keys: str | int, **fixed: Any) -> T:
-        """Return ``data`` as a ``kind``; ``keys`` lead to it in the file.
-
-        ``fixed`` are fields that the file does not give.
-        """
+        """Return ``data`` at ``keys`` of the file as a ``kind``; ``fixed`` are fields it lacks."""
         try:
             return self._value(kind, data, (), fixed)  # type: ignore[no-any-return]
         except _Mismatch as error:
@@ -381,10 +375,7 @@ class RecordReader:
 
 @cache
 def _fields_by_key(kind: Any) -> dict[str, tuple[str, Any, bool]]:
-    """The fields of a dataclass or named tuple by their keys: name, type, and whether required.
-
-    ``metadata={"key": ...}`` renames one in files.
-    """
+    """Return name, type and whether required of the fields by key (``metadata={"key": ...}``)."""
     hints = get_type_hints(kind, include_extras=True)
     if hasattr(kind, "_fields"):
         optional = kind._field_defaults

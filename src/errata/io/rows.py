@@ -1,7 +1,4 @@
-"""Tables that people keep: CSV with commas, semicolons or tabs, and spreadsheets (.xlsx).
-
-A spreadsheet is turned into CSV lines, so that every reader of CSV reads it too.
-"""
+"""Read CSV with commas, semicolons or tabs, and spreadsheets (.xlsx), turned into CSV lines."""
 
 from __future__ import annotations
 
@@ -45,10 +42,10 @@ def normalise_title(title: str) -> str:
 
 
 def read_number(text: str, *, comma: bool = False) -> float | None:
-    """The finite number that a cell writes, in ASCII digits; None for every other text.
+    """Return the finite number in a cell, or None for every other text.
 
-    NaN, infinities, ``1_000`` and digits of other scripts are no numbers here; ``comma`` allows
-    ``0,35``, which spreadsheets write where cells are apart by semicolons.
+    NaN, infinities, ``1_000`` and digits of other scripts are no numbers. ``comma`` allows
+    ``0,35``.
 
     >>> read_number("0.35"), read_number("-2e3"), read_number("nan"), read_number("1_000")
     (0.35, -2000.0, None, None)

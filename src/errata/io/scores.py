@@ -46,10 +46,10 @@ MEANT_AS_NUMBER = re.compile(
 
 @dataclass(frozen=True)
 class _ScoreTable:
-    """The columns of a file, what each is by title and content.
+    """The columns of a file, and what each is by title and content.
 
-    ``scorer`` is how the scores are called where the file has one metric, ``names`` are the
-    systems of bare numbers; ``comma`` allows decimal commas.
+    ``scorer`` names the only metric, ``names`` the systems of bare numbers; ``comma`` is for
+    `read_number`.
     """
 
     path: str
@@ -108,9 +108,9 @@ class _ScoreTable:
 
 
 def _split_heading(table: _ScoreTable) -> _ScoreTable:
-    """The first row is a heading where it has a title, or a word over a column of numbers.
+    """Split off a heading: a row with a known title, or a word over a column of numbers.
 
-    A number that is none is no such word: its row is a system, to be refused and not overlooked.
+    Text meant as a number is no such word: its row is a system, refused later.
     """
     first, rest = table.rows[0].cells, table.rows[1:]
     if not rest:
@@ -223,10 +223,7 @@ def _scores_in_one_column(table: _ScoreTable, column: int) -> list[Scores]:
 
 
 def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
-    """The table with one row for each sentence: the means of its ratings.
-
-    Every judge weighs the same in a cell; a blank cell is no rating.
-    """
+    """Return the table with one row a sentence: its mean rating, each judge weighing the same."""
     ratings: dict[str, dict[str, Row]] = {}
     for row in table.rows:
         name, place = row.cells[judge], row.cells[sentence]
@@ -328,9 +325,9 @@ def read_published_scores(
 ) -> Scores:
     """Read the published tables of nusnlp/gecmetrics (or of the WMT metrics task).
 
-    Give the table of system scores, of sentence scores, or both of the same metric. Systems stand
-    in the order of the system table; without one the overall scores are NaN. A sentence without a
-    score is NaN, with a warning.
+    Give the table of system scores, of sentence scores, or both of the same metric; systems are in
+    the order of the first. Missing system scores are NaN, missing sentence scores NaN with a
+    warning.
     """
     if system_path is None and sentence_path is None:
         raise InputError("no table given", remedy="name a table of system or sentence scores")
@@ -377,9 +374,8 @@ def read_score_files(
 ) -> list[Scores]:
     """Read several files (see `read_score_file`): all their scorers, no two of one name.
 
-    ``lower`` names scorers whose lower scores are better (``"*"``: all of them); their scores are
-    negated, and their signature says so. A digest of the values is in the signature: a file
-    of the same name with other numbers is another scorer.
+    Scores of scorers in ``lower`` (``"*"``: all) are negated, as their signature says. It also has
+    a digest of the values: a file of the same name with other numbers is another scorer.
     """
     found: dict[str, Scores] = {}
     for argument in arguments:
@@ -403,13 +399,11 @@ def read_score_files(
 def read_score_file(argument: PathLike, *, names: Sequence[str] = ()) -> list[Scores]:
     """Read scores in any known form, detected from the content; one `Scores` per scorer.
 
-    Forms: what `write_scores` writes; ``result.json`` of a run (`errata.scale`); what
-    ``errata score`` and ``errata rank`` print as JSON or TSV; Parquet of sentence scores, or a
-    folder of it (`errata.io.stored_scores`); the published tables of system or of
-    sentence scores; and columns (see `errata.io.scores`), also as a spreadsheet.
-    ``NAME=FILE`` names the scorer, ``SYSTEMS,SENTENCES`` puts together the two tables of one
-    metric, ``names`` names the systems of bare numbers. Where a file has sentence scores only, a
-    system's score is their mean.
+    Forms: what `write_scores` writes; ``result.json`` of a run (`errata.scale`); what ``errata
+    score`` and ``errata rank`` print as JSON or TSV; Parquet of sentence scores, or a folder of it;
+    published tables of system or sentence scores; and columns, also as a spreadsheet. ``NAME=FILE``
+    names the scorer, ``SYSTEMS,SENTENCES`` joins two tables of one metric, ``names`` names the
+    systems of bare numbers. If there are sentence scores only, systems get their means.
     """
     name, text = split_name(argument)
     first, comma, second = text.partition(",")
@@ -559,10 +553,7 @@ def _means(sentences: Floats) -> Floats:
 
 
 def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
-    """Return scores without the scores of some sentences.
-
-    Scores of systems stay as they are, but for those that are means of sentence scores.
-    """
+    """Return scores without some sentences; system scores change if they are means of those."""
     if scores.sentences is None:
         return scores
     places = [i for i in range(scores.sentences.shape[1]) if skipped.holds(i)]

@@ -22,10 +22,9 @@ NO_VALUE = "(none)"  # what an empty cell says
 
 
 def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
-    """The columns of a table with a header and one row per sentence of the corpus.
+    """Return the columns of a table with a header and one row per sentence of the corpus.
 
-    Columns are apart by tabs, semicolons or commas; a spreadsheet will do. Where sentences of the
-    corpus were left out, the table may have all of them or those that are left.
+    The table (CSV or spreadsheet) may have rows for skipped sentences of the corpus, or not.
     """
     rows, _ = read_rows(path)
     name = shown_name(path)
@@ -62,10 +61,7 @@ def read_slices(path: PathLike, corpus: Corpus) -> dict[str, tuple[str, ...]]:
 
 
 def sentences_listed_in(path: PathLike, corpus: Corpus) -> tuple[int, ...]:
-    """Return the sentences of a corpus, from 0, whose sources a file lists, one a line.
-
-    A line that is no source is refused: a typing error must not make a test pass.
-    """
+    """Return the sentences of a corpus, from 0, whose sources a file lists, and no other lines."""
     wanted, findings = read_lines(path)
     raise_or_warn(findings)
     places: dict[str, list[int]] = {}
@@ -216,9 +212,9 @@ def join_skipped(*several: SkippedSentences | None) -> SkippedSentences | None:
 
 
 def read_skipped(given: PathLike) -> SkippedSentences:
-    """Read sentence numbers: ``3,7-9``, or the name of a file with one or a range a line.
+    """Read sentence numbers: ``3,7-9``, or a file with a number or range a line.
 
-    In a file ``#`` begins a comment. What looks like numbers is no file (``./3`` is).
+    ``#`` begins a comment in a file. What looks like numbers is no file (``./3`` is).
     """
     text = str(given)
     if not text.strip() or _RANGES.fullmatch(text):

@@ -1,7 +1,7 @@
-"""A folder that several processes write to: on this machine, on a shared disk, in an object store.
+"""Open a folder that several processes write to, on a disk or in an object store.
 
-A file appears whole or not at all: a killed process leaves nothing half written, and two processes
-that write the same file write the same bytes. Unfinished files wait in a folder of their own.
+A file appears whole or not at all, and two processes that write the same file write the same bytes.
+Unfinished files wait in a folder of their own.
 """
 
 from __future__ import annotations
@@ -36,10 +36,7 @@ def _io_errors(verb: str, name: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder on a disk of this machine, or on one that several machines share.
-
-    Names of files are relative to it and have ``/`` between their parts.
-    """
+    """A folder on a local or shared disk; names in it are relative, with ``/`` between parts."""
 
     place: str
 

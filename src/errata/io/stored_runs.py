@@ -1,8 +1,7 @@
-"""Stored runs: what a system put out and scored on a day, in a small JSON file.
+"""Store what a system put out and scored on a day in a small JSON file.
 
-A run holds the sentences that the system changed, not only its figures: a later run is compared
-with it sentence by sentence, in paired tests, as if the old output were still there. Baselines of
-the gate, the trend of a report and the history of a leaderboard are files of this kind.
+A run holds the sentences that the system changed, so that a later run is compared with it sentence
+by sentence, in paired tests. Gates, trends of reports and leaderboards keep such files.
 """
 
 from __future__ import annotations
@@ -43,9 +42,8 @@ class RunFigure(NamedTuple):
 class StoredRun:
     """One system on one corpus on one day.
 
-    ``corpus`` are the digests of what it was scored against, by name (`corpus_digests`);
-    ``changed`` the sentences that differ from their sources, counted from 0; ``edits`` those that
-    came with the output, where it came as M2.
+    ``corpus`` are digests by name (`corpus_digests`); ``changed`` the sentences that differ from
+    their sources, from 0; ``edits`` those of the output, where it came as M2.
     """
 
     system: str
@@ -91,10 +89,7 @@ class StoredRun:
 
 
 def corpus_digests(corpus: Corpus) -> dict[str, str]:
-    """What tells one corpus from another: digests of its sources and references, and its tokens.
-
-    Outputs are cut into tokens as the corpus is, which its sources need not show.
-    """
+    """Return the digests of sources and references, and the tokeniser, that identify a corpus."""
     sources = "\n".join(corpus.sources)
     references = repr(tuple(corpus.references)) if any(corpus.references) else ""
     return {
@@ -146,10 +141,7 @@ def _nan_to_none(value: float) -> float | None:
 
 
 def write_run(path: PathLike, run: StoredRun, *, renew: bool = False) -> None:
-    """Write a run: one line per figure and per changed sentence, so that a diff can be read.
-
-    With ``renew`` it takes the place of a run that was read in the same command.
-    """
+    """Write a run, a line per figure and changed sentence; ``renew`` overwrites the run read."""
     plain = ("system", "when", "errata", "remark", "sentences")
     data: dict[str, Any] = {
         KIND: VERSION,

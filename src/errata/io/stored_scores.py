@@ -26,10 +26,7 @@ from errata.io.shards.parquet import check_parquet, require_pyarrow
 
 
 class ScoreRow(NamedTuple):
-    """A figure of a system: of one sentence, from 0, or of the whole text (``sentence`` is None).
-
-    None is the value of a sentence without a score.
-    """
+    """A figure of a system for a sentence, from 0, or for all (None); ``value`` may be missing."""
 
     scorer: str
     system: str
@@ -104,7 +101,7 @@ def scores_from_rows(
 ) -> list[Scores]:
     """Return the scores of every scorer in rows; its first figure is the headline.
 
-    With ``signatures`` a scorer is the signature of a metric, perhaps with its context.
+    With ``signatures`` scorers are signatures of metrics, perhaps with their context.
     """
     found: dict[str, dict[str, _Figure]] = {}
     columns: dict[tuple[str, str, str], tuple[_Figure, dict[int | None, float | None]]] = {}

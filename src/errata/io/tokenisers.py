@@ -1,8 +1,7 @@
-"""Texts cut into tokens: by characters, or by a tokeniser that is kept well elsewhere.
+"""Cut texts into tokens: characters, or by the tokenisers of spaCy or Moses.
 
-Every metric compares tokens, and takes what whitespace separates for them. A text that is printed
-as people write it, or in a script without spaces, is cut here first: sources, references and
-outputs alike. The tokeniser and its version are part of the signature.
+Metrics compare what whitespace separates. Untokenised text, or text in a script without spaces, is
+cut here first: sources, references and outputs alike. The signature has the tokeniser's version.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ JOINERS = "\u200d\u200c"  # keep what stands on both sides together
 
 @dataclass(frozen=True)
 class Tokeniser:
-    """A way to cut texts: the ``name`` that users give, and the ``version`` of the library.
+    """A way to cut texts: ``name`` as users give it, ``version`` of its library.
 
-    ``keeps_tokens`` says that tokens are what spaces separate, so that edits stay where they are.
+    With ``keeps_tokens`` tokens are what spaces separate, so that edits keep their offsets.
 
     >>> tokeniser("characters")("他昨天 去了")
     '他 昨 天 去 了'
@@ -148,11 +147,11 @@ def _moses(name: str, language: str) -> Tokeniser:
 def tokenise_corpus(
     corpus: Corpus, cut: Tokeniser, warn: Callable[..., None] = warn_unless_zero
 ) -> Corpus:
-    """A corpus with sources and references cut; what it is cut by is kept with it.
+    """Return a corpus with sources and references cut by a tokeniser.
 
-    Edits of an M2 file stand on its tokens. By ``characters`` they are carried over to those
-    characters that they change; another tokeniser may join what an edit divides, and is refused.
-    ``warn`` hears of the edits that are none then, since they change spaces or accents only.
+    M2 edits refer to the tokens of their file. ``characters`` carries them over to characters;
+    another tokeniser may join what an edit divides, and is refused. ``warn`` counts edits that
+    change nothing then, as those of spaces or accents.
     """
     if cut.name == AS_IS:
         return corpus
@@ -211,10 +210,9 @@ def _require_character_tokens(cut: Tokeniser, why: str) -> None:
 
 
 def _recut_edits(edits: Iterable[Edit], source: str, cut: Tokeniser) -> tuple[Edit, ...]:
-    """Edits on tokens as edits on their characters, without those they leave as they were.
+    """Carry edits on tokens over to characters, or a Unicode form.
 
-    An edit of spaces alone is none on characters, one that composes accents is none in a Unicode
-    form; such edits are left out.
+    Edits that change nothing there (only spaces, or only the composition of accents) are left out.
     """
     if cut.keeps_tokens:
         tokens = source.split()

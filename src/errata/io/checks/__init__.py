@@ -52,8 +52,7 @@ def join_similar_findings(
 ) -> list[Finding]:
     """Join findings of one kind in one file when there are more than ``shown``.
 
-    The first of them speaks for the rest and says how many there are and where the next stand.
-    ``counts`` says how many there are, by code and path, where only the first of them are given.
+    ``counts`` are the numbers by code and path, where only the first findings are given.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
@@ -74,10 +73,9 @@ def join_similar_findings(
 
 
 def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> list[Finding]:
-    """Raise the first error; without one, return the findings as they are to be reported.
+    """Raise the first error; otherwise return the findings to report.
 
-    With ``guard=False`` what only looks wrong (a text for another corpus, lines out of
-    place) is a warning, and no error.
+    With ``guard=False`` text that only looks wrong (unrelated, shifted) is no error but a warning.
     """
     findings = [
         replace(finding, severity="warning", remedy=finding.remedy.removesuffix(OVERRIDE_HINT))
@@ -93,10 +91,7 @@ def raise_first_error(findings: Iterable[Finding], *, guard: bool = True) -> lis
 
 
 def raise_or_warn(findings: Iterable[Finding], *, guard: bool = True, stacklevel: int = 3) -> None:
-    """Raise the first error; without one, warn of every warning. Notes stay silent.
-
-    ``guard`` as for `raise_first_error`.
-    """
+    """Raise the first error (see `raise_first_error`), or warn about every warning."""
     for finding in join_similar_findings(raise_first_error(findings, guard=guard)):
         if finding.severity == "warning":
             warn_of_data(str(finding), stacklevel=stacklevel)
@@ -110,10 +105,7 @@ def warn_unless_zero(what: str, number: int, message: Callable[[int], str]) -> N
 
 @dataclass
 class FindingSink:
-    """Takes what a reader finds: raises errors and warns of warnings, or collects everything.
-
-    To collect is the policy of ``errata check``.
-    """
+    """Raises errors and warns about warnings, or collects all findings for ``errata check``."""
 
     collect: bool = False
     guard: bool = True

@@ -1,8 +1,8 @@
-"""Do source, references and output belong together, line by line.
+"""Check that source, references and output belong together, line by line.
 
-Lines are compared as characters (the share of characters that stay when one is edited into the
-other, 0 to 1): unrelated English sentences reach about 0.4 and seldom 0.5, a line and its
-correction seldom less than 0.8. What looks wrong alone is compared with the sources around it.
+Lines are compared as characters (the share that stays when one is edited into the other, 0 to 1):
+unrelated English sentences reach about 0.4 and seldom 0.5, a line and its correction seldom less
+than 0.8. What looks wrong alone is compared with the sources around it.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MANY = 4096  # lines, before it pays to share them out
 
 
 def line_similarity(a: Sequence[str], b: Sequence[str], *, threads: int = 1) -> NDArray[np.float64]:
-    """How alike the lines of two texts are, pair by pair: ``1 - changes / characters of both``.
+    """Return ``1 - changes / characters of both`` for each pair of lines.
 
-    Changes are the fewest characters that have to be taken out and put in.
+    Changes are the fewest characters to delete and insert.
 
     >>> line_similarity(["He go ."], ["He goes ."]).tolist()
     [0.875]
@@ -98,10 +98,7 @@ def check_output_is_copy(corpus: Corpus, hypotheses: Hypotheses, path: str) -> l
 
 
 def _references_by(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Reference]]:
-    """An annotator's references, with their sentences: an absent one says nothing.
-
-    All references are made only where many are asked for.
-    """
+    """Yield an annotator's references with their sentences, building them only when needed."""
     table = corpus.edits
     which = np.flatnonzero(table.annotators == annotator)
     for many, asked in enumerate((which[:FEW], which[FEW:])):
@@ -111,9 +108,9 @@ def _references_by(corpus: Corpus, annotator: int) -> Iterator[tuple[int, Refere
 
 
 def check_worse_than_source(corpus: Corpus, hypotheses: Hypotheses, path: str) -> list[Finding]:
-    """An output that is further from the references than its source nearly everywhere.
+    """Find an output that is further from the references than its source nearly everywhere.
 
-    Only where references are texts: gold edits come with their sources, which cannot be swapped.
+    Only with reference texts: gold edits come with their sources, which cannot be swapped.
     """
     table = corpus.edits
     if len(table.texts) < len(table.annotators) or corpus.derived(
@@ -223,9 +220,9 @@ def match_sources(
     than: str = "the corpus",
     before: int = 0,
 ) -> list[Finding]:
-    """Whether a second copy of the sources is the same, token by token.
+    """Find sources of a second copy that differ in their tokens.
 
-    ``before`` is how many of their sentences stand before these, where they are a part.
+    ``before`` is the number of sentences before these, where they are a part of a file.
     """
     if len(sources) != len(others):
         few = min(len(sources), len(others))
@@ -282,11 +279,10 @@ def check_alignment(
     before: int = 0,
     threads: int = 1,
 ) -> list[Finding]:
-    """Everything suspicious about one system's output, errors first; line numbers are 1-based.
+    """Return everything suspicious about one system's output, errors first.
 
-    ``path`` is what findings call the file (default: the system's name), ``before`` how many of
-    its lines stand before these, where they are a part. The codes are explained in
-    `docs/checks.md`.
+    ``path`` names the file (default: the system), ``before`` is the number of its lines before
+    these, where they are a part. `docs/checks.md` explains the codes.
 
     >>> corpus = Corpus.from_texts(["He go home .", "I likes it ."])
     >>> for finding in check_alignment(corpus, Hypotheses("ours", ("He goes home .",))):
@@ -310,10 +306,7 @@ def check_alignment_once(
     *,
     stacklevel: int = 4,
 ) -> None:
-    """Raise or warn of an output that does not fit, unless it was checked before.
-
-    ``found`` is what `unlike_lines` found, where that is known.
-    """
+    """Raise or warn about an output (``found``: see `unlike_lines`) unless it was checked."""
     if not is_aligned(corpus, hypotheses):
         found = unlike_lines(corpus, hypotheses) if found is None else found
         raise_or_warn(found, stacklevel=stacklevel)
@@ -321,10 +314,7 @@ def check_alignment_once(
 
 
 def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) -> list[Finding]:
-    """Return what `check_alignment` finds, but for oddities of single lines.
-
-    There is nothing to find in an output that was checked before.
-    """
+    """Return findings of `check_alignment` except on single lines; none if checked before."""
     if is_aligned(corpus, hypotheses):
         return []
     found = check_alignment(corpus, hypotheses, threads=threads)
@@ -355,10 +345,9 @@ def compare_lines(
     look: LineConventions | None = None,
     threads: int = 1,
 ) -> list[Finding]:
-    """Check any text that should run parallel to the sources.
+    """Find what is wrong with a text that should run parallel to the sources.
 
     In a reference an empty line is only a note: an annotator may delete a whole sentence.
-    ``look`` is how the sources look, where that is known.
     """
     container = [] if before else check_plain_text(lines, path)
     if len(sources) != len(lines):

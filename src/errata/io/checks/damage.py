@@ -1,6 +1,4 @@
-"""Damage done to whole files: prefixes, quotation marks, refusals, cut lines, lost capitals.
-
-And files that hold rows, essays or edits where one sentence a line is expected.
+"""Find damage to whole files: prefixes, quotes, refusals, cut lines, JSON, CSV, essays.
 
 The thresholds leave the public outputs and corrections of CoNLL-2014, JFLEG, BEA-2019, SEEDA, GMEG
 and the Swedish and Estonian sets without a finding.
@@ -309,7 +307,7 @@ def _is_json(text: str) -> bool:
 
 
 def _column_titles(line: str) -> list[str]:
-    """The titles of columns where a line is their heading: two of them with different roles.
+    """Return the column titles of a heading, which has two with different roles.
 
     In sentences a blank follows a comma, and no title begins with one.
     """

@@ -1,7 +1,7 @@
-"""Tokenisation, quotes, case, odd characters, unsegmented text.
+"""Check tokenisation, quotes, case, odd characters and segmentation of texts.
 
-A part of a file in another convention costs as many points as a bad system would, and is nobody's
-fault but the file's. Lines are judged one by one, and the finding names their share.
+A file in another convention costs as many points as a bad system. Lines are judged one by one, and
+the finding names their share.
 """
 
 from __future__ import annotations
@@ -78,10 +78,7 @@ class LineConventions(NamedTuple):
 
 
 class PairedLines(NamedTuple):
-    """How lines look beside their sources: which differ, these and theirs, and what all show.
-
-    ``left`` is what of each kind of `LEFT_OVER` some have left over.
-    """
+    """Changed lines, their sources, the flags of all lines, and leftovers per `LEFT_OVER` kind."""
 
     changed: Ints
     ours: Sequence[str]
@@ -134,10 +131,7 @@ def letter_flags(lines: Sequence[str]) -> Letters:
 
 
 def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineConventions) -> PairedLines:
-    """How lines look beside their sources, which have this look.
-
-    A line that equals its source looks as that does and has no more left over, and many do.
-    """
+    """Compare lines with their sources, whose conventions are ``look``; most are equal."""
     shown, styles = look.letters.copy(), look.styles.copy()
     differ = np.zeros(len(lines), np.bool_)
     left: list[list[str]] = [[] for _ in LEFT_OVER]
@@ -255,10 +249,9 @@ FEWEST_UNSEGMENTED = 3
 def check_segmentation(
     lines: Sequence[str], path: str, *, by: str | None = None, shown: Letters | None = None
 ) -> list[Finding]:
-    """A text that looks unsegmented, or untokenised, as a whole.
+    """Find a text that looks unsegmented, or untokenised, as a whole.
 
-    ``by`` names what has cut the text already; only what that left in one piece is of note then.
-    ``shown`` is what `letter_flags` the lines is, where that is known.
+    ``by`` names the tokeniser that has cut the text; ``shown`` are its `letter_flags`, if known.
 
     >>> check_segmentation(["He go home.", "I likes it!", "So do I."], "src.txt")[0].problem
     'punctuation is glued to words in 3 of 3 lines that have some: the text looks untokenised'
@@ -330,11 +323,10 @@ def check_characters(
     numbers: Sequence[int] | NDArray[np.int64] | None = None,
     shown: NDArray[np.uint8] | None = None,
 ) -> list[Finding]:
-    """Broken encoding, invisible characters, unusual white space.
+    """Find broken encoding, invisible characters and unusual white space.
 
-    A character that the line ``beside`` (its source) has too is not reported again. ``numbers``
-    are the lines' numbers in the file, if not 1, 2, 3... ``shown`` is what `letter_flags` them is,
-    where that is known.
+    Characters that the line ``beside`` (its source) has too are not reported. ``numbers`` are the
+    line numbers in the file, if not 1, 2, 3...; ``shown`` are the `letter_flags`, if known.
     """
     suspects = np.flatnonzero((letter_flags(lines) if shown is None else shown) & ODD).tolist()
     if not suspects:

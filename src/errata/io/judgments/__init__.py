@@ -48,14 +48,13 @@ def read_judgments(
 ) -> Iterator[Judgment]:
     """Read judgments one by one from a file in any known form; ``-`` is standard input.
 
-    The form (see `FORMS`) is detected; the ``columns`` of a table may be named (see
-    `errata.io.judgments.sheets`). Tables may have commas, semicolons or tabs, or be a
-    spreadsheet (.xlsx). ``base`` is the number of the first sentence in the file (SEEDA counts
-    from 1). ``leave_out`` names judges whose rankings do not count. With ``outputs`` (system ->
-    sentences) the groups are compared with them and refused where they do not fit, unless
-    ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk files (see
-    `errata.io.judgments.sheets.parse_mturk`). A judgment that stands there twice counts once, with
-    a warning; ``repeats`` remembers the judgments of other files too (see `read_judgment_files`).
+    The form (see `FORMS`) is detected. Tables may have commas, semicolons or tabs, or be a
+    spreadsheet (.xlsx); ``columns`` names their columns (see `errata.io.judgments.sheets`).
+    ``base`` is the number of the first sentence (SEEDA counts from 1). Rankings of judges in
+    ``leave_out`` do not count. Groups that do not fit ``outputs`` (system -> sentences) are
+    refused, unless ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk
+    files (see `errata.io.judgments.sheets.parse_mturk`). A repeated judgment counts once, with a
+    warning; ``repeats`` also remembers those of other files (see `read_judgment_files`).
     """
     require("labels", labels, checks.Labels)
     name = shown_name(path)
@@ -111,10 +110,7 @@ def read_judgments(
 
 
 def holds_judgments(path: PathLike) -> bool:
-    """Whether a file holds judgments by the look of it: JSON lines, Appraise's XML, pairwise CSV.
-
-    Other tables may be anything; a pipe can be read only once, and is not looked at.
-    """
+    """Return whether a file looks like judgments: JSON lines, Appraise or pairwise CSV."""
     if not os.path.isfile(path):
         return False
     with open_unpacked(path) as file:
@@ -130,10 +126,9 @@ def holds_judgments(path: PathLike) -> bool:
 def read_judgment_files(
     paths: Iterable[PathLike], *, leave_out: Iterable[str] = (), **options: Any
 ) -> Iterator[Judgment]:
-    """Read the judgments of several files, each once (see `read_judgments` for the options).
+    """Read the judgments of several different files (options: see `read_judgments`).
 
-    A file that is given twice is refused; judgments in two files count once. A judge
-    to be left out must be in one of the files.
+    Judgments in two files count once. A judge to leave out must be in one of the files.
     """
     paths = list(paths)
     seen = set[str]()

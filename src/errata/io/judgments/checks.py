@@ -1,9 +1,8 @@
-"""Duplicates, look-alike names, labels that do not fit the outputs.
+"""Find duplicates, look-alike names, and labels that do not fit the outputs.
 
-A ranking groups the systems whose outputs are the same text. Where the outputs are at hand that
-can be checked, and a shift of the sentence numbers shows at once: the groups then fit the outputs
-of the line before or after. The public judgments of Sakaguchi et al. (2016) on system outputs are
-shifted in this way: their texts belong to one sentence, their labels to the next.
+A ranking groups systems with the same output. Given the outputs, a shift of the sentence numbers
+shows: the groups then fit the line before or after. The public judgments of Sakaguchi et al. (2016)
+are shifted in this way: their texts belong to one sentence, their labels to the next.
 """
 
 from __future__ import annotations
@@ -106,9 +105,8 @@ class LabelFit:
 def compare_labels_with_outputs(judgments: Iterable[Judgment], outputs: Outputs) -> LabelFit:
     """Count the rankings whose groups are as the outputs say, here and one sentence off.
 
-    Groups fit when the outputs of the systems in one group are the same text and the outputs
-    of different groups differ. Where no judgment groups systems, as in lists of pairs, equal texts
-    may be tied, but not ranked apart. Systems without outputs are left out.
+    Groups fit when outputs in one group are equal and those of different groups differ. Where no
+    judgment groups systems, as in lists of pairs, equal texts may be tied, but not ranked apart.
     """
     texts = {
         name: [" ".join(text.split()) for text in sentences] for name, sentences in outputs.items()
@@ -133,8 +131,7 @@ def compare_labels_with_outputs(judgments: Iterable[Judgment], outputs: Outputs)
 def compare_labels_with_scores(judgments: Iterable[Judgment], scores: Scores) -> LabelFit:
     """Count the rankings in which one text has one score, here and one sentence off.
 
-    Systems of a group wrote the same text, so that a metric gives them the same score (different
-    texts may share one too). Where no group has two systems with scores, nothing is counted.
+    Systems of a group wrote the same text, which a metric scores alike; other rankings say nothing.
 
     >>> found = Scores("m", ("A", "B"), np.zeros(2), np.array([[0.5, 0.2, 0.3], [0.5, 0.4, 0.1]]))
     >>> compare_labels_with_scores([Judgment("ann", 1, (("A", "B"),), (1,))], found).fits
@@ -184,8 +181,7 @@ def require_labels_match_outputs(
 ) -> None:
     """Refuse judgments whose labels do not fit the outputs; warn where that says nothing.
 
-    ``base`` is what the sentences were counted from, so that the base that fits can be named;
-    ``remedy`` is for a shift by one where that is not what helps.
+    ``base`` is the number of the first sentence; ``remedy`` replaces the advice on a shift by one.
     """
     fit = compare_labels_with_outputs(judgments, outputs)
     if fit.is_good:
@@ -226,8 +222,7 @@ def _mismatch_error(fit: LabelFit, what: str, name: str, base: int, remedy: str 
 def _warn_of_missing_outputs(judgments: Sequence[Judgment], outputs: Outputs, name: str) -> None:
     """Warn where too few outputs are there for a wrong label to show.
 
-    It shows where one text was written by some of at least three systems and not by the others:
-    texts that all differ, and two systems in any case, fit under each other's names as well.
+    It shows only where some of at least three systems wrote one text and the others did not.
     """
     judged = {system for judgment in judgments for group in judgment.groups for system in group}
     missing, there = sorted(judged - outputs.keys()), judged & outputs.keys()
@@ -257,9 +252,7 @@ _BROKEN = re.compile(r"[\t\r\n]")
 
 
 def similar_names(names: Iterable[str]) -> list[str]:
-    """Oddities of some names: names that differ in case, or only in what nobody sees.
-
-    Blanks, marks without width and Unicode's two ways to write an accent make two of one system.
+    """Return the oddities of names: two that differ in case, blanks or Unicode form only.
 
     >>> similar_names(["B", " B", "Ren\u00e9", "Rene\u0301", "C"])
     ["' B' and 'B' differ in blanks or Unicode form only", \
@@ -291,10 +284,7 @@ def _join_names(names: list[str]) -> str:
 
 
 def warn_about_similar_names(judgments: Iterable[Judgment], source: str) -> Iterator[Judgment]:
-    """Yield the judgments; at their end, warn about names that look alike.
-
-    A judge or a system whose name is blank is refused.
-    """
+    """Yield the judgments; then refuse blank names and warn about names that look alike."""
     judges: set[str] = set()
     groups: set[tuple[str, ...]] = set()
     for judgment in judgments:

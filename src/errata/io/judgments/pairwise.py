@@ -1,7 +1,4 @@
-"""Rankings as the WMT writes them: CSV with two (or more) systems and their ranks a row.
-
-The published pairs of Grundkiewicz et al. (2015) and Napoles et al. (2015) have this form.
-"""
+"""Read WMT pairwise CSV: two or more systems and their ranks a row (as Grundkiewicz 2015)."""
 
 from __future__ import annotations
 
@@ -41,11 +38,10 @@ def parse_pairwise(
 ) -> Iterator[Judgment]:
     """Read rankings from WMT-style CSV.
 
-    An item whose ranks are all -1 was skipped, and is a judgment without ranks. Rows that follow
-    each other with one judge, sentence and (where the file has it) rankingID are one ranking if
-    they hold every pair of its systems once and agree on the ranks; otherwise each row is a
-    judgment of its own, with the same item. System names of the form ``testset.NAME.src-trg`` are
-    cut to NAME, the WMT's convention.
+    An item whose ranks are all -1 was skipped, and has no ranks. Consecutive rows with one judge,
+    sentence and (if there is one) rankingID are one ranking if they hold every pair of its systems
+    once and agree on the ranks; otherwise each row is a judgment, with the same item. System names
+    of the form ``testset.NAME.src-trg`` are cut to NAME, the WMT's convention.
     """
     table = _Rows(csv_rows(lines, name, delimiter), name, base)
     run: list[tuple[int, Row]] = []
@@ -229,10 +225,10 @@ def render_pairwise(
     base: int = 0,
     names: str = "{}",
 ) -> Iterator[str]:
-    """The lines of a pairwise CSV file, in the order and with the columns of expanded.csv.
+    """Yield the lines of a pairwise CSV file, with the columns of expanded.csv in their order.
 
-    ``rankingID`` counts all judgments from 1, skipped ones too, as the published files do.
-    ``names`` is a pattern for the system names, ``"conll14st-test.{}.src-trg"`` there.
+    ``rankingID`` counts all judgments from 1, also skipped ones, as the published files do; their
+    pattern of system ``names`` is ``"conll14st-test.{}.src-trg"``.
     """
     if members not in ("all", "sample"):
         problem = f"pairs of {members!r} members cannot be written"

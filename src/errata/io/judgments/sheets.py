@@ -57,12 +57,11 @@ def parse_mturk(
 ) -> Iterator[Judgment]:
     """Read rankings from an MTurk result file.
 
-    ``statuses`` says which assignments count; by default the approved ones, with a warning if
-    there are others. ``labels="check"`` compares the names of the systems with ``outputs`` and
-    refuses labels that do not fit; without outputs it warns where one text stands under two
-    labels. ``labels="text"`` names the systems by the outputs that equal the text shown (blanks
-    and quotation marks aside); of a text shown twice the first rank counts, and a text that no
-    system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
+    ``statuses`` are those that count: by default Approved, with a warning if there are others.
+    ``labels="check"`` refuses labels that do not fit ``outputs``, and without outputs warns where
+    one text has two labels. ``labels="text"`` names the systems whose output equals the text shown
+    (blanks and quotation marks aside); of a text shown twice the first rank counts, and a text that
+    no system wrote is left out, with a warning. ``labels="given"`` takes the labels as they are.
     """
     require("labels", labels, Labels)
     repeats = repeats or DuplicateFilter()
@@ -235,10 +234,10 @@ def parse_table(
     columns: Mapping[str, str] | None = None,
     repeats: DuplicateFilter | None = None,
 ) -> Iterator[Judgment]:
-    """Read judgments from a table; ``columns`` says which title stands for which role.
+    """Read judgments from a table; ``columns`` names the titles of roles.
 
-    Ranks are taken as they are; scores become ranks, the highest first. Sentences that are named
-    and not numbered are counted in the order they first appear, with a warning.
+    Scores become ranks, the highest first. Sentences with names are numbered in order of
+    appearance.
     """
     rows = list(sheet_rows(lines, name, delimiter))
     if len(rows) < 2:
@@ -306,10 +305,9 @@ class _Table:
         return [number - self.base for number in found]
 
     def _count_raters(self) -> int:
-        """How many people rated in every cell, where no column names the judge.
+        """Return how many people rated in every cell, where no column names the judge.
 
-        Nothing tells 3,5 from 3 and 5 where all cells may be one number, and nothing says whose
-        ratings are there where some are missing; both are refused.
+        Cells that may be one number (3,5) and missing ratings are refused: both would be guesses.
         """
         column = self.columns.at.get("rank", self.columns.at.get("score"))
         if "judge" in self.columns.at or self.comma or column is None:

@@ -1,5 +1,5 @@
-"""Inputs in many files, or too large for memory: planned as shards, read as batches.
+"""Plan inputs in many files, or too large for memory, as shards, and read them as batches.
 
-`CorpusFiles` says which files; `plan_shards` cuts them into shards that can be read anywhere,
-in any order, each by `read_shard`; `stream_batches` reads them in order without a plan.
+`plan_shards` cuts `CorpusFiles` into shards, which `read_shard` reads anywhere, in any order;
+`stream_batches` reads them in order without a plan.
 """

@@ -1,8 +1,8 @@
-"""Shards and streams as corpus batches.
+"""Read shards and streams as corpus batches.
 
 A batch is what `read_corpus` and `read_systems` would make of these lines of the whole files: the
-same texts, edits, annotators and checks, with the true files and lines in messages.
-Every batch has a vocabulary of its own, so that memory does not grow with what was read.
+same texts, edits, annotators and checks, with true files and lines in messages. Every batch has its
+own vocabulary, so that memory does not grow.
 """
 
 from __future__ import annotations
@@ -125,10 +125,7 @@ class PartReading:
 
 @dataclass(frozen=True)
 class BatchBuilder:
-    """Makes the batch of ``size`` sentences after ``before`` of their files, ``first`` of all.
-
-    ``guard`` refuses texts that look unrelated to their sources, or shifted.
-    """
+    """Makes the batch of ``size`` sentences after ``before`` in its files and ``first`` in all."""
 
     reading: PartReading
     size: int
@@ -155,10 +152,7 @@ class BatchBuilder:
     def build_parallel(
         self, sources: Sequence[str], sets: Sequence[Sequence[str | None]], paths: Sequence[str]
     ) -> Corpus:
-        """The corpus of texts; ``paths`` has the paths of the source and of its references.
-
-        None is where a reference is missing.
-        """
+        """Return the corpus of texts; ``paths`` begin with the source, None is no reference."""
         inputs = self.reading.inputs
         mark = inputs.missing
         if any(text is None for texts in sets for text in texts):
@@ -216,10 +210,7 @@ class BatchBuilder:
 
 
 def read_shard(shard: Shard, inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
-    """The sentences of a shard, ``batch`` at a time, once its files are the ones planned.
-
-    Warnings are given when the last batch was taken, each once for the shard.
-    """
+    """Yield the sentences of a shard, ``batch`` at a time, after checking its files; then warn."""
     for several in shard.pieces.values():
         for piece in several:
             check_unchanged(piece, inputs.storage)
@@ -237,10 +228,9 @@ def read_shard(shard: Shard, inputs: CorpusFiles, *, batch: int = BATCH) -> Iter
 
 
 def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[CorpusBatch]:
-    """The sentences of all files, read side by side as they come; ``-`` is standard input.
+    """Yield the sentences of all files, read side by side; ``-`` is standard input.
 
-    Nothing is counted before: files that belong together and end at different sentences are
-    refused where the shorter ends. Warnings are given when the last batch was taken.
+    Files that belong together and end at different sentences are refused where the shorter ends.
     """
     reading = PartReading(inputs)
     if inputs.parquet is not None:

@@ -93,9 +93,7 @@ def unpack_counts(data: bytes) -> Floats:
 
 
 class CountSpool:
-    """Counts put aside part by part, in memory while they are few and then in a temporary file.
-
-    There is one row of parts for each name; each can be gone through again and again.
+    """Counts by name, part by part, in memory while they are few, then in a temporary file.
 
     >>> with CountSpool() as spool:
     ...     spool.add("m2", np.ones((2, 1, 3)))

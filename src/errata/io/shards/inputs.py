@@ -19,13 +19,11 @@ from errata.io.files import RemoteFile, file_error, is_url, list_url_files
 
 @dataclass(frozen=True)
 class Piece:
-    """One stretch of one file.
+    """One stretch of one file, from byte ``start`` to ``stop``; a compressed file is one piece.
 
-    ``mark`` tells that it has changed: a digest of its text, or of a Parquet file an etag or the
-    time of its last change.
-    ``start`` and ``stop`` count bytes; a compressed file is one piece, from 0 to its size. The
-    piece begins with line ``first_line`` of the file, after ``before`` of its sentences.
-    ``groups`` are the row groups of a Parquet file.
+    ``mark`` changes with the file: a digest of the text, or a Parquet file's etag or time. The
+    piece begins with line ``first_line`` of the file, after ``before`` of its sentences; ``groups``
+    are the row groups of a Parquet file.
     """
 
     uri: str
@@ -40,10 +38,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Shard:
-    """Sentences that are read together, by role the pieces of files that hold them.
-
-    ``first`` is the number of its first sentence, from 0, among the sentences of all shards.
-    """
+    """Pieces of files by role, of the same sentences; ``first`` counts over all shards."""
 
     index: int
     first: int
@@ -85,11 +80,10 @@ def natural_sort_key(name: str) -> tuple[list[tuple[str, int]], str]:
 def list_files(
     patterns: Sequence[str], storage: Mapping[str, Any], *, inside: str | None = None
 ) -> list[RemoteFile]:
-    """The files of patterns: pattern after pattern, each in natural order.
+    """List the files of patterns, each in natural order; ``-`` is standard input.
 
-    ``-`` is standard input. A pattern that fits no file is refused, and so is a file named twice.
-    A folder stands for the files of the ending ``inside``, in it and in its folders; without one
-    it is refused.
+    A pattern that fits no file is refused, and so is a file named twice. A folder stands for all
+    files in and below it with the ending ``inside``; without that it is refused.
     """
     found: list[RemoteFile] = []
     for pattern in patterns:

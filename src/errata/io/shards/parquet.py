@@ -1,8 +1,4 @@
-"""Parquet: columns, row groups as shards, batches.
-
-`docs/sharded-inputs.md` lists the columns and their types. pyarrow is
-imported when a file is read and not before.
-"""
+"""Read Parquet as shards of row groups and as batches; see `docs/sharded-inputs.md`."""
 
 from __future__ import annotations
 
@@ -168,10 +164,7 @@ class ParquetColumns:
 
 
 def check_columns(schema: Any, path: str, role: str) -> ParquetColumns:
-    """The columns of a file, once those that are known by name are what they should be.
-
-    In the role ``parquet`` a file has sources; in that of an output it has a hypothesis.
-    """
+    """Return the columns of a file, which have known types and the texts that its role needs."""
     names = tuple(schema.names)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -245,10 +238,7 @@ def plan_parquet(
     shard_sentences: int | None,
     progress: Progress | None = None,
 ) -> tuple[Shard, ...]:
-    """Cut Parquet files into shards of whole row groups, by their bytes before compression.
-
-    With ``shard_sentences`` a shard ends with the row group that reaches so many rows.
-    """
+    """Cut Parquet files into shards of row groups, by uncompressed bytes or by sentences."""
     shards: list[Shard] = []
     first = 0
     groups = group_files(inputs)
@@ -434,10 +424,10 @@ def _build_gold(rows: ParquetRows, inputs: CorpusFiles) -> M2File:
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """Some rows of Parquet files: texts by system, and what stands beside them.
+    """Rows of Parquet files: texts by system, and other columns, None where missing.
 
-    ``first`` counts the rows before them in all files, ``before`` in their own; ``path`` is the
-    file, ``paths`` the files of the systems. A missing column is None.
+    ``first`` counts the rows before them in all files, ``before`` in their file ``path``; ``paths``
+    are the files of the systems.
     """
 
     first: int
@@ -460,10 +450,7 @@ class ParquetRows:
 def parquet_rows(
     inputs: CorpusFiles, *, slices: Sequence[str] = (), batch: int = BATCH
 ) -> Iterator[ParquetRows]:
-    """The rows of Parquet inputs in order, ``batch`` at a time.
-
-    ``slices`` are the columns, or Hive partitions, to give beside the texts.
-    """
+    """Yield the rows of Parquet inputs, ``batch`` at a time; ``slices`` are columns to add."""
     first = 0
     for group in group_files(inputs):
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}

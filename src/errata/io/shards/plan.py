@@ -52,10 +52,10 @@ class SentenceBlock(NamedTuple):
 def read_chunks(
     file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
 ) -> Iterator[SentenceBlock]:
-    """A stream in chunks of whole lines, or of whole paragraphs, of a megabyte or more.
+    """Yield a stream in chunks of whole lines, or whole paragraphs, of a megabyte or more.
 
-    Places are counted from where the stream stands; ``at_start`` says that this is the start of
-    the file, where a byte order mark is no part of the text.
+    Places count from the start of the stream; at the start of the file a byte order mark is
+    dropped.
     """
     start, line, rest = 0, 1, b""
     if at_start:
@@ -172,10 +172,7 @@ def _verify_content(
 
 
 class Sentences:
-    """The sentences of a file in some role, so many at a time.
-
-    Where ``mark`` is that of a content, other content is an error when its end is reached.
-    """
+    """The sentences of a file in some role; content that does not fit ``mark`` is an error."""
 
     def __init__(
         self, file: IO[bytes], role: str, uri: str, first_line: int, mark: str = ""
@@ -190,10 +187,7 @@ class Sentences:
         self._starts = np.zeros(0, np.int64)  # of the sentences in it
 
     def take_sentences(self, n: int) -> SentenceBlock:
-        """The next ``n`` sentences, all that are left where they are fewer, and b"" at the end.
-
-        Where M2 has several sentences in a paragraph they may be more.
-        """
+        """Return the next ``n`` sentences, fewer at the end; more if M2 has several a paragraph."""
         while len(self._starts) <= n:  # up to where the one after them starts
             chunk = next(self._chunks, None)
             if chunk is None:
