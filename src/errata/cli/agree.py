@@ -17,7 +17,6 @@ from errata.human.agreement import ChanceModel, KappaWeights
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 EPILOG = """\b
 Examples:
   errata agree judgments.xml --chance cohen --kappa-weights linear

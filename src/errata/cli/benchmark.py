@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
 
-
 EPILOG = """\b
 Examples:
   errata benchmark

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from errata.collect.web.database import Database
     from errata.collect.web.server import Address
 
-
 JudgeAction = Literal["add", "rotate", "block", "unblock", "forget"]
 LinkOwner = Literal["organiser", "panel", "everybody"]
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from errata.metrics.errant import Edits
     from errata.tables.table import Table
 
-
 EPILOG = """\b
 Examples:
   errata compare --gold gold.m2 v1=old.txt v2=new.txt

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from errata.edits import GoldEditing
     from errata.io.m2 import M2File
 
-
 EPILOG = """\b
 Examples:
   errata convert gold.m2 -o gold                    (gold.src, gold.ref0, gold.ref1, ...)

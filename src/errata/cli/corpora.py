@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from errata.datasets.evaluation_sets import EvaluationSet
     from errata.tables.table import Table
 
-
 EPILOG = """\b
 Examples:
   errata corpora essays/ exams/ -m m2 -m 'difficulty(measure=A)' --against m2

@@ -18,7 +18,6 @@ from errata.tables.table import Table
 if TYPE_CHECKING:
     from errata.datasets.catalogue import DataSet
 
-
 SAMPLE = "sample"
 
 

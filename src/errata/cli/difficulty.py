@@ -22,7 +22,6 @@ from errata.metrics.difficulty import Matching
 if TYPE_CHECKING:
     from errata.metrics.difficulty import Difficulty, DifficultyMap
 
-
 EPILOG = """\b
 Examples:
   errata difficulty --gold gold.m2 A.txt B.txt ours=out.txt --figure map.html

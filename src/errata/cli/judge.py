@@ -16,7 +16,6 @@ from errata.core.errors import InputError
 if TYPE_CHECKING:
     from errata.metrics.judge import Judge
 
-
 EPILOG = """\b
 Examples:
   errata judge --source src.txt A.txt B.txt -o judgments.jsonl

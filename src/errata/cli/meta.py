@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from errata.meta.sentence_level import ConventionName
     from errata.meta.system_level import Over
 
-
 Level = Literal["system", "sentence", "both"]
 SCORED = "outputs or --sample"
 OF_SYSTEMS = "--level system|both"

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from errata.data import Members
     from errata.human.comparisons import Unit
 
-
 DRAWN = "--resamples above 0"
 
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from errata.references.sets import NamedSet, SetCurve, SetRequest
     from errata.tables.table import Table
 
-
 METRICS = ("m2", "gleu")
 SCORED = "outputs or --sample"
 EPILOG = """\b

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from errata.reports.report import ReportPage
     from errata.tables.table import Form, Table
 
-
 EPILOG = """\b
 Examples:
   errata report --gold gold.m2 baseline.txt ours=out.txt -o report.html

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from errata.scale.executors import EngineSettings
     from errata.scale.manifest import Manifest
 
-
 _SIZE = re.compile(r"([1-9][0-9]{0,15})([kKmMgG]?)")
 
 

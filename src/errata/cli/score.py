@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from errata.data import Corpus, Hypotheses, Scores
     from errata.metrics import Metric
 
-
 LARGE = 200_000_000  # bytes of files above which they are read batch by batch
 NEXT = "next: errata report (the same files as a page), errata compare, --details"
 FILES = (
