@@ -440,7 +440,7 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def decode(data: bytes, name: str, *, first_line: int = 1, keep_mark: bool = False) -> str:
-    """Decode UTF-8; drop a byte order mark unless ``keep_mark``. Lines count from ``first_line``."""
+    """Decode UTF-8; drop a byte order mark unless ``keep_mark``. ``first_line`` counts lines."""
     try:
         text = data.decode("utf-8")
         return text if keep_mark or first_line > 1 else text.removeprefix("\ufeff")
