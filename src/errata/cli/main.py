@@ -483,4 +483,6 @@ cli.params += VERBOSITY
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    # NumPy's products are small here: threads that wait for each other take more than they give.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(run_command_line(cli, arguments))

@@ -103,8 +103,11 @@ def swap_p_values(
     # What a swap carries over in each sentence, all pairs side by side, where it is anything.
     moved = np.concatenate([pair.new - pair.old for pair in pairs.values()], axis=1)
     rows = np.flatnonzero(moved.any(axis=1))
-    moved = moved[rows]
-    # Whole numbers that add up to less than 2 ** 24 do so in half the time, and as exactly.
+    moved, place = _distinct_columns(moved[rows])
+    # Whole numbers that add up to less than 2 ** 24 do so in half the time, and as exactly. Of two
+    # references some metrics count halves or quarters.
+    units = np.where((moved == np.rint(moved)).all(axis=0), 1.0, 4.0)
+    moved *= units
     whole = (moved == np.rint(moved)).all(axis=0) & (np.abs(moved).sum(axis=0) < 2**24)
     counts = moved[:, whole].astype(np.float32)
     others = moved[:, ~whole]
@@ -118,7 +121,7 @@ def swap_p_values(
         moves[:, whole] = swapped.astype(np.float32) @ counts
         if others.shape[1]:
             moves[:, ~whole] = swapped.astype(np.float64) @ others
-        carried_of = np.split(moves, _pair_bounds(pairs), axis=1)
+        carried_of = np.split((moves / units)[:, place], _pair_bounds(pairs), axis=1)
         for (key, pair), carried in zip(pairs.items(), carried_of, strict=True):
             old, new = sums[key]
             for name, (gap, size) in _figure_differences(
@@ -136,6 +139,16 @@ def swap_p_values(
         }
         for key, gaps in observed.items()
     }
+
+
+def _distinct_columns(table: Floats) -> tuple[Floats, list[int]]:
+    """Return the columns of a table, each once, and which of them stands at each place.
+
+    Kinds share many: the words of a sentence, what annotators ask for, and columns of zeros.
+    """
+    known: dict[bytes, int] = {}
+    place = [known.setdefault(column.tobytes(), len(known)) for column in table.T]
+    return np.stack([np.frombuffer(column) for column in known], axis=1), place
 
 
 def _pair_bounds(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
@@ -210,12 +223,12 @@ def _resample_figures(
 ) -> dict[tuple[PairKey, str], list[tuple[Floats, Floats]]]:
     """Return old and new of every figure in the resamples, in blocks."""
     drawn: dict[tuple[PairKey, str], list[tuple[Floats, Floats]]] = {}
-    every_old = np.concatenate([pair.old for pair in pairs.values()], axis=1)
-    every_new = np.concatenate([pair.new for pair in pairs.values()], axis=1)
-    step = max(1, stats.BLOCK // max(1, every_old.shape[1]))
+    both = [*(pair.old for pair in pairs.values()), *(pair.new for pair in pairs.values())]
+    every, place = _distinct_columns(np.concatenate(both, axis=1))
+    step = max(1, stats.BLOCK // max(1, len(place) // 2))
     for block in (each[i : i + step] for each in weights for i in range(0, len(each), step)):
-        olds = np.split(block @ every_old, _pair_bounds(pairs), axis=1)
-        news = np.split(block @ every_new, _pair_bounds(pairs), axis=1)
+        old_and_new = np.split((block @ every)[:, place], 2, axis=1)
+        olds, news = (np.split(side, _pair_bounds(pairs), axis=1) for side in old_and_new)
         for (key, pair), was, now in zip(pairs.items(), olds, news, strict=True):
             figures = pair.drawn or pair.figures
             old, new = figures(was), figures(now)

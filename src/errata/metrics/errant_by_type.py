@@ -210,7 +210,8 @@ def changed_sentences(corpus: Corpus, hypotheses: Hypotheses) -> Bools:
 
 def _untokenised(text: str) -> str:
     """A text without what tokenising changes."""
-    return "".join(text.replace("``", '"').replace("''", '"').translate(_QUOTES).split())
+    plain = text.replace("``", '"').replace("''", '"')
+    return "".join((plain if plain.isascii() else plain.translate(_QUOTES)).split())
 
 
 def counts_by_kind(
