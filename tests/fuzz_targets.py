@@ -291,7 +291,7 @@ def _card(path: Path) -> object:
 
 def _claims(path: Path) -> object:
     return [
-        (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.scale(0.5))
+        (claim.value_text, claim.tokens, claim.skipped, claim.annotators, claim.percent_factor(0.5))
         for claim in read_claims(read_lines(path)[0], str(path))
     ]
 

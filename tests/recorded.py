@@ -52,7 +52,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace(__version__, "VERSION")
     if is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in fields(value) if field.name[0] != "_"]
+        # Texts as read are there only beside tokenised ones, whose values say enough.
+        names = [f.name for f in fields(value) if f.name[0] != "_" and f.name != "raw"]
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return plain(value._asdict())

@@ -272,7 +272,7 @@ def test_processes_at_once_download_one_time(toy: Toy) -> None:
     program = (
         "import sys; from errata.datasets import fetch; "
         "from errata.datasets.catalogue import read_catalogue; "
-        f"print(fetch.path('toy', {LARGE!r}, sets=read_catalogue(sys.argv[1])))"
+        f"print(fetch.fetch_file('toy', {LARGE!r}, sets=read_catalogue(sys.argv[1])))"
     )
     started = [
         subprocess.Popen(

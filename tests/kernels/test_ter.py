@@ -118,7 +118,7 @@ def test_real_rewrites(
     material = ExperimentData()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        pairs = list(zip(*(material.text(name) for name in names), strict=True))
+        pairs = list(zip(*(material.sentences(name) for name in names), strict=True))
     known = json.loads((oracles / "meta" / "sakaguchi_ster_lowercased.json").read_text())
     for lowercase, parts in zip((True, False), PARTS[key], strict=True):
         operations = operation_counts(pairs, lowercase=lowercase)

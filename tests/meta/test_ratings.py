@@ -145,7 +145,7 @@ def test_ratings_of_several_judges_are_their_means(tmp_path: Path) -> None:
     [
         ("judge,A,B\nx,1,2\ny,3,4\nx,5,6\n", 1, "no column says which sentence was rated"),
         ("A,B,C\n,1,2\n,3,4\n", 1, "no rating or score of A"),
-        ("A,B\n1,2\nnan,4\n3,3\n", 3, "or leave the cell empty"),
+        ("A,B\n1,2\nnan,4\n3,3\n", 3, "leave the cell empty"),
     ],
 )
 def test_tables_of_ratings_that_cannot_be_read(

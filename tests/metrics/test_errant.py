@@ -264,7 +264,7 @@ def test_edits_of_two_origins_are_refused_and_named(name: str) -> None:
     assert "edits:extracted" in alike.context
     assert alike["text"] == alike["m2"]
     alone = [scored(metric, corpus, [system]) for system in (TEXT, own)]
-    assert [scores.context[-4] for scores in alone] == ["edits:extracted", "edits:given"]
+    assert [scores.context[-6] for scores in alone] == ["edits:extracted", "edits:given"]
 
 
 def test_errant_without_errant_is_called_edits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -226,15 +226,15 @@ def test_every_figure_is_the_slow_count(rows) -> None:
     counts = counted(rows)
     assert counts.totals() == slow(rows)
     kinds = {e.kind for source, output, *_ in rows for e in extract(source, output)}
-    assert counts.kinds().keys() == kinds
-    for kind, part in counts.kinds().items():
+    assert counts.totals_by_kind().keys() == kinds
+    for kind, part in counts.totals_by_kind().items():
         assert part == slow(rows, kind)
     for value in {row[4] for row in rows}:
         mine = [row for row in rows if row[4] == value]
         assert counts.totals("locale", value) == slow(mine)
-        for kind, part in counts.kinds("locale", value).items():
+        for kind, part in counts.totals_by_kind("locale", value).items():
             assert part == slow(mine, kind)
-    order = [(-part.edits, kind) for kind, part in counts.kinds().items()]
+    order = [(-part.edits, kind) for kind, part in counts.totals_by_kind().items()]
     assert order == sorted(order)
 
 
@@ -243,9 +243,9 @@ def test_parts_add_up_to_the_whole(rows, data) -> None:
     cut = data.draw(st.integers(0, len(rows)))
     whole, parts = counted(rows), counted(rows[cut:]) + counted(rows[:cut])
     assert whole.totals() == parts.totals()
-    assert whole.kinds() == parts.kinds()
-    assert [whole.totals("locale", v) for v in whole.values("locale")] == [
-        parts.totals("locale", v) for v in parts.values("locale")
+    assert whole.totals_by_kind() == parts.totals_by_kind()
+    assert [whole.totals("locale", v) for v in whole.slice_values("locale")] == [
+        parts.totals("locale", v) for v in parts.slice_values("locale")
     ]
 
 
