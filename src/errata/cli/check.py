@@ -40,13 +40,14 @@ def command(given: CheckOptions) -> None:
     cannot be scored: the exit code is 2. Files with warnings (shifted lines, empty lines, odd
     characters, repeated edits...) can; they fail only with --strict. Notes never fail.
     """
+    from errata.io import check_files
     from errata.io.checks import join_similar_findings
     from errata.reports.sections.files import files_table, findings_table, severity_counts_text
 
     inputs = given.inputs
     if not (given.files or inputs.has_files):
         raise click.UsageError("nothing to check; name some files")
-    checked = inputs.check_files(given.files)
+    checked = check_files(given.files, inputs.files())
     facts = ["compatible"] * inputs.compatible
     facts += [] if inputs.missing is None else [f"missing:{inputs.missing!r}"]
     signature = make_signature("check", *facts, *inputs.skip_facts)

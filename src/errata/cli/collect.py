@@ -282,9 +282,10 @@ def show_links(
     again: str = "",
     after: str = "",
 ) -> None:
-    """Print tables and links; in a terminal links are lines, which no width cuts.
+    """Print tables and links, which are lines in a terminal.
 
-    With ``again``, what prints them later, links are left out elsewhere: they would be in a log.
+    Elsewhere, links are left out if ``again``, the command that prints them, is given: logs are
+    read.
     """
     hidden = bool(again) and not sys.stdout.isatty()
     shown = [] if hidden else links

@@ -397,10 +397,7 @@ def _refuse_idle_options(design: Design, given: DesignOptions, *, tutorial: bool
 def _fill_from_file(
     file: CampaignFile, inputs: Inputs, outputs: tuple[str, ...], given: DesignOptions
 ) -> tuple[Inputs, tuple[str, ...], DesignOptions]:
-    """Return the inputs, with entries of the campaign file where the command line has none.
-
-    Paths in the file are relative to its folder.
-    """
+    """Fill inputs that the command line lacks from the campaign file, whose folder is the base."""
     folder, entries = Path(given.campaign or "").parent, file.inputs
 
     def path(value: str) -> str:

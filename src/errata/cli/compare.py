@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli import options
-from errata.cli.input_options import Inputs, check_old_system, parse_metrics, score_metrics
+from errata.cli.input_options import Inputs, check_system_name, parse_metrics, score_metrics
 from errata.cli.main import note, print_stderr
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, count_option, flag, group, option, takes
@@ -223,7 +223,7 @@ def _split_old_and_new(
     systems: list[Hypotheses], old: str | None
 ) -> tuple[Hypotheses, list[Hypotheses]]:
     """Return the system to compare with, and the others."""
-    names = check_old_system(old, systems)
+    names = check_system_name(old, systems)
     if len(systems) < 2:
         remedy = "give the old output and then the new one"
         raise InputError("one output is nothing to compare", remedy=remedy)

@@ -18,7 +18,6 @@ from errata.core.registry import origin
 if TYPE_CHECKING:
     from errata.cli.options import Bootstrap
     from errata.data import Corpus, Hypotheses, Scores
-    from errata.io import CheckReport
     from errata.io.corpus import CorpusFiles
     from errata.io.slices import SkippedSentences
     from errata.metrics import Metric
@@ -28,10 +27,7 @@ if TYPE_CHECKING:
 def parse_metrics(
     texts: Sequence[str], default: Sequence[str] = (), extractor: str | None = None
 ) -> list[Metric]:
-    """Return the metrics that are named, or the default ones; refuse any two alike.
-
-    With an ``extractor``, metrics that count edits take those it finds.
-    """
+    """Return the metrics named, or the default ones, no two alike; ``extractor`` finds edits."""
     from errata.metrics import parse
 
     metrics = [parse(text) for text in texts or default]
@@ -96,8 +92,8 @@ def score_metrics(
     return map_with_progress(metrics, partial(evaluate, corpus=corpus, systems=systems, **settings))
 
 
-def check_old_system(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
-    """Return the names of the systems; refuse an ``--old`` that is none of them."""
+def check_system_name(old: str | None, systems: Sequence[Hypotheses]) -> list[str]:
+    """Return the names of the systems; refuse a name that is none of them."""
     names = [each.system for each in systems]
     if old is not None and old not in names:
         raise InputError(f"there is no system {old!r}", remedy=f"known: {', '.join(names)}")
@@ -332,12 +328,6 @@ class Inputs:
         from errata.io.outputs import read_systems
 
         return read_systems(outputs)
-
-    def check_files(self, outputs: tuple[str, ...]) -> CheckReport:
-        """Return what the file check finds in the corpus and the outputs."""
-        from errata.io import check_files
-
-        return check_files(outputs, self.files())
 
     def read_corpus_and_systems(
         self, outputs: tuple[str, ...], threads: int | None = None

@@ -142,10 +142,7 @@ class JudgmentInputs:
     def read_judgments(
         self, files: tuple[str, ...], systems: Sequence[Hypotheses] = ()
     ) -> Iterator[Judgment]:
-        """Return the judgments of all files, without the systems and sentences left out.
-
-        They are checked against the outputs named and against ``systems``, which are read already.
-        """
+        """Read judgments without what is left out; check them against outputs, also ``systems``."""
         judgments = self._read_files(files, systems)
         if self.without:
             from errata.human.comparisons import drop_systems
@@ -250,10 +247,7 @@ class PeopleOptions:
 
 
 def split_names(text: str | None, option: str = "--names") -> list[str]:
-    """Return names of systems or judges: from a file with one a line, or separated by commas.
-
-    In a file, empty lines and those that begin with ``#`` and a blank are no names.
-    """
+    """Split names at commas, or read a file with one a line and ``# `` before comments."""
     if text is None:
         return []
     if os.path.isfile(text):

@@ -26,10 +26,7 @@ class ListingOptions(CommandOptions):
 
 
 def listing_command(what: str, place: str, *, example: str) -> click.Command:
-    """Return the command that lists every ``what``, or shows one.
-
-    ``place`` is the module and the name of the registry, which is loaded when the command runs.
-    """
+    """Return the command that lists a registry, at ``place`` (module:name), or shows one entry."""
 
     @click.command(
         f"{what}s",
@@ -56,10 +53,7 @@ NARROW = {"needs": 20, "paper": 17}  # places in a terminal; the description get
 
 
 def listing_table(registry: Registry[Any], *, brief: bool) -> Table:
-    """Return the table of all entries; an entry that cannot be loaded is listed with the reason.
-
-    ``brief`` fits a terminal; `parameter_table` shows one entry in full.
-    """
+    """Return the table of all entries (``brief``: for a terminal), or why one cannot be loaded."""
     rows = []
     for name in registry.names():
         package = registry.package(name) or "errata"
@@ -135,10 +129,6 @@ def _default(value: object) -> int | float | str | None:
 
 
 def _docstring_text(cls: type[Any]) -> str:
-    """Return the docstring of a class up to its examples.
-
-    A paragraph becomes one line, to be filled as wide as there is room; formulas and fields stay
-    separate.
-    """
+    """Return the docstring of a class up to its examples, each paragraph in one line."""
     text = (inspect.getdoc(cls) or "").partition("\n>>> ")[0].strip()
     return re.sub(r"(?<!\n)\n(?![\n ]|``\w+``:)", " ", text)

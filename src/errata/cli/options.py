@@ -1,8 +1,4 @@
-"""Options that several commands share: figures, bootstrap, edits, gate.
-
-Options of corpora are in `errata.cli.input_options`, options of judgments in
-`errata.cli.judgment_options`.
-"""
+"""Options that several commands share: figures, bootstrap, metrics, edits, gate."""
 
 from __future__ import annotations
 
@@ -44,8 +40,7 @@ def is_html_path(path: str) -> bool:
 def figure_option(kinds: dict[str, str], *, pages: Sequence[str] = (), needs: str = "") -> Any:
     """Declare ``--figure``, whose value is pairs of a kind and a file.
 
-    ``kinds`` says what each name draws; ``pages`` names those that can be pages too. KIND may be
-    left out where there is only one.
+    ``kinds`` says what each name draws, ``pages`` which of them can be HTML pages too.
     """
     forms = ".svg, .png or .pdf" if not pages else ".svg, .png, .pdf or .html"
     drawn = "; ".join(f"{kind}: {what}" for kind, what in kinds.items())

@@ -69,10 +69,7 @@ class CommandOptions:
 
 
 def emit(tables: Table | Sequence[Table], display: Display, *, after: str = "") -> None:
-    """Print tables to standard output, after writing the files they may mention.
-
-    ``after`` is what a user may do next, printed below tables in a terminal.
-    """
+    """Write pending files, then print tables; ``after``, the next step, only in a terminal."""
     from errata.io.atomic import place_pending_files
 
     place_pending_files()
@@ -111,10 +108,7 @@ def echo_findings(findings: Iterable[Finding]) -> None:
 
 
 def emit_texts(views: Sequence[tuple[Table, Sequence[str]]], display: Display) -> None:
-    """Print texts between title and signature of their table, or the table that has none.
-
-    For views that are easier to read than their table, in a terminal.
-    """
+    """Print the texts of views with title and signature, or tables that have no texts."""
     colour = sys.stdout.isatty()
     parts = []
     for table, texts in views:
@@ -141,10 +135,7 @@ def _terminal_width() -> int:
 
 
 def _replace_unencodable(text: str, form: Form, encoding: str) -> str:
-    """Return a rendered table in the characters of a legacy code page; UTF-8 needs no change.
-
-    What has no plain counterpart is escaped by the stream, in JSON as JSON escapes it.
-    """
+    """Return a rendered table in the characters of a code page; the stream escapes the rest."""
     if codecs.lookup(encoding).name.startswith("utf"):
         return text
     if form == "json":
@@ -158,10 +149,7 @@ def _replace_unencodable(text: str, form: Form, encoding: str) -> str:
 
 
 class ProgressBar:
-    """A bar on standard error that appears only if the work takes over two seconds.
-
-    Call it with (done, total), or without an unknown total; several threads may call it.
-    """
+    """A bar on standard error for work of over two seconds; call it with (done, total), or done."""
 
     def __init__(self, label: str, *, after: float = 2.0) -> None:
         self.label, self.after = escape_controls(label), after

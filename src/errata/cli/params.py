@@ -84,10 +84,7 @@ def option(
     writes: Literal["", "file", "stem"] = "",
     **settings: Any,
 ) -> Any:
-    """Declare an option by its spellings, as ``-o``, ``--output FILE``, and its help.
-
-    ``settings`` go to click.
-    """
+    """Declare an option by its spellings (``-o``, ``--output FILE``), help and click settings."""
     *names, last, settings["help"] = spellings
     last, _, metavar = last.partition(" ")
     if metavar:
@@ -150,7 +147,7 @@ def argument(
 def group(cls: type, *without: str, needs: Mapping[str, str] | None = None) -> Any:
     """Declare the options of another dataclass, except the fields ``without``.
 
-    ``needs`` replaces what single fields need; under ``*`` is what all others need as well.
+    ``needs`` replaces what single fields need; ``*`` adds to what all others need.
     """
     return field(default_factory=cls, metadata={"group": (cls, without, needs or {})})
 
@@ -299,10 +296,7 @@ PEOPLE_ROLES = {"judgments", "human"}
 
 
 def _fill_from_data(name: str, parameters: Sequence[Parameter], values: dict[str, Any]) -> None:
-    """Fill parameters that are empty with the files of a collection.
-
-    A corpus is filled whole or not at all.
-    """
+    """Fill empty parameters with the files of a collection; a corpus is filled whole or not."""
     from errata.cli.output import ProgressBar
     from errata.datasets.fetch import collection, role_files
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from errata.cli import options
-from errata.cli.input_options import Inputs, accepts_extractor, check_old_system, parse_metrics
+from errata.cli.input_options import Inputs, accepts_extractor, check_system_name, parse_metrics
 from errata.cli.judgment_options import PeopleOptions, ScoreFiles, read_meta_inputs
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
@@ -99,7 +99,7 @@ def command(given: ReportOptions) -> None:
         found = found.skip(inputs.skipped).without(people.without)
         runs = () if given.runs is None else read_runs(given.runs)
         corpus, systems = found.scored or (None, [])
-        check_old_system(given.old, systems)
+        check_system_name(given.old, systems)
         slices = read_slices(given.slices, corpus) if given.slices and corpus is not None else None
         files = file_digests(dict.fromkeys(files_read.names()))
         checked = _check_input_files(given.outputs, inputs)
@@ -154,12 +154,13 @@ def _check_input_files(outputs: tuple[str, ...], inputs: Inputs) -> CheckReport 
     """Return the check of the files, where there are files that can be read twice."""
     if inputs.sample or not (outputs or inputs.has_files):
         return None
+    from errata.io import check_files
     from errata.io.files import shown_name
 
     named = (*outputs, *inputs.refs, inputs.gold or "", inputs.source or "")
     if any(shown_name(path.rpartition("=")[2]) == "<stdin>" for path in named):
         return None
-    return inputs.check_files(outputs)
+    return check_files(outputs, inputs.files())
 
 
 def _section_tables(page: ReportPage, path: str, form: Form) -> list[Table]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from errata.cli.input_options import Inputs, read_skip_option
+from errata.cli.input_options import Inputs, check_system_name, read_skip_option
 from errata.cli.options import confidence_option, threads_option
 from errata.cli.output import CommandOptions, ProgressBar, emit
 from errata.cli.params import argument, group, option, takes
@@ -83,12 +83,8 @@ def _inputs_of_claim(inputs: Inputs, claim: ScoreClaim) -> Inputs:
 
 
 def _choose_system(name: str | None, systems: list[Hypotheses]) -> str:
-    names = [each.system for each in systems]
-    if name is None and len(names) == 1:
-        return names[0]
-    if name is None:
+    names = check_system_name(name, systems)
+    if name is None and len(names) != 1:
         remedy = f"choose one with --for: {', '.join(names)}"
         raise InputError(f"the files contain {len(names)} systems", remedy=remedy)
-    if name not in names:
-        raise InputError(f"there is no system {name!r}", remedy=f"there are: {', '.join(names)}")
-    return name
+    return name or names[0]

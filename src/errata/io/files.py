@@ -58,7 +58,7 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
     """The bytes behind a URL, as a file that can be sought in where the store allows it."""
     with _store_errors(url):
-        system, path = _file_system_of_url(url, storage)
+        system, path = file_system_of_url(url, storage)
         file = system.open(path, "rb")
     with file:
         yield file
@@ -67,7 +67,7 @@ def open_url(url: str, storage: Mapping[str, Any]) -> Iterator[Any]:
 def list_url_files(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
     """List the files that a URL names, as a pattern or folder, in no certain order."""
     with _store_errors(url):
-        system, path = _file_system_of_url(url, storage)
+        system, path = file_system_of_url(url, storage)
         if _WILD.search(path):
             found = system.glob(path, detail=True).values()
         else:
@@ -82,7 +82,8 @@ def list_url_files(url: str, storage: Mapping[str, Any]) -> list[RemoteFile]:
         ]
 
 
-def _file_system_of_url(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
+def file_system_of_url(url: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
+    """Return the file system of fsspec that a URL belongs to, and the path in it."""
     what = f"fsspec, which reads {url.partition('://')[0]}://,"
     system, path = import_extra("fsspec.core", "scale", what).url_to_fs(url, **storage)
     system.invalidate_cache()  # what was listed before may have changed

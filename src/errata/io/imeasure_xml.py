@@ -20,6 +20,8 @@ corrections, so `IMeasure` takes them as they are.
 
 from __future__ import annotations
 
+from itertools import chain
+
 from errata.core.errors import InputError, warn_of_data
 from errata.data import Corpus, Edit, Reference
 from errata.io.m2 import M2File
@@ -51,7 +53,8 @@ _ATTRIBUTES = {
 def parse_imeasure_xml(lines: list[str], path: str, *, name: str = "corpus") -> M2File:
     """Read the lines of an XML gold file; ``path`` is what messages call it."""
     reader = _Reader(path)
-    reader.parse("\n".join(lines))
+    reader.xml.feed("\n".join(lines), last=True)
+    reader.unknown.warn()
     if not reader.sources:
         raise InputError("the file holds no <sentence>", path=path, remedy="fetch it again")
     corpus = Corpus(tuple(reader.sources), tuple(reader.references), name, tokenised_edits=True)
@@ -65,7 +68,7 @@ class _Reader:
         from errata.io.judgments.checks import UnknownValues
 
         self.path = path
-        self._unknown = UnknownValues(path)
+        self.unknown = UnknownValues(path)
         self.sources: list[str] = []
         self.references: list[tuple[Reference, ...]] = []
         self.lines: list[int] = []
@@ -78,14 +81,10 @@ class _Reader:
         self._span = (0, 0)
         self._kind = ""
         self._edits: dict[int, list[Edit]] = {}
-        self._xml = XmlParser(path, start=self._start, end=self._end, characters=self._characters)
-
-    def parse(self, text: str) -> None:
-        self._xml.feed(text, last=True)
-        self._unknown.warn()
+        self.xml = XmlParser(path, start=self._start, end=self._end, characters=self._characters)
 
     def _error(self, problem: str, remedy: str = "") -> InputError:
-        return InputError(problem, path=self.path, line=self._xml.line, remedy=remedy or None)
+        return InputError(problem, path=self.path, line=self.xml.line, remedy=remedy or None)
 
     def _number(self, attributes: dict[str, str], key: str, default: str = "") -> int:
         text = attributes.get(key, default)
@@ -103,13 +102,13 @@ class _Reader:
         self._open.append(tag)
         known = _ATTRIBUTES.get(tag, set())
         for word in attributes.keys() - known:
-            self._unknown.record_unread("attribute", word, known, self._xml.line)
+            self.unknown.record_unread("attribute", word, known, self.xml.line)
         if tag == "sentence":
             self._source, self._edits = None, {}
             self._annotators = self._number(attributes, "numann", "0")
             if self._annotators > MOST_ANNOTATORS:
                 raise self._error(f"{self._annotators} annotators")
-            self.lines.append(self._xml.line)
+            self.lines.append(self.xml.line)
         elif tag == "error":
             self._kind, self._alternative = attributes.get("type", ""), -1
         elif tag == "alt":
@@ -137,7 +136,7 @@ class _Reader:
             if text == "-NONE-":
                 text = ""
                 warn_of_data(
-                    f"{self.path}:{self._xml.line}: -NONE- is read as a deletion; "
+                    f"{self.path}:{self.xml.line}: -NONE- is read as a deletion; "
                     "the official program inserts that word"
                 )
             try:
@@ -152,13 +151,10 @@ class _Reader:
         if self._source is None:
             raise self._error("a sentence without <text>")
         length = len(self._source.split())
-        for edits in self._edits.values():
-            for edit in edits:
-                if edit.end > length:
-                    problem = (
-                        f"edit {edit.start}-{edit.end} is outside the sentence of {length} tokens"
-                    )
-                    raise self._error(problem, "check offsets and tokenisation")
+        for edit in chain.from_iterable(self._edits.values()):
+            if edit.end > length:
+                problem = f"edit {edit.start}-{edit.end} is outside the sentence of {length} tokens"
+                raise self._error(problem, "check offsets and tokenisation")
         numbers = sorted(self._edits)
         free = (k for k in range(len(numbers) + self._annotators) if k not in self._edits)
         numbers += [next(free) for _ in range(self._annotators - len(numbers))]

@@ -175,9 +175,8 @@ def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: EditLine
         span = f"{edit.start}-{edit.end}"
         if key in seen:
             first = f"first on line {seen[key]}"
-            problem = (
-                f"annotator {annotator} has the edit {span} {edit.replacement!r} twice, {first}"
-            )
+            what = f"the edit {span} {edit.replacement!r} twice"
+            problem = f"annotator {annotator} has {what}, {first}"
             remedy = "delete one; the official scorer counts both"
             reading.warn(number, "duplicate-edit", problem, remedy)
             continue

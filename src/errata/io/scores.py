@@ -100,9 +100,7 @@ class _ScoreTable:
 
     def sentence_numbers(self, column: int) -> list[int]:
         """The sentence of each row, from 0; where nobody has a sentence 0, files count from 1."""
-        numbers = [
-            stored.parse_sentence(row.cells[column], self.path, row.line) for row in self.rows
-        ]
+        numbers = [stored.parse_sentence(r.cells[column], self.path, r.line) for r in self.rows]
         first = min(1, *numbers)
         return [number - first for number in numbers]
 
@@ -456,9 +454,8 @@ def _read_any_form(path: str, names: Sequence[str]) -> list[Scores]:
     check_width(rows, shown)
     if mark == ",":
         _refuse_decimal_commas(rows, shown)
-    return _scores_in_columns(
-        _ScoreTable(shown, file_stem(path, _ENDINGS), names, mark == ";", rows)
-    )
+    table = _ScoreTable(shown, file_stem(path, _ENDINGS), names, mark == ";", rows)
+    return _scores_in_columns(table)
 
 
 def _without_remarks(lines: Iterable[str]) -> tuple[list[int], Iterator[str]]:

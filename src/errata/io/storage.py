@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from errata.core.errors import InputError, import_extra
+from errata.core.errors import InputError
 from errata.io.atomic import flush_to_disk
-from errata.io.files import file_error
+from errata.io.files import file_error, file_system_of_url
 
 WAITING = ".waiting"  # holds the files that are being written
 
@@ -131,13 +131,11 @@ class StoreFolder(Folder):
     storage: Mapping[str, Any] = field(default_factory=dict)
 
     def _file_system(self) -> tuple[Any, str]:
-        core = import_extra("fsspec.core", "scale", "fsspec")
         try:
-            system, root = core.url_to_fs(self.place, **self.storage)
+            system, root = file_system_of_url(self.place, self.storage)
         except (ImportError, ValueError) as error:
             remedy = "install what reads it, or name a folder"
             raise InputError(str(error), path=self.place, remedy=remedy) from None
-        system.invalidate_cache()
         return system, root.rstrip("/")
 
     def read_file(self, name: str) -> bytes:

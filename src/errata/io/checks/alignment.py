@@ -82,9 +82,7 @@ def check_output_is_copy(corpus: Corpus, hypotheses: Hypotheses, path: str) -> l
         return []
     if has_same_words(corpus.sources, hypotheses.sentences):
         problem = "every line equals its source"
-        remedy = (
-            "right for a baseline that corrects nothing; else the source was given as an output"
-        )
+        remedy = "right for a baseline that corrects nothing; else this is the source, no output"
         return [Finding("note", path, None, problem, remedy, "unchanged")]
     for annotator in corpus.annotators:
         if all(

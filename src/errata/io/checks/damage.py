@@ -63,31 +63,19 @@ def check_damage(
     accented = [(s, line) for s, line in pairs if not s.isascii()]
     remarks = Counter(match[1] for _, line in begun if (match := REMARK.match(line)))
     remark = next((text for text, _ in remarks.most_common(1)), "")
-    alone = "give the corrected sentences alone, one a line"
+    only = "give the corrected sentences alone, one a line"
     case = "restore the case; scores compare it"
     kinds: list[tuple[str, str, str, list[tuple[str, str]], Callable[[str, str], bool]]] = [
-        (
-            "quoted-lines",
-            "stand in quotation marks, their sources do not",
-            alone,
-            begun,
-            _in_quotes,
-        ),
-        (
-            "prefix",
-            "begin with a number, their sources do not",
-            alone,
-            begun,
-            lambda source, line: bool(NUMBER.match(line)) and not NUMBER.match(source),
-        ),
+        ("quoted-lines", "stand in quotation marks, their sources do not", only, begun, _in_quotes),
+        ("prefix", "begin with a number, their sources do not", only, begun, _is_numbered),
         (
             "prefix",
             f"begin with {remark[:60]!r}",
-            alone,
+            only,
             begun if remark else [],
             lambda source, line: line.startswith(remark) and not source.startswith(remark),
         ),
-        ("columns", "hold their source beside a tab", alone, tabbed, _holds_source_column),
+        ("columns", "hold their source beside a tab", only, tabbed, _holds_source_column),
         (
             "case",
             "are in capital letters, their sources are not",
@@ -97,13 +85,7 @@ def check_damage(
         ),
         ("case", "have lost all capital letters but the first", case, inner, _has_lost_capitals),
         ("cut-lines", "end early, each with the first part of its source", CUT, pairs, _ends_early),
-        (
-            "normalisation",
-            "write accents in another Unicode form",
-            FORM,
-            accented,
-            lambda source, line: _unicode_form(source) * _unicode_form(line) < 0,
-        ),
+        ("normalisation", "write accents in another Unicode form", FORM, accented, _changes_form),
     ]
     findings = []
     for code, problem, remedy, asked, shows in kinds:
@@ -123,6 +105,14 @@ def _in_quotes(source: str, line: str) -> bool:
         and line[-1] in QUOTES
         and not (source[:1] in QUOTES and source[-1:] in QUOTES)
     )
+
+
+def _is_numbered(source: str, line: str) -> bool:
+    return bool(NUMBER.match(line)) and not NUMBER.match(source)
+
+
+def _changes_form(source: str, line: str) -> bool:
+    return _unicode_form(source) * _unicode_form(line) < 0
 
 
 def _holds_source_column(source: str, line: str) -> bool:

@@ -164,15 +164,13 @@ def compare_conventions(look: LineConventions, beside: PairedLines, path: str) -
         for way, sides in zip((1, -1), both, strict=True):
             found, asked = _count_differing_lines(given, own, kind, way)
             if found >= max(FEWEST, SHARE * asked):
-                problem = (
-                    f"the {sides[0]} {what}, the {sides[1]} not in {_share_text(found, asked)}"
-                )
+                share = _share_text(found, asked)
+                problem = f"the {sides[0]} {what}, the {sides[1]} not in {share}"
                 findings.append(Finding("warning", path, None, problem, remedy, code))
     found, asked = _count_differing_lines(given, own, len(KINDS), 1)
     if found >= max(FEWEST, SHARE * asked):
-        problem = (
-            f"the output is in lower case, the sources are not, in {_share_text(found, asked)}"
-        )
+        share = _share_text(found, asked)
+        problem = f"the output is in lower case, the sources are not, in {share}"
         remedy = "restore the case; scores compare it"
         findings.append(Finding("warning", path, None, problem, remedy, "case"))
     for (_, _, what, remedy), left in zip(LEFT_OVER, beside.left, strict=True):
