@@ -203,9 +203,8 @@ def _describe_fault(error: BaseException) -> str:
     what = f"{type(error).__name__}: {str(error).strip() or 'no message'}"
     for frame in reversed(frames):
         if owner := _find_plugin(frame):
-            return (
-                f"{owner} failed ({_frame_place(frame)}): {what}; tell its author, or leave it out"
-            )
+            where = _frame_place(frame)
+            return f"{owner} failed ({where}): {what}; tell its author, or leave it out"
     own = [frame for frame in frames if _frame_module(frame).startswith("errata.")]
     where = f" ({_frame_place(own[-1])})" if own else ""
     return (

@@ -28,7 +28,7 @@ from errata.io.checks.text import (
 )
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2_file
-from errata.io.outputs import files_in, is_m2, read_hypotheses_with_findings, split_name
+from errata.io.outputs import files_in, is_m2, read_output_file, split_name
 from errata.io.slices import SkippedSentences
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokeniser
 
@@ -168,10 +168,9 @@ class CorpusFiles:
 
     def to_json(self) -> dict[str, Any]:
         """The fields of files read in parts; not ``storage``, which may hold secrets."""
+        names = [each.name for each in fields(self)]
         left_out = ("storage", "skipped", "place")
-        return {
-            one.name: getattr(self, one.name) for one in fields(self) if one.name not in left_out
-        }
+        return {name: getattr(self, name) for name in names if name not in left_out}
 
     @classmethod
     def from_json(
@@ -543,7 +542,7 @@ class _Check:
         shown, corpus = shown_name(split_name(path)[1]), self.corpus
         systems: list[Hypotheses] = []
         with self.sink.collecting_errors(shown):
-            systems, found = read_hypotheses_with_findings(path, corpus=corpus)
+            systems, found = read_output_file(path, corpus=corpus)
             self.sink.add(found)
         for system in systems:
             if corpus is None:

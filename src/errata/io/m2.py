@@ -38,6 +38,7 @@ from errata.io.m2_arrays import ScannedSentences, TextPart, joined_corpus, scan_
 # ---- The ``A`` lines of an M2 file: one edit each, checked, and their order.
 
 REMEMBERED = 4096  # lines, a few hundred kilobytes
+AnnotatedEdit = tuple[int, Edit | None]
 REQUIREMENTS = ("REQUIRED", "OPTIONAL")  # the fourth field of sound files
 
 
@@ -59,9 +60,7 @@ class EditLineReader:
         return InputError(problem, path=self.path, line=line, remedy=remedy)
 
 
-def read_edit(
-    line: str, number: int, length: int, reading: EditLineReader
-) -> tuple[int, Edit | None]:
+def read_edit(line: str, number: int, length: int, reading: EditLineReader) -> AnnotatedEdit:
     """One ``A`` line as annotator and edit; a noop has no edit."""
     body, _, last = line.rpartition("|||")
     annotator = _integer(last)
@@ -78,9 +77,7 @@ def read_edit(
     return annotator, edit
 
 
-def _read_edit(
-    line: str, number: int, length: int, reading: EditLineReader
-) -> tuple[int, Edit | None]:
+def _read_edit(line: str, number: int, length: int, reading: EditLineReader) -> AnnotatedEdit:
     fields = line[2:].split("|||")
     form = "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator"
     if len(fields) != 6:

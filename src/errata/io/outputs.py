@@ -66,9 +66,7 @@ def read_hypotheses(
     text that looks unrelated or shifted is a warning. ``threads`` defaults to the number of cores.
     """
     names = None if name is None else [name]
-    systems, findings = read_hypotheses_with_findings(
-        path, names=names, corpus=corpus, threads=threads
-    )
+    systems, findings = read_output_file(path, names=names, corpus=corpus, threads=threads)
     check_single_annotator(split_name(path)[1], len(systems))
     _raise_or_warn(findings, corpus, systems, guard)
     return systems[0]
@@ -108,9 +106,7 @@ def read_systems(
     systems: list[Hypotheses] = []
     places: list[str] = []
     for path in files_in(paths):
-        found, findings = read_hypotheses_with_findings(
-            path, names=names, corpus=corpus, threads=threads
-        )
+        found, findings = read_output_file(path, names=names, corpus=corpus, threads=threads)
         if not several:
             check_single_annotator(split_name(path)[1], len(found))
         _raise_or_warn(findings, corpus, found, guard)
@@ -146,7 +142,7 @@ def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
     return found
 
 
-def read_hypotheses_with_findings(
+def read_output_file(
     path: PathLike,
     *,
     names: Sequence[str] | None = None,
@@ -161,7 +157,7 @@ def read_hypotheses_with_findings(
     if corpus is not None and unpacked_name(split_name(path)[1]).endswith(".json"):
         return [_read_stored_output(path, names, corpus)], []
     if corpus is not None and corpus.whole is not None:
-        systems, findings = read_hypotheses_with_findings(
+        systems, findings = read_output_file(
             path, names=names, corpus=corpus.whole, threads=threads
         )
         if all(len(system) == len(corpus.whole) for system in systems):

@@ -283,9 +283,7 @@ class RecordReader:
         if isinstance(origin, type) and issubclass(origin, Mapping):
             if not isinstance(data, dict):
                 raise self._mismatch(kind, data, keys)
-            return {
-                key: self._value(args[1], value, (*keys, key), {}) for key, value in data.items()
-            }
+            return {key: self._value(args[1], each, (*keys, key), {}) for key, each in data.items()}
         return self._scalar(kind, data, keys, marks)
 
     def _scalar(self, kind: type, data: Any, keys: Keys, marks: tuple[Any, ...]) -> Any:
@@ -330,10 +328,8 @@ class RecordReader:
             try:
                 return (self._value(args[0], data, keys, {}),)
             except _Mismatch:
-                what = _kind_name(args[0])
-                raise _Mismatch(
-                    keys, f"{_show_value(data)} is not {what} or {_kind_name(kind)}"
-                ) from None
+                what = f"{_kind_name(args[0])} or {_kind_name(kind)}"
+                raise _Mismatch(keys, f"{_show_value(data)} is not {what}") from None
         if not isinstance(data, list):
             raise self._mismatch(kind, data, keys)
         kinds = [args[0]] * len(data) if args[1:] == (...,) else args
@@ -350,10 +346,8 @@ class RecordReader:
         fields = {k: each for k, each in _fields_by_key(kind).items() if each[0] not in fixed}
         for key in data:
             if key not in fields and not self.extra:
-                known = ", ".join(fields)
-                raise _Mismatch(
-                    (*keys, key), "unknown key", f"{suggest_name(key, fields)}known: {known}"
-                )
+                remedy = f"{suggest_name(key, fields)}known: {', '.join(fields)}"
+                raise _Mismatch((*keys, key), "unknown key", remedy)
         values = dict(fixed)
         for key, (name, wanted, required) in fields.items():
             if key in data:

@@ -129,9 +129,7 @@ def _read_spreadsheet(path: files.PathLike) -> list[list[str]]:
     except Exception as error:  # whatever a damaged archive makes openpyxl raise
         problem = f"cannot read the spreadsheet: {error}"
         raise InputError(problem, path=name, remedy="save it as CSV") from None
-    filled = {
-        title: _trim_empty_cells(rows) for title, rows in sheets.items() if any(map(any, rows))
-    }
+    filled = {title: _trim_empty(rows) for title, rows in sheets.items() if any(map(any, rows))}
     if len(filled) != 1:
         titles = f" ({', '.join(filled)})" if filled else ""
         remedy = "keep one, or save the one meant as CSV"
@@ -176,7 +174,7 @@ def _cell_text(value: Any) -> str:
     return str(value)
 
 
-def _trim_empty_cells(rows: list[list[str]]) -> list[list[str]]:
+def _trim_empty(rows: list[list[str]]) -> list[list[str]]:
     """Without empty rows at the end and the empty columns a spreadsheet has at the right."""
     while rows and not any(rows[-1]):
         rows.pop()

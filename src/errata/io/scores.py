@@ -81,10 +81,8 @@ class _ScoreTable:
     @cached_property
     def row_counter(self) -> int | None:
         """The column that numbers the rows, where there is one."""
-        found = (
-            c for c, title in enumerate(self.head or ()) if numbers_rows(title, self.cells_of(c))
-        )
-        return next(found, None)
+        titles = enumerate(self.head or ())
+        return next((c for c, title in titles if numbers_rows(title, self.cells_of(c))), None)
 
     def number(self, row: Row, column: int) -> float:
         return stored.parse_score(row.cells[column], self.path, row.line, comma=self.comma)
@@ -248,13 +246,11 @@ def _by_row(
     systems = table.cells_of(system)
     if sentence == table.row_counter and len({*systems}) == len(systems):
         sentence = None  # it numbers the systems
-    numbers = [
-        c for c in table.columns if table.is_numeric[c] and c not in (system, table.row_counter)
-    ]
+    used = (system, table.row_counter)
+    numbers = [c for c in table.columns if table.is_numeric[c] and c not in used]
     if sentence is None and table.head is None and len(numbers) == 2 and metric is None:
-        sentence = next(
-            (c for c in numbers if _is_sentence_column(table.cells_of(c), systems)), None
-        )
+        counting = (c for c in numbers if _is_sentence_column(table.cells_of(c), systems))
+        sentence = next(counting, None)
     numbers = [c for c in numbers if c not in (sentence, metric)]
     ranks = columns_of_role(table.head or (), "rank")
     figures = [c for c in numbers if c not in ranks] or numbers

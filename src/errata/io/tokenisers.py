@@ -162,9 +162,7 @@ def tokenise_corpus(
             replace(
                 reference,
                 text=None if reference.text is None else cut(reference.text),
-                edits=_recut_edits(reference.edits, source, cut)
-                if reference.edits is not None
-                else None,
+                edits=reference.edits and _recut_edits(reference.edits, source, cut),
             )
             for reference in references
         )

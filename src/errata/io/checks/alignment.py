@@ -417,9 +417,8 @@ def _find_line_shifts(
     """For each line how many lines further its source stands; 0 where it is in its place."""
     n = len(sources)
     shifts = np.zeros(len(lines), np.int64)
-    suspects = [
-        i for i in np.flatnonzero(likeness <= 1 - MARGIN).tolist() if len(lines[i]) >= SHORTEST
-    ]
+    unlike = np.flatnonzero(likeness <= 1 - MARGIN).tolist()
+    suspects = [i for i in unlike if len(lines[i]) >= SHORTEST]
     best = np.maximum(likeness + MARGIN, ALIKE)
     # Nearest first, and only strictly better replaces: a repeated source takes its nearest place.
     for shift in sorted((d for d in range(-WINDOW, WINDOW + 1) if d), key=abs):

@@ -224,9 +224,7 @@ def write_judgments(
 
 # ---- Rankings as our own JSONL, one a line::
 
-_KEYS = frozenset(
-    ("item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped")
-)
+_KEYS = {*["item", "judge", "sentence", "groups", "systems", "ranks", "seconds", "time", "skipped"]}
 _LIST, _RANK = {list}, {int, type(None)}
 Groups = tuple[tuple[str, ...], ...]
 KNOWN = 50_000  # groups remembered, so that a file of any size takes little memory

@@ -142,10 +142,8 @@ class BatchBuilder:
         self.collect(file.path, gold_findings(file, self.reading.tokeniser))
         if beside is not None:
             path, others = beside
-            found = match_sources(
-                file.corpus.sources, others, path, than=file.path, before=self.before
-            )
-            self.collect(path, found)
+            sources, before = file.corpus.sources, self.before
+            self.collect(path, match_sources(sources, others, path, than=file.path, before=before))
         warn = self.reading.warnings.add_to_sum
         return self._select_annotators(tokenise_corpus(file.corpus, self.reading.tokeniser, warn))
 
@@ -300,9 +298,8 @@ class _BatchReader(BatchBuilder):
         if lead.role != "gold":
             corpus = self._read_parallel(lead, taken)
         elif (source := self.sides.get("source")) is not None:
-            corpus = self.build_gold(
-                self._read_m2(lead, taken), (source.path, self._take_lines(source))
-            )
+            file, lines = self._read_m2(lead, taken), self._take_lines(source)
+            corpus = self.build_gold(file, (source.path, lines))
         else:
             corpus = self.build_gold(self._read_m2(lead, taken))
         outputs = [side for role, side in self.sides.items() if role.startswith("output:")]

@@ -209,9 +209,7 @@ def _has_type(kind: Any, expected: str) -> bool:
     if expected == "string":
         if types.is_dictionary(kind):
             kind = kind.value_type
-        return bool(
-            types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view"
-        )
+        return str(kind) in ("string", "large_string", "string_view")
     if expected == "integer":
         return bool(types.is_integer(kind))
     if expected == "string or integer":

@@ -49,9 +49,10 @@ class SentenceBlock(NamedTuple):
     start: int = 0
 
 
-def read_chunks(
-    file: IO[bytes], name: str, *, m2: bool, at_start: bool = True
-) -> Iterator[SentenceBlock]:
+Blocks = Iterator[SentenceBlock]
+
+
+def read_chunks(file: IO[bytes], name: str, *, m2: bool, at_start: bool = True) -> Blocks:
     """Yield a stream in chunks of whole lines, or whole paragraphs, of a megabyte or more.
 
     Places count from the start of the stream; at the start of the file a byte order mark is
@@ -159,9 +160,7 @@ def _paragraph_start(data: bytes, at: int) -> int | None:
     return at
 
 
-def _verify_content(
-    several: Iterator[SentenceBlock], mark: str, uri: str
-) -> Iterator[SentenceBlock]:
+def _verify_content(several: Blocks, mark: str, uri: str) -> Blocks:
     """The same chunks; an error behind the last one if they are not the content of the mark."""
     digest = content_digest()
     for chunk in several:
