@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from errata.comparison.gate import parse_condition
+from errata.core.parallel import circles_left
 from errata.core.stats import plural
 from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.io.atomic import write_bytes
@@ -64,7 +65,8 @@ class ReportPage:
 def build_report_page(material: ReportInputs) -> ReportPage:
     """Build the report from the given inputs; missing sections are left out with a note."""
     check_templates()
-    with captured_warnings() as heard:
+    # Hundreds of thousands of edits are made, none of them in a circle.
+    with circles_left(), captured_warnings() as heard:
         results = ReportResults(material)
         results.scores  # noqa: B018 - what cannot be scored is refused, and not left out
         kinds = results.try_or_note("kinds of error", lambda: scores_of_kinds(results)) or []
