@@ -254,12 +254,14 @@ class Inputs:
         """Read the corpus, with the annotators and without the sentences asked for."""
         if self.sample:
             from errata.datasets import sample_corpus
-            from errata.io.corpus import keep_annotators
             from errata.io.tokenisers import tokenise_corpus, tokeniser
 
             refuse_beside_sample(self.has_files)
-            cut = tokenise_corpus(sample_corpus(), tokeniser(self.tokenised_by))
-            corpus = keep_annotators(cut, self.annotator_numbers)
+            corpus = tokenise_corpus(sample_corpus(), tokeniser(self.tokenised_by))
+            if self.annotator_numbers:
+                from errata.io.corpus import keep_annotators
+
+                corpus = keep_annotators(corpus, self.annotator_numbers)
         else:
             self.require_source()
             corpus = replace(self.files(), skipped=None).read_corpus(threads=threads)

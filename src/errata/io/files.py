@@ -30,7 +30,6 @@ from errata.io.checks import Finding
 
 # ---- Object stores, and whatever else fsspec reads by URL (``s3://``, ``https://``...).
 
-INSTALL = install_extra("scale")
 # What a store calls the mark that changes with a file, the surest first.
 MARKS = ("ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "created")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(::[A-Za-z][A-Za-z0-9+.-]*)*://")
@@ -109,7 +108,7 @@ def _store_errors(url: str) -> Iterator[None]:
         raise
     except ImportError as error:  # fsspec names the package that a protocol needs
         problem = f"this kind of URL needs another package: {error}"
-        raise InputError(problem, path=url, remedy=INSTALL) from None
+        raise InputError(problem, path=url, remedy=install_extra("scale")) from None
     except Exception as error:
         said = str(error).strip() or type(error).__name__
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else said
@@ -214,8 +213,7 @@ def file_id(found: os.stat_result) -> FileId:
 class _FilesRead:
     """Which files were read, while somebody wants to know: they must not be overwritten."""
 
-    def __init__(self) -> None:
-        self._known: ContextVar[dict[FileId, str] | None] = ContextVar("files_read", default=None)
+    _known: ContextVar[dict[FileId, str] | None] = ContextVar("files_read", default=None)
 
     def __call__(self) -> frozenset[FileId]:
         """The files read since recording began."""
