@@ -53,14 +53,11 @@ def clear(given: ClearOptions) -> None:
     known = [part.name for part in cache_entries()]
     unknown = sorted({*given.parts} - {*known, "all"})
     if unknown or not given.parts:
-        raise InputError(
-            f"there is no {' '.join(unknown)!r} to clear" if unknown else "no part named to clear",
-            remedy=f"name one or more of {', '.join(known)}, or all",
-        )
-    emit(
-        _table(clear_cache(known if "all" in given.parts else given.parts), "deleted"),
-        given.display,
-    )
+        what = f"there is no {' '.join(unknown)!r}" if unknown else "no part named"
+        remedy = f"name one or more of {', '.join(known)}, or all"
+        raise InputError(f"{what} to clear", remedy=remedy)
+    deleted = clear_cache(known if "all" in given.parts else given.parts)
+    emit(_table(deleted, "deleted"), given.display)
 
 
 def _table(parts: list[CacheEntry], caption: str) -> Table:

@@ -94,10 +94,8 @@ def list_sets(given: ListOptions) -> None:
     sets, name = _catalogue_sets(), given.name
     collections = fetch.collections_of_catalogue(sets)
     if name is None:
-        tables = [
-            fetch.sets_table(sets),
-            *([fetch.collections_table(collections)] if collections else []),
-        ]
+        tables = [fetch.sets_table(sets)]
+        tables += [fetch.collections_table(collections)] if collections else []
     else:
         tables = [fetch.member_table(collections[name], sets)] if name in collections else []
         if name in sets or not tables:

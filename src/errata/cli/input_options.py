@@ -59,11 +59,9 @@ def with_extractor(metrics: Sequence[Any], extractor: str) -> list[Metric]:
 
     split_extractor(extractor)
     if not any(map(accepts_extractor, metrics)):
-        raise InputError(
-            "--extract finds edits, and no metric here counts edits that are found",
-            remedy="it goes with -m errant, edits, difficulty, cleme, cleme2, pt_errant or "
-            "judge(mode=edit)",
-        )
+        problem = "--extract finds edits, and no metric here counts edits that are found"
+        names = "errant, edits, difficulty, cleme, cleme2, pt_errant or judge(mode=edit)"
+        raise InputError(problem, remedy=f"it goes with -m {names}")
     return [each.extracting(extractor) if accepts_extractor(each) else each for each in metrics]
 
 

@@ -177,10 +177,9 @@ class JudgmentInputs:
         texts = dict(read_outputs_by_system(*self.outputs)) if self.outputs else {}
         for system in systems:
             if tuple(texts.setdefault(system.system, system.sentences)) != system.sentences:
-                raise InputError(
-                    f"the output of {system.system} in --outputs differs from the output scored",
-                    remedy="leave out --outputs: judgments are checked against the outputs scored",
-                )
+                problem = f"the output of {system.system} in --outputs differs from the one scored"
+                remedy = "leave out --outputs: judgments are checked against the outputs scored"
+                raise InputError(problem, remedy=remedy)
         return read_judgment_files(
             files,
             leave_out=self.leave_out,
@@ -306,22 +305,17 @@ class ScoreFiles:
         names = split_names(self.names)
         people = [] if self.human is None else read_score_files([self.human], names=names)
         if len(people) > 1:
-            raise InputError(
-                f"human scores in {len(people)} columns: "
-                f"{', '.join(scores.label for scores in people)}",
-                path=self.human,
-                remedy="keep one of them",
-            )
+            labels = ", ".join(scores.label for scores in people)
+            problem = f"human scores in {len(people)} columns: {labels}"
+            raise InputError(problem, path=self.human, remedy="keep one of them")
         turned = {scores.label for scores in people} & {*self.lower}
         lower = [name for name in self.lower if name not in turned]
         if turned and self.human is not None:
             people = read_score_files([self.human], names=names, lower=list(turned))
         metrics = read_score_files(self.files, names=names, lower=lower)
         if names and not any([*scores.systems] == names for scores in (*people, *metrics)):
-            raise InputError(
-                "--names goes with files of bare numbers, and every file here names its systems",
-                remedy="leave it out",
-            )
+            problem = "--names goes with files of bare numbers, and every file names its systems"
+            raise InputError(problem, remedy="leave it out")
         return people[0] if people else None, metrics
 
 

@@ -319,11 +319,10 @@ def _fill_from_data(name: str, parameters: Sequence[Parameter], values: dict[str
             values[places[role]] = files if several else files[0]
             filled.add(role)
     if not filled:
-        raise InputError(
-            f"--data {chosen.name} has nothing that is missing here: it has "
-            + ", ".join(chosen.roles),
-            remedy="leave it out, or leave out the files that are to come from it",
-        )
+        has = ", ".join(chosen.roles)
+        problem = f"--data {chosen.name} has nothing that is missing here: it has {has}"
+        remedy = "leave it out, or leave out the files that are to come from it"
+        raise InputError(problem, remedy=remedy)
     source = click.get_current_context().get_parameter_source
     if "judgments" in filled and source(by_flag["--base"]) is not ParameterSource.COMMANDLINE:
         values[by_flag["--base"]] = chosen.base

@@ -37,7 +37,7 @@ def mturk_columns(
 
     Gaps in numbered columns and titles that resemble a needed one are errors; others are warnings.
     """
-    refuse_duplicate_columns((normalise_title(title) for title in titles), name)
+    refuse_duplicate_columns(titles, name)
     spelt = {normalise_title(title): title for title in (*NEEDED, STATUS, *KNOWN)}
     keys = [normalise_title(title) for title in titles]
     numbers: dict[str, set[int]] = {kind: set() for kind in map(normalise_title, NUMBERED)}
@@ -220,11 +220,8 @@ class TableHead:
 
     def find(self, named: dict[str, str]) -> JudgmentColumns:
         """The columns of the table; ``named`` are those the user names."""
+        refuse_duplicate_columns(self.head, self.name)
         keys = [normalise_title(title) for title in self.head]
-        for key in keys:
-            if key and keys.count(key) > 1:
-                problem = f"two columns {self.head[keys.index(key)]}"
-                raise InputError(problem, path=self.name, line=1, remedy="remove one of them")
         at: dict[str, int] = {}
         for role, title in named.items():
             if title != ALL:

@@ -20,6 +20,7 @@ import numpy as np
 from errata.core.errors import InputError, warn_of_data
 from errata.core.stats import merge_ties
 from errata.data import Judgment, Scores
+from errata.io.rows import normalise_title
 
 CLOSE = 0.8  # how alike two words must be to be taken for one: a letter in ten
 LONGEST_TIME = 1e9  # seconds; some thirty years
@@ -30,12 +31,12 @@ def is_duration(seconds: float) -> bool:
     return 0 <= seconds < LONGEST_TIME
 
 
-def refuse_duplicate_columns(titles: Iterable[str], name: str) -> None:
-    """Refuse a CSV file with two columns of the same title."""
-    twice = [title for title, count in Counter(titles).items() if count > 1 and title.strip()]
-    if twice:
-        remedy = "remove one of them"
-        raise InputError(f"two columns {', '.join(twice)}", path=name, line=1, remedy=remedy)
+def refuse_duplicate_columns(titles: Sequence[str], name: str) -> None:
+    """Refuse a table with two columns of one title, whatever its case, blanks and marks."""
+    keys = [normalise_title(title) for title in titles]
+    for key, title in zip(keys, titles, strict=True):
+        if key and keys.count(key) > 1:
+            raise InputError(f"two columns {title}", path=name, line=1, remedy="remove one of them")
 
 
 class UnknownValues:

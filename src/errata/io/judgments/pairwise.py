@@ -81,7 +81,7 @@ class _Rows:
     def __init__(self, rows: Iterator[tuple[int, list[str]]], name: str, base: int) -> None:
         self.rows, self.name, self.base = rows, name, base
         _, header = next(rows, (1, list[str]()))
-        refuse_duplicate_columns((normalise_title(title) for title in header), name)
+        refuse_duplicate_columns(header, name)
         self.columns = {normalise_title(title): c for c, title in enumerate(header)}
         self.width = len(header)
         self.judge = self._find_column("judgeID")
