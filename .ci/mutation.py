@@ -212,19 +212,25 @@ class Spots(ast.NodeVisitor):
 
 
 def spots(packages: tuple[str, ...]) -> list[Mutant]:
-    """Everything that can be broken in these packages, if what comes out can be compiled."""
-    found = []
-    for package in packages:
-        place = SOURCE / package
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]:
-            text = file.read_text(encoding="utf-8")
-            for mutant in Spots(file).found:
-                try:
-                    compile(text[: mutant.start] + mutant.text + text[mutant.end :], "x", "exec")
-                except SyntaxError:
-                    continue
-                found.append(mutant)
-    return found
+    """Everything that can be broken in these packages; not all of it can be compiled then."""
+    places = [SOURCE / package for package in packages]
+    files = [sorted(p.rglob("*.py")) if p.is_dir() else [p.with_suffix(".py")] for p in places]
+    return [mutant for several in files for file in several for mutant in Spots(file).found]
+
+
+def broken_text(mutant: Mutant) -> str:
+    """The text of the file with the mutant in it."""
+    text = (SOURCE / mutant.file).read_text(encoding="utf-8")
+    return text[: mutant.start] + mutant.text + text[mutant.end :]
+
+
+def is_compiled(mutant: Mutant) -> bool:
+    """Whether Python takes the text with the mutant in it."""
+    try:
+        compile(broken_text(mutant), "x", "exec")
+    except SyntaxError:
+        return False
+    return True
 
 
 def make_map(target: Path) -> None:
@@ -319,7 +325,7 @@ def run_mutant(mutant: Mutant, tests: list[str], limit: float) -> str:
         return "unseen"
     file = SOURCE / mutant.file
     text, times = file.read_text(encoding="utf-8"), file.stat()
-    file.write_text(text[: mutant.start] + mutant.text + text[mutant.end :], encoding="utf-8")
+    file.write_text(broken_text(mutant), encoding="utf-8")
     try:
         # Most mutants fall to the first few tests, which import less.
         result = run_tests(some := tests[:FIRST], limit)
@@ -343,9 +349,12 @@ def sample(found: list[Mutant], number: int, seed: int) -> Iterator[Mutant]:
         draw.shuffle(each)
     while number and any(by_kind.values()):
         for key in list(by_kind):
-            if by_kind[key] and number:
-                yield by_kind[key].pop()
-                number -= 1
+            while by_kind[key] and number:
+                mutant = by_kind[key].pop()
+                if is_compiled(mutant):
+                    yield mutant
+                    number -= 1
+                    break
 
 
 def main() -> None:

@@ -237,14 +237,8 @@ def test_whatever_is_written_reads_back_or_is_refused(
         *(
             (Corpus(("a",), ((Reference(0, (edit,)),),)), "M2 cannot hold")
             for edit in (
-                Edit(0, 1, "x|||y"),
-                Edit(0, 1, "x||y"),
-                Edit(0, 1, "x|"),
-                Edit(0, 1, " x"),
-                Edit(0, 1, "-NONE-"),
-                Edit(0, 1, "x", "noop"),
-                Edit(0, 1, "x", "a|||b"),
-                Edit(0, 1, "x", "a\nb"),
+                *(Edit(0, 1, text) for text in ("x|||y", "x||y", "x|", " x", "-NONE-")),
+                *(Edit(0, 1, "x", kind) for kind in ("noop", "a|||b", "a\nb")),
                 Edit(0, 1, "x", "X", ("y|",)),
                 Edit(0, 1, "x", comment="a|"),
             )

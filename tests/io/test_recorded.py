@@ -51,7 +51,7 @@ CELL = re.compile(rb"[^\s,;|<>=\"{}\[\]():/]+")
 INSTEAD = (b"", b"0", b"-1", b"x", b"1", b"99", b"A", b"2.5", b"a b", b"\xc3\xa9", b"nan", b"300")
 SPOTS, LINES = 15, 6  # of a file that are damaged, at most
 # Much of what is said of Parquet is said by pyarrow, and may be said otherwise tomorrow.
-UNRECORDED = [
+UNRECORDED = {
     "parquet",
     "catalogue",
     "experiment",
@@ -60,7 +60,7 @@ UNRECORDED = [
     "board",
     "card",
     "claims",
-]
+}
 READERS = [t for t in TARGETS if t.name not in UNRECORDED]
 # Forms that the seeds of `fuzz_targets` leave out.
 MORE = {
@@ -335,9 +335,7 @@ BYTES = (
     gzip.compress(b"one\n\ntwo\n", mtime=0),
     bz2.compress(b""),
     lzma.compress(b"one\n"),
-    gzip.compress(b"one\n" * 99)[:-9],
-    bz2.compress(b"one\n" * 99)[:-9],
-    lzma.compress(b"one\n" * 99)[:-9],
+    *(pack(b"one\n" * 99)[:-9] for pack in (gzip.compress, bz2.compress, lzma.compress)),
 )
 
 

@@ -154,20 +154,16 @@ def test_a_correction_of_nothing_is_empty(kernel: ModuleType) -> None:
     [
         ("S a\n\n\nS b\n", 0),
         ("S a\t\x1f\x00\x08\x1b\n", 0),
-        ("S a\x0bb\n", paragraphs.BREAKS),
-        ("S a\r", paragraphs.BREAKS),
-        ("S a\x1eb", paragraphs.BREAKS),
-        ("S a\x85b", paragraphs.BREAKS),
-        ("S a\nS a\u2029", paragraphs.BREAKS),
+        *(
+            (text, paragraphs.BREAKS)
+            for text in ("S a\x0bb\n", "S a\r", "S a\x1eb", "S a\x85b", "S a\nS a\u2029")
+        ),
         ("S a\n \nS b", paragraphs.BLANKS),
         ("\t\x1f\nS b", paragraphs.BLANKS),
         ("S b\n\u3000\u1680\u205f", paragraphs.BLANKS),
         ("S b\n\u2028", paragraphs.BLANKS | paragraphs.BREAKS),
         ("S b\n\x0c", paragraphs.BLANKS | paragraphs.BREAKS),
-        ("S b\n\x1b ", 0),
-        ("S b\n é", 0),
-        ("S b\n\u2003x", 0),
-        ("S b\n\u2003\u200b", 0),
+        *((f"S b\n{end}", 0) for end in ("\x1b ", " é", "\u2003x", "\u2003\u200b")),
     ],
 )
 def test_what_is_odd_about_lines(kernel: ModuleType, text: str, odd: int) -> None:

@@ -116,16 +116,9 @@ def written(folder: Path, given: Given, pack=lambda data: data, ending: str = ""
 
 
 def whole(inputs: CorpusFiles, **more) -> tuple[Corpus, list[Hypotheses]]:
-    corpus = read_corpus(
-        gold=inputs.gold,
-        source=inputs.source,
-        references=inputs.references,
-        missing=inputs.missing,
-        compatible=inputs.compatible,
-        tokens=inputs.tokens,
-        guard=inputs.guard,
-        annotators=inputs.annotators or None,
-    )
+    names = ("gold", "source", "references", "missing", "compatible", "tokens", "guard")
+    given = {name: getattr(inputs, name) for name in names}
+    corpus = read_corpus(**given, annotators=inputs.annotators or None)
     outputs = [f"{name}={path}" for name, path in inputs.outputs]
     return corpus, read_systems(outputs, corpus=corpus, guard=inputs.guard)
 
