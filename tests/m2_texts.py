@@ -27,9 +27,7 @@ EDITS = (
     line("0 2", "y", 12),
     line("2 2", "é 😀", 0, "Ö"),
     "A 0 1|||X|||x|||OPTIONAL|||wår um|||3",
-    f"{NOOP}0",
-    f"{NOOP}1",
-    f"{NOOP}7",
+    *(f"{NOOP}{annotator}" for annotator in (0, 1, 7)),
 )
 # What there is something to say of, or what only the reader by lines reads.
 OTHERS = (

@@ -26,17 +26,14 @@ def offline(tmp_path: Path) -> dict[str, str]:
     """An environment in which nothing can be fetched, and nothing is kept outside a folder."""
     src = str(Path(__file__).parents[2] / "src")
     own = {
-        "HF_HUB_OFFLINE": "1",
-        "HF_DATASETS_OFFLINE": "1",
-        "HF_EVALUATE_OFFLINE": "1",
+        **{f"HF_{name}_OFFLINE": "1" for name in ("HUB", "DATASETS", "EVALUATE")},
         "HF_HOME": str(tmp_path / "hf"),
         "HF_MODULES_CACHE": str(tmp_path / "modules"),
         "HOME": str(tmp_path),
         "PYTHONPATH": src,
         "PYTHONWARNINGS": "ignore",
         "MLFLOW_ALLOW_FILE_STORE": "true",
-        "http_proxy": "http://127.0.0.1:9",
-        "https_proxy": "http://127.0.0.1:9",
+        **dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9"),
     }
     return {**os.environ, **own}
 

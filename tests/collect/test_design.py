@@ -14,8 +14,7 @@ from errata.core.errors import InputError
 
 BAD: list[tuple[dict[str, object], str]] = [
     ({"kind": "ranks"}, "did you mean 'rank'"),
-    ({"outputs": 1}, "2 to 9"),
-    ({"outputs": 10}, "2 to 9"),
+    *(({"outputs": many}, "2 to 9") for many in (1, 10)),
     ({"kind": "pair", "outputs": 3}, "a pair is two"),
     ({"overlap": 1.5}, "a share"),
     ({"repeats": -0.1}, "a share"),
@@ -40,16 +39,14 @@ BAD: list[tuple[dict[str, object], str]] = [
     ({"kind": "correct", "instructions": ["least"]}, "unknown"),
     ({"kind": "correct", "instructions": ["minimal", "minimal"]}, "twice"),
     ({"slots": 2}, "kind = 'correct'"),
-    ({"block": "3 out of 5"}, "3 of 5"),
-    ({"block": "6 of 5"}, "3 of 5"),
+    *(({"block": rule}, "3 of 5") for rule in ("3 out of 5", "6 of 5")),
     ({"until": "A better than B"}, "A>B"),
     ({"until": ["clusters=0"]}, "clusters=3"),
     ({"kind": "score", "until": "A>B"}, "rankings and pairs"),
     ({"rankings": 10, "hours": 2.0}, "two budgets"),
     ({"money": 10.0}, "rate"),
     ({"overlapp": 0.2}, "did you mean 'overlap'"),
-    ({"judges": "three"}, "not a whole number"),
-    ({"judges": True}, "not a whole number"),
+    *(({"judges": many}, "not a whole number") for many in ("three", True)),
     ({"kind": 3}, "3 is unknown"),
     ({"marks": 1}, "not true or false"),
 ]

@@ -17,22 +17,15 @@ from errata.human.plan import next_pairs, plan, seconds_per_ranking
 from errata.human.ranking import cluster
 from recorded import check, outcome
 
-RANKERS = (
-    "expected_wins",
-    "expected_wins(denominator='beaten')",
-    "expected_wins(ties='won')",
-    "net_wins",
-    "trueskill_meanfield",
-    "trueskill_meanfield(steps=4, tau=0.1, beta=3)",
-    "trueskill_meanfield(sigma=2, spread=10, draw_probability=0.4)",
-    "trueskill(runs=5)",
-    "bradley_terry",
-    "bradley_terry(prior=0.5)",
-    "bradley_terry(ties='rao_kupper')",
-    "bradley_terry(ties='rao_kupper', prior=2)",
-    "bradley_terry(ties='half')",
-    "bradley_terry(ties='ignored')",
-)
+RANKERS = """
+expected_wins | expected_wins(denominator='beaten') | expected_wins(ties='won') | net_wins
+trueskill_meanfield | trueskill_meanfield(steps=4, tau=0.1, beta=3)
+trueskill_meanfield(sigma=2, spread=10, draw_probability=0.4) | trueskill(runs=5)
+bradley_terry | bradley_terry(prior=0.5) | bradley_terry(ties='rao_kupper')
+bradley_terry(ties='rao_kupper', prior=2) | bradley_terry(ties='half')
+bradley_terry(ties='ignored')
+"""
+RANKERS = RANKERS.strip().replace("\n", " | ").split(" | ")
 UNITS = ("pairs", "rankings", "sentences", "judges")
 
 
