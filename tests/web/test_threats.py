@@ -428,7 +428,7 @@ def closed_by_server(sockets: list[socket.socket]) -> int:
 
 def test_slow_headers_end(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a first request, and of a later one on the same connection."""
-    monkeypatch.setattr(api, "SLOWEST", 0.2)
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 0.2)
     slow = opened(server, 3, HALF) + opened(server, 3, WHOLE + HALF)
     resting = opened(server, 1, WHOLE)
     wait_until(lambda: closed_by_server(slow) == 6)

@@ -18,7 +18,6 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-from errata.collect.web import api
 from errata.collect.web.api import Served
 from errata.collect.web.app import application, background
 from errata.collect.web.database import Database, open_database, serving
@@ -213,6 +212,7 @@ def leave_with_parent() -> None:
 # ---- Serving a campaign: one process on SQLite, as many as wanted on PostgreSQL.
 
 KEEP_ALIVE = 75  # seconds: longer than the pause between two tasks
+HEAD_SECONDS = 15.0  # until the headers of a request must be there
 LOG = logging.getLogger("errata.collect.web")
 
 
@@ -337,7 +337,7 @@ def _protocol() -> Any:
             if not (begun and self.conn.their_state is h11.IDLE):
                 self._end_deadline()
             elif self.deadline is None:
-                self.deadline = self.loop.call_later(api.SLOWEST, self.transport.close)
+                self.deadline = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
         def _end_deadline(self) -> None:
             if self.deadline is not None:
