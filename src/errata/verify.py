@@ -76,7 +76,7 @@ class ClaimedValue(NamedTuple):
 class ScoreClaim:
     """A metric, the facts of its signature, and the claimed value.
 
-    ``metric_id`` and ``data_id`` are those of a short signature; versions before data had ids
+    ``metric_id`` and ``data_id`` come from a short signature; versions before data had ids
     wrote one id of all facts. ``half``, or ``low`` and ``high``, are an interval if one was pasted.
     ``system`` may name whose score it is.
     """

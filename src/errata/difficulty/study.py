@@ -57,7 +57,7 @@ class KindDifficulty:
 
 
 def gold_errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]:
-    """Return all gold errors, or those of some chunks, in the order of the sentences."""
+    """Return all gold errors, or the errors of some chunks, in the order of the sentences."""
     every, table = found.chunks, found.corpus.edits
     at = error_chunks(found) if chunks is None else chunks
     unit = every.unit_of[at]

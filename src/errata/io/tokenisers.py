@@ -151,7 +151,7 @@ def tokenise_corpus(
 
     M2 edits refer to the tokens of their file. ``characters`` carries them over to characters;
     another tokeniser may join what an edit divides, and is refused. ``warn`` counts edits that
-    change nothing then, as those of spaces or accents.
+    change nothing then, as edits of spaces or accents.
     """
     if cut.name == AS_IS:
         return corpus

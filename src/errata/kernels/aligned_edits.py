@@ -1,6 +1,6 @@
 """Merge the changing steps of alignments into edits, and classify them, a batch at a time.
 
-Steps are those of `errata.kernels.alignment`; words are numbers into the same vocabulary, whose
+Steps are as in `errata.kernels.alignment`; words are numbers into the same vocabulary, whose
 characters have flags here. An edit has a kind: other, case, inflection, spelling, punctuation,
 spacing or order, as `errata.edits.aligner` describes them.
 """

@@ -104,7 +104,7 @@ def _row_and_key(row: Ints, key: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class MatchedEdits:
-    """The edits of an output compared with those of every reference of their sentence.
+    """The edits of an output compared with the edits of every reference.
 
     Gold entry e is met by entry ``met_by[e]`` of the output, -1 where it is missed. The entries
     ``needless`` of the output meet nothing of the references ``needless_reference``.

@@ -36,7 +36,7 @@ FONTS = (
 
 
 def installed_fonts() -> list[str]:
-    """Return those of `FONTS` that are installed, in order."""
+    """Return the fonts of `FONTS` that are installed, in order."""
     from matplotlib.font_manager import get_font_names
 
     there = set(get_font_names())

@@ -153,8 +153,8 @@ class Facts:
 
     ``fewest`` and ``most`` are numbers of references, ``parts`` counts those that have sentences.
     Sentences that were ``skipped`` are numbered in the text of the part with them. ``by_metric``
-    are the facts of metrics (`Metric.facts`), by signature. ``digests``, by what they cover, are
-    those of the whole corpus, and are set when all parts are read.
+    are the facts of metrics (`Metric.facts`), by signature. ``digests``, by what they cover,
+    belong to the whole corpus and are set when all parts are read.
     """
 
     systems: tuple[str, ...]

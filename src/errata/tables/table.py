@@ -143,7 +143,7 @@ class Table:
         return replace(self, columns=tuple(self.columns[c] for c in keep), rows=rows)
 
     def without_empty(self, *columns: str) -> Table:
-        """Return the table without those of ``columns`` in which no row has a value."""
+        """Return the table without the ``columns`` that have no value in any row."""
         empty = {
             name
             for name in columns

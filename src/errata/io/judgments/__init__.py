@@ -54,7 +54,7 @@ def read_judgments(
     ``leave_out`` do not count. Groups that do not fit ``outputs`` (system -> sentences) are
     refused, unless ``labels`` says otherwise; ``statuses`` and ``labels="text"`` are for MTurk
     files (see `errata.io.judgments.sheets.parse_mturk`). A repeated judgment counts once, with a
-    warning; ``repeats`` also remembers those of other files (see `read_judgment_files`).
+    warning; ``repeats`` also remembers other files (see `read_judgment_files`).
     """
     require("labels", labels, checks.Labels)
     name = shown_name(path)
