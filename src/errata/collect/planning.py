@@ -139,7 +139,7 @@ def instruction_texts(
 
 
 def changed_texts(before: Mapping[str, Any], named: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the stored texts of a campaign with the texts of files in place; nothing for no file."""
+    """Return the texts of a campaign, stored and from files; nothing without files."""
     if not any(named.values()):
         return {}
     stored, _ = instruction_texts(named, str(before.get("language", "en")), None)
