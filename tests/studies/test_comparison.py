@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import errata
 import slow_comparison as slow
-from errata.comparison.compare import Comparison, compare
+from errata.comparison.compare import Comparison, compare, score_metric
 from errata.comparison.edits import JudgedEdit, JudgedSentence, edit_changes, judge_edits
 from errata.comparison.paired_tests import TwoSystems, draw_swaps, swap_p_values
 from errata.comparison.tables import comparison_summary, comparison_tables
@@ -469,3 +469,11 @@ def test_an_alternative_is_shown_as_the_system_wrote_it() -> None:
     assert [e.state for e in found.edits] == ["missed", "wrong"]
     with pytest.raises(InputError, match="no references"):
         judge_edits(Edits(), replace(corpus, references=((),)), [system])
+
+
+def test_systems_scored_in_another_order_compare_alike() -> None:
+    corpus, (first, *others) = sample_corpus(), sample_systems()
+    scored = [score_metric(parse(name), corpus, [*others, first], 40, 0) for name in ("m2", "gleu")]
+    drawn = {"resamples": 40, "trials": 20}
+    expected = compare(["m2", "gleu"], corpus, first, others, **drawn)
+    assert compare(["m2", "gleu"], corpus, first, others, scored=scored, **drawn) == expected

@@ -12,7 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from errata.comparison.edits import (
 from errata.comparison.paired_tests import Difference, TwoSystems
 from errata.core.errors import InputError
 from errata.core.parallel import circles_left
+from errata.core.registry import plugin_errors
 from errata.core.stats import Estimate, Floats, Progress, Seed, percentiles, seed_name
 from errata.data import Corpus, Hypotheses, Scores, duplicate_name_errors
 from errata.edits import extract_all, kind_at
@@ -375,6 +377,7 @@ def compare(
     guard: bool = True,
     threads: int | None = None,
     progress: Progress | None = None,
+    scored: Sequence[ScoredMetric] = (),
 ) -> tuple[Comparison, ...]:
     """Compare systems with an old one, the ``base``: one `Comparison` for each.
 
@@ -384,7 +387,8 @@ def compare(
     what it belongs to, by column (domain, level); length is always one of them. ``tier`` groups
     kinds (3: in full). ``resamples`` of the sentences give intervals, ``trials`` of swaps p-values,
     both from the seed ``rng``; 0 leaves them out. Difficulty of an error is the share of the
-    systems given, the base among them, that do not have it right.
+    systems given, the base among them, that do not have it right. ``scored`` are metrics that were
+    scored already (`score_metric`), with the same resamples and seed.
 
     Without references there is nothing to judge edits by: then edits are counted by kind, and
     sentences shown that the systems changed differently.
@@ -412,18 +416,18 @@ def compare(
         check_alignment_once(corpus, hypotheses)
     seed = rng if isinstance(rng, int) else int(rng.integers(2**32))
 
-    def score_all(metric: Metric, resamples: int) -> _Scored:
-        counts = validate_counts(
-            metric, corpus, every, guard=False, threads=threads, progress=progress
+    def score_all(metric: Metric, resamples: int) -> ScoredMetric:
+        known = next((each for each in scored if each.metric == metric), None)
+        if known is not None:
+            return known.with_systems(corpus, every, resamples, seed)
+        return score_metric(
+            metric, corpus, every, resamples, seed, guard=False, threads=threads, progress=progress
         )
-        scores = scores_of(metric, corpus, every, counts, resamples=resamples, rng=seed)
-        picked = [chosen_counts(each, metric.choose(each)) for each in counts]
-        return _Scored(metric, scores, counts, picked)
 
     keeper = edits or next((each for each in chosen if isinstance(each, Edits)), Edits())
-    scored = [score_all(each, resamples) for each in chosen]
+    by_metric = [score_all(each, resamples) for each in chosen]
     if corpus.most_references:
-        of_edits = next((each for each in scored if each.metric == keeper), None)
+        of_edits = next((each for each in by_metric if each.metric == keeper), None)
         of_edits = of_edits or score_all(keeper, 0)
         facts = count_judged_edits(keeper, corpus, every, of_edits.counts, tier, progress)
     else:
@@ -431,7 +435,7 @@ def compare(
     columns = {"length": length_slices(corpus)} | dict(slices or {})
     check_slice_lengths(columns, len(corpus))
     drawn = (resamples, trials, seed, seed_name(rng), confidence)
-    comparer = _Comparer(corpus, facts, scored, columns, tier, *drawn, progress)
+    comparer = _Comparer(corpus, facts, by_metric, columns, tier, *drawn, progress)
     return tuple(comparer.add_answers([comparer.compare_system(s) for s in range(1, len(every))]))
 
 
@@ -443,13 +447,29 @@ def _base_system(given: Any) -> list[Hypotheses]:
     return [replace(found[0], system="base")] if plain else found
 
 
-class _Scored(NamedTuple):
-    """A metric, its scores, and its counts: beside every reference, and of those it took."""
+@dataclass(frozen=True, eq=False)
+class ScoredMetric:
+    """A metric, its scores, and the counts of every system beside every reference."""
 
     metric: Metric
     scores: Scores
-    counts: list[Floats]
-    picked: list[Floats]
+    counts: Sequence[Floats]
+
+    def with_systems(
+        self, corpus: Corpus, systems: Sequence[Hypotheses], resamples: int, rng: int
+    ) -> ScoredMetric:
+        """Return the same with the systems in another order, on which resamples depend."""
+        names = [each.system for each in systems]
+        if names == [*self.scores.systems]:
+            return self
+        counts = [self.counts[self.scores.systems.index(name)] for name in names]
+        scores = scores_of(self.metric, corpus, systems, counts, resamples=resamples, rng=rng)
+        return ScoredMetric(self.metric, scores, counts)
+
+    @cached_property
+    def picked(self) -> list[Floats]:
+        """The counts of the references that the metric took."""
+        return [chosen_counts(each, self.metric.choose(each)) for each in self.counts]
 
     def figures_of_totals(self, totals: Floats) -> dict[str, Floats]:
         return {self.metric.headline: self.metric.score(totals)}
@@ -458,6 +478,26 @@ class _Scored(NamedTuple):
     def points_factor(self) -> float | None:
         """What turns a score into percent points; None where it is no such score."""
         return POINTS.get(self.metric.about.range)
+
+
+def score_metric(
+    metric: Metric,
+    corpus: Corpus,
+    systems: Sequence[Hypotheses],
+    resamples: int,
+    rng: int,
+    *,
+    guard: bool = True,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> ScoredMetric:
+    """Score systems with a metric, and keep the counts."""
+    counts = validate_counts(
+        metric, corpus, systems, guard=guard, threads=threads, progress=progress
+    )
+    with plugin_errors(metric):
+        scores = scores_of(metric, corpus, systems, counts, resamples=resamples, rng=rng)
+    return ScoredMetric(metric, scores, counts)
 
 
 ComparisonKey = tuple[str, ...]
@@ -476,7 +516,7 @@ class _Comparer:
 
     corpus: Corpus
     facts: EditFigures
-    scored: Sequence[_Scored]
+    scored: Sequence[ScoredMetric]
     columns: Mapping[str, Sequence[str]]
     tier: int
     resamples: int
@@ -593,7 +633,7 @@ class _Comparer:
             yield PartDifference(name, tested.difference, tested.p, *sizes)
 
     def _metric_difference(
-        self, scored: _Scored, s: int, p_values: Mapping[str, float]
+        self, scored: ScoredMetric, s: int, p_values: Mapping[str, float]
     ) -> Difference:
         scores, resampled = scored.scores, scored.scores.resampled
         found = paired_tests.make_difference(

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from xml.etree import ElementTree
 
-from errata.comparison.compare import Comparison, KindChange, compare, length_slices
+from errata.comparison.compare import Comparison, KindChange, ScoredMetric, compare, length_slices
 from errata.comparison.paired_tests import Difference
 from errata.comparison.tables import comparison_tables
 from errata.core.errors import NOTICE, InputError, escape_controls
@@ -416,6 +416,7 @@ def compare_and_check_gate(
     *,
     slices: SliceColumns | None = None,
     bound: Bound = "confident",
+    scored: Sequence[ScoredMetric] = (),
     **settings: Any,
 ) -> tuple[tuple[Comparison, ...], tuple[CheckedCondition, ...]]:
     """Compare systems (``settings`` as for `compare`) and check conditions.
@@ -423,7 +424,7 @@ def compare_and_check_gate(
     The sentences that a condition names are compared once more alone.
     """
     settings["guard"] = False  # outputs were checked when they were read
-    whole = compare(metrics, corpus, base, others, slices=slices, **settings)
+    whole = compare(metrics, corpus, base, others, slices=slices, scored=scored, **settings)
 
     def compare_where(where: str) -> tuple[Comparison, ...]:
         kept = (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
+from errata.comparison.compare import ScoredMetric, score_metric
 from errata.comparison.gate import Bound, Condition
 from errata.core.errors import DataWarning, InputError
 from errata.core.stats import Progress
@@ -28,7 +29,6 @@ from errata.meta.system_level import SystemLevel
 from errata.metrics import Metric, parse
 from errata.metrics.difficulty import Difficulty, DifficultyMap, build_difficulty_map
 from errata.metrics.errant import Edits
-from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
 from errata.tables.table import Table
 
@@ -133,25 +133,29 @@ class ReportResults:
             return None
 
     @cached_property
+    def scored(self) -> tuple[ScoredMetric, ...]:
+        """Every metric with its scores and counts of the systems."""
+        given = self.material
+        if given.corpus is None or not given.systems:
+            return ()
+        return tuple(
+            score_metric(
+                metric,
+                given.corpus,
+                given.systems,
+                given.resamples,
+                given.rng,
+                threads=given.threads,
+                progress=given.progress,
+            )
+            for metric in given.metrics
+        )
+
+    @cached_property
     def scores(self) -> tuple[Scores, ...]:
         """The scores of every metric, computed and read; those that can be computed."""
-        given = self.material
-        found: list[Scores] = []
-        corpus = given.corpus
-        if corpus is not None and given.systems:
-            found = [
-                evaluate(
-                    metric,
-                    corpus,
-                    given.systems,
-                    resamples=given.resamples,
-                    rng=given.rng,
-                    threads=given.threads,
-                    progress=given.progress,
-                )
-                for metric in given.metrics
-            ]
-        return tuple(unique_labels([*given.scores, *found]))
+        found = [each.scores for each in self.scored]
+        return tuple(unique_labels([*self.material.scores, *found]))
 
     def rank_and_cluster(self, scores: Scores) -> Ranking | None:
         """A metric's rank ranges and clusters, where enough was resampled."""

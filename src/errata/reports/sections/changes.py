@@ -52,6 +52,7 @@ def compare_with_base(results: ReportResults) -> tuple[tuple[Comparison, ...], G
         **given.interval_options,
         threads=given.threads,
         progress=given.progress,
+        scored=results.scored,
     )
     if not given.fail_if:
         return found, given.gate
