@@ -43,14 +43,14 @@ class AlignedColumn(NamedTuple):
 
     @property
     def kind(self) -> ColumnKind:
-        """What became of it: as it should be, missed, needlessly changed, corrected, or wrong."""
+        """Return what became of it: unchanged, missed, needlessly changed, right, or wrong."""
         s, h, r = self
         if s == h:
             return "unchanged" if s == r else "missed"
         return "needless" if s == r else "right" if h == r else "wrong"
 
     def count_label(self, aspect: Aspect = "correction") -> str:
-        """The same in the words of the paper, a wrong correction being FP, FN and FPN at once.
+        """Return what the paper counts the column as; a wrong correction is FP, FN and FPN at once.
 
         >>> column = AlignedColumn("go", "went", "goes")
         >>> column.count_label(), column.count_label("detection")
@@ -64,10 +64,9 @@ class AlignedColumn(NamedTuple):
 def align_three(
     source: Sequence[str], hypothesis: Sequence[str], reference: Sequence[str]
 ) -> tuple[AlignedColumn, ...]:
-    """The alignment that I-measure counts, as Felice & Briscoe (2015) and their program make it.
+    """Return the alignment that I-measure counts, as the program of Felice & Briscoe makes it.
 
-    It is read from its end: the first of `STEPS` that keeps the least cost, which the kernel gives
-    for any three beginnings of the sentences.
+    It is read from its end: the first of `STEPS` that keeps the least cost.
 
     >>> [column[1:] for column in align_three("a b c".split(), "a c".split(), "a B c".split())]
     [('a', 'a'), (None, 'B'), ('c', 'c')]
@@ -100,7 +99,7 @@ def align_three(
 
 
 def _prefix_cost(rows: Sequence[Sequence[int]], at: Prefixes) -> int:
-    """The least cost of aligning the beginnings of three sentences."""
+    """Return the least cost of aligning the beginnings of three sentences."""
     parts = [row[:end] for row, end in zip(rows, at, strict=True)]
     ids = np.array([token for part in parts for token in part], np.int32)
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int64)
@@ -131,7 +130,7 @@ class ThreeWay(NamedTuple):
 def alignments(
     metric: IMeasure, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
 ) -> list[ThreeWay]:
-    """The alignments behind the counts of some sentences, with the reference that each takes."""
+    """Return the alignments of some sentences, with the reference that each takes."""
     if metric.references == "mix":
         problem = "imeasure: a mixture of several annotators has no alignment to show"
         raise InputError(problem, remedy="leave references='nomix' unchanged")
@@ -198,7 +197,7 @@ class ChunkedSentence(NamedTuple):
 
 
 def chunk_sentences(found: DifficultyMap, sentences: Sequence[int]) -> list[ChunkedSentence]:
-    """The chunks of some sentences, once for each of their references.
+    """Return the chunks of some sentences, once for each of their references.
 
     >>> from errata.metrics.difficulty import build_difficulty_map
     >>> gold = Corpus.from_texts(["He go home"], [["He goes home"]])
@@ -255,7 +254,7 @@ class M2EditOutcome(NamedTuple):
 def m2_edit_outcomes(
     metric: M2, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
 ) -> list[M2EditOutcome]:
-    """The edits that M2 chose for some sentences, beside the edits of the annotator it took.
+    """Return the edits that M2 chose for some sentences, and those of the annotator it took.
 
     >>> gold = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     >>> found = m2_edit_outcomes(M2(), gold, Hypotheses("A", ("He goes to home .",)), [0])
@@ -284,7 +283,7 @@ GAP_MARK = "∅"  # where a row has nothing
 def align_columns(
     rows: Sequence[tuple[str, Sequence[str]]], *, width: int | None = None, gap: str = "  "
 ) -> str:
-    """Named rows of as many cells, each column as wide as its widest cell.
+    """Return rows with names, each column as wide as its widest cell.
 
     Where a line would be longer than ``width``, all rows go on below, after an empty line.
 
@@ -320,7 +319,7 @@ def align_columns(
 
 
 def three_way_text(found: ThreeWay, *, number: int, width: int | None = None) -> str:
-    """The three rows of I-measure with their positions above and what they count as below."""
+    """Return the three rows of I-measure with positions above and what they count as below."""
     rows: list[tuple[str, list[str]]] = [
         ("", [str(k) for k in range(1, len(found.columns) + 1)]),
         ("source", [GAP_MARK if c.source is None else c.source for c in found.columns]),
@@ -340,7 +339,7 @@ def chunk_text(
     dummies: bool = False,
     width: int | None = None,
 ) -> str:
-    """Gold chunks as columns: source, gold, what each system wrote and whether it is right.
+    """Return gold chunks as columns: source, gold, what each system wrote and whether it is right.
 
     Dummies that no system filled are left out, and counted, unless ``dummies``.
     """
@@ -367,7 +366,7 @@ Number = Callable[[int], int]  # the number a sentence has for people
 def three_way_table(
     several: Sequence[ThreeWay], label: str, number: Number, *, signature: str
 ) -> Table:
-    """One row per column of the alignment; a gap is empty."""
+    """Return one row per column of the alignment; a gap is empty."""
     rows = [(each, k, column) for each in several for k, column in enumerate(each.columns, 1)]
     return Table.of(
         [
@@ -395,7 +394,7 @@ def chunk_table(
     dummies: bool,
     signature: str,
 ) -> Table:
-    """One row per gold chunk: what stands there, and what each system made of it."""
+    """Return one row per gold chunk, with what each system made of it."""
     rows = [
         (each, k, chunk)
         for each in several
@@ -433,7 +432,7 @@ def judged_edit_table(
     *,
     signature: str,
 ) -> Table:
-    """One row per edit: what it changes, and whether it is in the gold, in the output or both."""
+    """Return one row per edit: what it changes, and whether it is in the gold, output or both."""
     edits = [each.edit for each in several]
     tokens = [sources[each.sentence].split() for each in several]
     words = [" ".join(t[e.start : e.end]) for t, e in zip(tokens, edits, strict=True)]
@@ -472,8 +471,7 @@ def alignment_view(
 ) -> AlignmentView:
     """Return what imeasure, difficulty or m2 compared in these sentences.
 
-    With ``dummies``, difficulty shows also empty places between tokens that nobody filled;
-    ``width`` is that of a terminal.
+    With ``dummies``, difficulty shows also empty places between tokens that nobody filled.
     """
     check_inputs(metric, corpus, systems)
     context = describe_data(metric, corpus, systems).context

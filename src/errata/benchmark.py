@@ -3,9 +3,8 @@
 On every set a metric has four figures. Of whole systems Pearson's r and Spearman's ρ with people's
 scores, with intervals over systems; of two outputs of one sentence Kendall's τ-b with people's
 comparisons, and the accuracy that counts ties, its threshold calibrated on other sentences, with
-intervals over sentences. Outputs that are the same text are not compared. Beside them stand what
-one judge reaches for the others (the ceiling), what somebody reaches who knows nothing (the floor),
-and the number of characters as a metric.
+intervals over sentences. Outputs with the same text are not compared. The ceiling is what one judge
+reaches for the others, the floor what knowing nothing reaches.
 """
 
 from __future__ import annotations
@@ -72,11 +71,8 @@ class JudgedSet:
     ratings: Scores | None = None
     outputs: tuple[str, ...] = ()
 
-    def without_equal_outputs(self, comparisons: Comparisons) -> Comparisons:
-        """The comparisons of two outputs whose texts differ.
-
-        Equal texts tie on both sides by themselves and say nothing of a metric.
-        """
+    def drop_equal_outputs(self, comparisons: Comparisons) -> Comparisons:
+        """Return the comparisons of two outputs whose texts differ; equal texts always tie."""
         assert comparisons.sentence is not None
         texts = {system.system: system.sentences for system in self.systems}
         number: dict[str, int] = {}
@@ -106,10 +102,7 @@ def is_downloaded(name: str) -> bool:
 def read_judged_set(
     name: str, progress: Report | None = None, *, skipped: SkippedSentences | None = None
 ) -> JudgedSet:
-    """A collection by name, fetched first if need be; it must have outputs and judgments.
-
-    Sentences that are ``skipped`` are left out of every side.
-    """
+    """Return a collection with outputs and judgments, without the sentences ``skipped``."""
     chosen = collection(name)
     if not {"outputs", "judgments"} <= {*chosen.roles}:
         problem = f"{name} has no {'outputs' if 'outputs' not in chosen.roles else 'judgments'}"
@@ -137,12 +130,11 @@ def read_judged_set(
 def read_judged_folder(
     place: str, *, base: int, skipped: SkippedSentences | None = None
 ) -> JudgedSet:
-    """A folder of one's own, ``NAME=FOLDER``: a corpus with outputs/, and people's word.
+    """Return a folder of one's own, ``NAME=FOLDER``: a corpus with outputs/, and people's word.
 
-    Corpus and outputs as `errata.datasets.evaluation_sets` reads them; beside them stand
-    ``judgments*``, in any form that `errata.io.judgments` reads, or ``ratings*``, a table with a
-    row for each sentence and a column for each system. ``base`` is the number of the first
-    sentence in the judgments.
+    Corpus and outputs are read by `errata.datasets.evaluation_sets`. ``judgments*`` are in any form
+    that `errata.io.judgments` reads, ``ratings*`` a table with a row for each sentence and a column
+    for each system. ``base`` is the number of the first sentence in the judgments.
     """
     (files,) = evaluation_files(place)
     said, rated = (
@@ -275,7 +267,7 @@ class SetResult:
 
 
 def score_by_length(judged: JudgedSet) -> Scores:
-    """The number of characters of every output: what a metric must beat."""
+    """Return the number of characters of every output as scores: what a metric must beat."""
     table = np.array([[len(text) for text in h.sentences] for h in judged.systems], np.float64)
     names = tuple(h.system for h in judged.systems)
     return Scores("length()", names, table.mean(axis=1), table, name="length")
@@ -289,9 +281,9 @@ def benchmark_scores(
     threads: int | None = None,
     progress: stats.Progress | None = None,
 ) -> Scores:
-    """The scores of a metric on a set; ``made`` remembers them for sets of the same outputs.
+    """Return the scores of a metric on a set; ``made`` keeps them for sets of the same outputs.
 
-    Raises `MetricNotRun` where the metric needs an extra, or a model, that is not there.
+    Raises `MetricNotRun` where an extra or a model is missing.
     """
     key = (repr(metric), *(judged.outputs or (judged.name,)))
     if key not in made:
@@ -337,9 +329,7 @@ def benchmark_set(
     people = judged.ratings or rank(ranker, judged.comparisons, resamples=0)
     paired = matching.match(people, results, common=True)
     met = matching.match_comparisons(judged.comparisons, results, common=True)
-    met = judged.without_equal_outputs(
-        met.hide(*(n for n in met.systems if n not in paired.systems))
-    )
+    met = judged.drop_equal_outputs(met.hide(*(n for n in met.systems if n not in paired.systems)))
     assert met.sentence is not None
     many = len(np.unique(met.sentence))
     if many < sentence_level.FOLDS:
@@ -392,7 +382,7 @@ def benchmark_set(
 
 
 def _note_too_few_resamples(tests: int, resamples: int, level: float) -> tuple[str, ...]:
-    """A note where no resampled p-value can be small enough to survive Holm's correction."""
+    """Return a note where no resampled p-value can be small enough to survive Holm's correction."""
     if not resamples or tests / (resamples + 1) <= level:
         return ()
     return (
@@ -461,7 +451,7 @@ def _sentence_figures(
 def _judge_ceiling(
     met: Comparisons, by_sentence: sentence_level.SentenceLevels, ranker: Ranker | None
 ) -> dict[BenchmarkFigure, stats.Estimate]:
-    """What one judge reaches; nothing where judges are not named."""
+    """Return what one judge reaches; nothing where judges are not named."""
     if ranker is None or len(met.judges) < 2:
         return dict.fromkeys(FIGURES, UNKNOWN)
     alone = judge_correlations(met, ranker)
@@ -484,7 +474,7 @@ def _judge_ceiling(
 def _chance_floor(
     paired: MatchedScores, met: Comparisons, resamples: int, confidence: float, rng: stats.Seed
 ) -> dict[BenchmarkFigure, stats.Estimate]:
-    """What knowing nothing reaches: systems in random order; all ties, or a coin for all pairs."""
+    """Return what chance reaches: systems in random order; all ties, or a coin for all pairs."""
     human = paired.people.values
     ties = float(met.weight[met.outcome == 0].sum() / met.total)
     found: dict[BenchmarkFigure, stats.Estimate] = {
@@ -511,7 +501,7 @@ LABELS: dict[BenchmarkFigure, str] = {
 
 
 def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Panels[Forest]:
-    """Metrics with intervals, a panel for each set; the best and those tied with it are filled.
+    """Return metrics with intervals, a panel for each set; those tied with the best are filled.
 
     The dashed line is one judge for the others, the grey band chance.
     """
@@ -554,7 +544,7 @@ WIDTH = 13  # places of a column, so that the interval stands below the value
 def benchmark_tables(
     found: Sequence[SetResult], *, confidence: float, not_run: Mapping[str, str]
 ) -> list[Table]:
-    """What the sets are, and a table for each figure; ``not_run`` names metrics with the reason."""
+    """Return a table of the sets and one for each figure; ``not_run`` has reasons by metric."""
     notes = [f"not run: {name}: {why}" for name, why in not_run.items()]
     return [
         _set_table(found, notes),
@@ -643,10 +633,7 @@ def _unranked_cell(value: stats.Estimate) -> Cell:
 
 
 def _order_metrics(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[str]:
-    """The metrics by their mean over the sets, best first and those without any value last.
-
-    The baseline stands apart.
-    """
+    """Return the metrics by their mean over the sets, best first, without the baseline."""
     values: dict[str, list[float]] = {}
     for s in found:
         for each in s.standings[figure]:
@@ -659,7 +646,7 @@ def _order_metrics(found: Sequence[SetResult], figure: BenchmarkFigure) -> list[
 
 
 def metric_significance_table(found: Sequence[SetResult]) -> Table:
-    """Every test that decided a place."""
+    """Return every test that decided a place."""
     tests = [
         (s.name, figure, test) for s in found for figure in FIGURES for test in s.tests[figure]
     ]

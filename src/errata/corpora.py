@@ -56,7 +56,7 @@ class CorpusFacts:
 
     @property
     def edits_per_100_tokens(self) -> float:
-        """Edits by 100 tokens that an annotator read."""
+        """Return edits per 100 tokens that an annotator read."""
         return 100 * self.edits / self.read_tokens if self.read_tokens else np.nan
 
 
@@ -128,12 +128,12 @@ class AcrossCorpora:
 
     @property
     def metric_label(self) -> str:
-        """The metric as a heading names it."""
+        """Return the label of the metric."""
         return self.scores[0].label
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """All systems, by their mean rank over the corpora that have them, best first."""
+        """Return all systems by their mean rank over the corpora that have them, best first."""
         placed: dict[str, list[int]] = {}
         for scores in self.scores:
             for system, rank in zip(scores.systems, scores.ranks, strict=True):
@@ -173,14 +173,12 @@ class AcrossCorpora:
         }
 
     def rank_on_corpus(self, corpus: int, system: str) -> int | None:
-        """The rank of a system on a corpus, among all that the corpus has."""
+        """Return the rank of a system among all that a corpus has, or None."""
         scores = self.scores[corpus]
         return scores.ranks[scores.systems.index(system)] if system in scores.systems else None
 
-    def estimate_on_corpus(
-        self, corpus: int, system: str, confidence: float
-    ) -> stats.Estimate | None:
-        """The score of a system on a corpus with its interval, if the corpus has the system."""
+    def score_on_corpus(self, corpus: int, system: str, confidence: float) -> stats.Estimate | None:
+        """Return the score of a system on a corpus with its interval, or None."""
         scores = self.scores[corpus]
         if system not in scores.systems:
             return None
@@ -191,7 +189,7 @@ class AcrossCorpora:
 def rank_changes_from_metric(
     across: AcrossCorpora, base: AcrossCorpora
 ) -> dict[str, tuple[int | None, ...]]:
-    """How many places a system gains (above 0) or loses by a metric beside ``base``, by corpus."""
+    """Return how many places each system gains (above 0) or loses against ``base``, by corpus."""
 
     def change(corpus: int, system: str) -> int | None:
         here, there = across.rank_on_corpus(corpus, system), base.rank_on_corpus(corpus, system)
@@ -221,11 +219,10 @@ class Stability:
 
 
 def ranking_stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Stability:
-    """Kendall's W over corpora and how often the first place changes, with bootstrap intervals.
+    """Return Kendall's W over corpora and how often the first place changes, with intervals.
 
-    The scores hold the resamples. They are paired where corpora have the same sources, and
-    turned against each other where not: with one seed, corpora of one size would otherwise be
-    resampled by the same pattern.
+    Resamples are paired where corpora have the same sources, and shifted against each other
+    otherwise: with one seed, corpora of one size would be resampled by the same pattern.
 
     >>> a, b = (Scores("m()", ("A", "B"), np.array(v)) for v in ([0.3, 0.2], [0.1, 0.4]))
     >>> found = ranking_stability(AcrossCorpora(("one", "two"), (a, b)))
@@ -254,7 +251,7 @@ def ranking_stability(across: AcrossCorpora, *, confidence: float = 0.95) -> Sta
 
 
 def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Floats | None:
-    """Resampled scores ``[resample, corpus, system]``, where every side has them."""
+    """Return resampled scores ``[resample, corpus, system]``, or None if some are missing."""
     found = [scores.resampled for scores in sides if scores.resampled is not None]
     if len(found) < len(sides):
         return None
@@ -265,14 +262,14 @@ def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Flo
 
 
 def _first_placed(values: stats.Floats) -> stats.Bools:
-    """Who is first over the last axis, all that tie for it."""
+    """Return who is first over the last axis, all that tie for it."""
     same = stats.merge_ties(np.where(np.isnan(values), -np.inf, values))
     best = same.max(axis=-1, keepdims=True, initial=-np.inf)
     return np.asarray((same == best) & np.isfinite(best))
 
 
 def first_place_changes(values: stats.Floats) -> stats.Floats:
-    """The share of pairs of corpora in which no system is first in both, ``[..., corpus, system]``.
+    """Return the share of pairs of corpora without a common first, ``[..., corpus, system]``.
 
     >>> float(first_place_changes(np.array([[2.0, 1.0], [2.0, 1.0], [1.0, 2.0]]))).__round__(4)
     0.6667
@@ -284,13 +281,13 @@ def first_place_changes(values: stats.Floats) -> stats.Floats:
 
 
 def group_by_sources(corpora: Sequence[Corpus]) -> tuple[int, ...]:
-    """A number for each corpus, the same where the sources are the same."""
+    """Return a number for each corpus, the same for the same sources."""
     known: dict[tuple[str, ...], int] = {}
     return tuple(known.setdefault(corpus.sources, len(known)) for corpus in corpora)
 
 
 def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float) -> Panels[Lines]:
-    """A panel for each metric, corpora side by side, a line for each system, with intervals.
+    """Return a panel for each metric, with a line for each system over the corpora.
 
     Gotou et al. (2020), Figure 3. Systems have the same colour and mark in every panel.
     """
@@ -299,7 +296,7 @@ def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float) -> Pane
     for across in several:
         corpora = range(len(across.corpora))
         lines = [
-            Line(system, [across.estimate_on_corpus(k, system, confidence) for k in corpora])
+            Line(system, [across.score_on_corpus(k, system, confidence) for k in corpora])
             for system in systems
         ]
         headline = across.scores[0].headline
@@ -308,7 +305,7 @@ def corpora_plot(several: Sequence[AcrossCorpora], *, confidence: float) -> Pane
 
 
 def corpus_table(facts: Sequence[CorpusFacts], *, signature: str) -> Table:
-    """One row per corpus: its size, its references, and how much they change."""
+    """Return one row per corpus: its size, its references, and how much they change."""
     references = [Ranks(each.fewest_references, each.most_references) for each in facts]
     return Table.of(
         [
@@ -351,7 +348,7 @@ def _corpus_notes(facts: Sequence[CorpusFacts]) -> list[str]:
 
 
 def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str) -> Table:
-    """The most frequent kinds of edit: their share of the edits of each corpus."""
+    """Return the shares of the most frequent kinds of edit in each corpus."""
     mean = {
         kind: sum(each.kinds.get(kind, 0) / max(1, each.edits) for each in facts)
         for each in facts
@@ -380,13 +377,13 @@ def corpus_kind_table(facts: Sequence[CorpusFacts], most: int, *, signature: str
 def score_and_rank_table(
     across: AcrossCorpora, base: AcrossCorpora | None = None, *, confidence: float
 ) -> Table:
-    """Systems as rows: score and rank on every corpus, and the change against a base metric."""
+    """Return score and rank of each system by corpus, and the change against a base metric."""
     changes = {} if base is None else rank_changes_from_metric(across, base)
     headline = across.scores[0].headline
     spec = score_format(across.scores[0], headline)
     columns = [Column("system", across.systems)]
     for k, name in enumerate(across.corpora):
-        values = [across.estimate_on_corpus(k, system, confidence) for system in across.systems]
+        values = [across.score_on_corpus(k, system, confidence) for system in across.systems]
         columns.append(Column(name, values, spec))
         columns.append(
             Column(f"{name} rank", [across.rank_on_corpus(k, each) for each in across.systems])
@@ -413,7 +410,7 @@ def score_and_rank_table(
 
 
 def _missing_output_notes(across: AcrossCorpora) -> list[str]:
-    """Systems that some corpora lack, those that lack the same ones together."""
+    """Return notes on systems that some corpora lack, those that lack the same ones together."""
     lacking: dict[tuple[str, ...], list[str]] = {}
     for system, names in across.missing_corpora().items():
         lacking.setdefault(names, []).append(system)
@@ -424,7 +421,7 @@ def _missing_output_notes(across: AcrossCorpora) -> list[str]:
 
 
 def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> Table:
-    """One row per metric: Kendall's W over corpora, and how often the first place changes."""
+    """Return Kendall's W over corpora and changes of the first place, one row per metric."""
     found = [ranking_stability(across, confidence=confidence) for across in several]
     drawn = any(scores.resampled is not None for scores in several[0].scores)
     missing = several[0].missing_corpora()
@@ -459,7 +456,7 @@ def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> T
 
 
 def _first_place_text(found: Stability) -> str:
-    """Who is first, with the corpora: one name where it is the same everywhere."""
+    """Return who is first, with the corpora unless they agree."""
     if len(set(found.first.values())) == 1:
         return ", ".join(next(iter(found.first.values())))
     return "; ".join(f"{name}: {', '.join(systems)}" for name, systems in found.first.items())

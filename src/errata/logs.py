@@ -1,8 +1,7 @@
 """Edits a deployed system made, counted without references; tables.
 
 Logs hold sources and outputs, sometimes whether people accepted a change, and which sentences were
-known to be clean. Everything here is counted in integers that add up, so that logs of any length
-are counted part by part, in any order, on any number of machines.
+known to be clean. All counts are integers that add up, so that logs are counted part by part.
 """
 
 from __future__ import annotations
@@ -62,17 +61,17 @@ class LogCounts:
         return tuple(sorted({key[0] for key in self.counts} - {EVERYTHING[0]}))
 
     def slice_values(self, column: str) -> tuple[str, ...]:
-        """The values of a column, in order."""
+        """Return the values of a column, in order."""
         return tuple(sorted({key[1] for key in self.counts if key[0] == column}))
 
     def totals(self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]) -> LogPart:
-        """The counts of the sentences with this value, or of all."""
+        """Return the counts of the sentences with this value, or of all."""
         return self._log_part(column, value, "")
 
     def totals_by_kind(
         self, column: str = EVERYTHING[0], value: str = EVERYTHING[1]
     ) -> dict[str, LogPart]:
-        """The same for each kind of edit, the frequent ones first.
+        """Return the counts for each kind of edit, the frequent ones first.
 
         ``changed``, ``clean``... count sentences with such an edit; ``alarms`` those marked clean.
         """
@@ -153,7 +152,7 @@ def _figure_counts(edits: int, clean: bool, answer: bool | None) -> Iterator[tup
 
 
 def edits_per_sentence(part: LogPart, confidence: float = 0.95) -> Estimate:
-    """Edits per sentence with an interval: normal, with the variance between sentences.
+    """Return edits per sentence with an interval: normal, with the variance between sentences.
 
     >>> part = count_log_edits(["He go ."] * 4, ["He goes ."] * 2 + ["He go ."] * 2).totals()
     >>> [round(x, 2) for x in edits_per_sentence(part)]
@@ -176,7 +175,7 @@ _Part = tuple[str, str]  # a column and its value
 
 
 def log_tables(counts: LogCounts, *, confidence: float, signature: str = "") -> list[Table]:
-    """All sentences, each kind of edit, each slice, and each kind in each slice."""
+    """Return all sentences, each kind of edit, each slice, and each kind in each slice."""
     overall = Table(
         ("figure", "value", "interval"),
         tuple(_overall_rows(counts.totals(), confidence)),
@@ -215,12 +214,12 @@ def _overall_rows(part: LogPart, confidence: float) -> Iterable[tuple[Cell, ...]
 
 
 def _value_and_interval(found: Estimate) -> tuple[Cell, Cell]:
-    """A number and its interval, which need not be symmetric."""
+    """Return a number and its interval as two cells."""
     return found.value, Interval(found.low, found.high)
 
 
 def _share_cells(found: int, of: int, confidence: float) -> tuple[Cell, Cell]:
-    """A share with its interval, and nothing where there is nothing to share."""
+    """Return a share with its interval, or empty cells where there is nothing to share."""
     return _value_and_interval(wilson(found, of, confidence)) if of else (None, None)
 
 
@@ -236,7 +235,7 @@ def _all_share_cells(part: LogPart, confidence: float) -> tuple[Cell, ...]:
 def _kind_table(
     counts: LogCounts, parts: Sequence[_Part], confidence: float, signature: str
 ) -> Table:
-    """A row per kind of edit in each of the parts; rates are of sentences with such an edit."""
+    """Return a row per kind of edit in each part; rates are of sentences with such an edit."""
     sliced = parts != [EVERYTHING]
     rows = [
         (*((column, value) * sliced), kind or "-", part.edits, *_all_share_cells(part, confidence))
@@ -265,7 +264,7 @@ def _slice_table(
 def _share_table(
     columns: Sequence[str], rows: Sequence[tuple[Cell, ...]], title: str, name: str, signature: str
 ) -> Table:
-    """A table with shares as its last columns, without those that the logs do not have."""
+    """Return a table that ends with shares, without those that the logs do not have."""
     heads = [(share, f"{share} interval") for share in SHARES]
     ends = (*heads[0], *heads[1], "answered", *heads[2])
     shown = [

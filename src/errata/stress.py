@@ -1,8 +1,7 @@
 """Damaged and adversarial outputs, and how metric scores react; table, figure.
 
-Take a text that deserves a good score, damage it in ways that no reader would accept, or put a text
-in its place that was made to please the metric, and score it again. A metric that does not go down,
-or goes up, can be gamed that way.
+A text that deserves a good score is damaged in ways that no reader would accept, or replaced by one
+that was made to please the metric. A metric that does not go down then can be gamed.
 """
 
 from __future__ import annotations
@@ -49,9 +48,7 @@ class Attack:
 def nearest_other_sentences(
     sources: Sequence[str], sentences: Sequence[str], rng: np.random.Generator
 ) -> list[list[str]]:
-    """For every source the sentences of other lines that are most like it, letter by letter.
-
-    Where there is no other line, it is the sentence that does for all.
+    """Return for every source the most similar sentences of other lines, by letters.
 
     >>> texts = ["I like tea .", "I like to read .", "We like tea ."]
     >>> nearest_other_sentences(texts, texts, np.random.default_rng(0))[0]
@@ -97,7 +94,7 @@ ATTACKS = (
 
 
 def attack_with_texts(name: str, sentences: Sequence[str]) -> Attack:
-    """A text that somebody else made to please a metric."""
+    """Return the attack with texts that somebody else made to please a metric."""
     return Attack(name, "a text made to please a metric", lambda sources, base, rng: [[*sentences]])
 
 
@@ -305,7 +302,7 @@ def stress(
 def _best_scored_sentences(
     metric: Metric, corpus: Corpus, texts: Sequence[Sequence[str]], threads: int | None
 ) -> list[str]:
-    """Of several texts the sentences that the metric, asked about each, likes best."""
+    """Return for each line the sentence, of several texts, that the metric scores highest."""
     if len(texts) == 1:
         return list(texts[0])
     tried = [Hypotheses(f"text {k}", tuple(text)) for k, text in enumerate(texts)]
@@ -333,7 +330,7 @@ COLOURS = {"lower": INK, "same": FAINT, "HIGHER": ACCENT}
 
 
 def stress_plot(cards: Sequence[StressCard]) -> Panels[Bars]:
-    """The changes with their intervals, one panel per card."""
+    """Return the changes with their intervals, one panel per card."""
     shapes = []
     for card in cards:
         changes = [
@@ -352,7 +349,7 @@ def stress_plot(cards: Sequence[StressCard]) -> Panels[Bars]:
 
 
 def stress_table(card: StressCard) -> Table:
-    """One row per perturbation: the score, how far it moved, and the verdict."""
+    """Return one row per perturbation: the score, its change, and the verdict."""
     bounds = [Interval(*ends) for ends in card.intervals.tolist()]
     level = f"{card.confidence * 100:g} % interval"
     return Table.of(

@@ -94,7 +94,7 @@ class ScoreClaim:
     text: str = ""
 
     def find_fact(self, name: str) -> str | None:
-        """What the signature says under this name, if anything."""
+        """Return what the signature says under a name, or None."""
         return facts_by_name(self.facts).get(name)
 
     @property

@@ -50,7 +50,7 @@ def test_systems_are_judged_as_by_meta() -> None:
 
 
 def test_sentences_are_judged_on_outputs_that_differ() -> None:
-    met = SAMPLE.without_equal_outputs(SAMPLE.comparisons)
+    met = SAMPLE.drop_equal_outputs(SAMPLE.comparisons)
     texts = {system.system: system.sentences for system in SAMPLE.systems}
     different = sum(
         weight
@@ -69,7 +69,7 @@ def test_sentences_are_judged_on_outputs_that_differ() -> None:
 
 
 def test_ceiling_and_floor() -> None:
-    met = SAMPLE.without_equal_outputs(SAMPLE.comparisons)
+    met = SAMPLE.drop_equal_outputs(SAMPLE.comparisons)
     judges = judge_correlations(met, ExpectedWins())
     expected = (judges.rest_r.mean(), judges.rest_r.min(), judges.rest_r.max())
     assert tuple(WHOLE.ceiling["pearson"]) == pytest.approx(expected)

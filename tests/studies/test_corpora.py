@@ -55,7 +55,7 @@ def test_systems_that_a_corpus_lacks_are_named_and_not_ranked_there() -> None:
     assert across.systems == ("A", "B", "C")
     assert across.missing_corpora() == {"C": ("two",)}
     assert [across.rank_on_corpus(k, "C") for k in (0, 1)] == [3, None]
-    assert across.estimate_on_corpus(1, "C", 0.95) is None
+    assert across.score_on_corpus(1, "C", 0.95) is None
     found = ranking_stability(across)
     assert (found.systems, found.w.value, found.changes.value) == (2, 0.0, 1.0)
     assert found.first == {"one": ("A",), "two": ("B",)}

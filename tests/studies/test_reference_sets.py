@@ -27,7 +27,7 @@ from errata.references.sets import (
 )
 from errata.references.study import (
     annotators_as_systems,
-    curve_signature_facts,
+    curve_context,
     reference_curve,
     study_references,
 )
@@ -87,7 +87,7 @@ def test_curve_takes_the_edits_that_came_with_an_output() -> None:
     metric = parse("edits")
     assert reference_curve(CORPUS, metric, [own])[1].values == (0.0,)
     assert reference_curve(CORPUS, metric, [text])[1].values > (0.5,)
-    facts = curve_signature_facts(CORPUS, metric, [own])
+    facts = curve_context(CORPUS, metric, [own])
     assert facts[:2] == ("edits:given", "tokens:as_is")
     assert facts[3:] == ("sentences:2", "references:2")
     with pytest.raises(InputError, match="the edits of A came with the file"):

@@ -178,7 +178,7 @@ def _compare_annotators(given: ReferencesOptions, metrics: list[Metric]) -> list
         with ProgressBar(f"{metric.name}, references") as progress:
             curve = study.reference_curve(corpus, metric, systems, rng=seed, progress=progress)
         curves[metric.label] = [sets.SetCurve(corpus.name, curve)]
-        facts = study.curve_signature_facts(corpus, metric, systems)
+        facts = study.curve_context(corpus, metric, systems)
         signature = make_signature(repr(metric), *facts, f"seed:{seed}")
         system_names = [system.system for system in systems]
         tables.append(report.curve_table(curve, system_names, metric, signature=signature))
@@ -302,7 +302,7 @@ def _reference_curves(
 ) -> tuple[dict[str, list[SetCurve]], list[Table]]:
     """Return scores against the number of references by metric, and a table of each."""
     from errata.references.sets import set_curve
-    from errata.references.study import curve_signature_facts
+    from errata.references.study import curve_context
     from errata.references.tables import set_curve_table
     from errata.tables.table import make_signature
 
@@ -316,7 +316,7 @@ def _reference_curves(
             with ProgressBar(f"{metric.name}, {each.name}") as progress:
                 lines.append(set_curve(each, metric, systems, rng=seed, progress=progress))
         facts = "; ".join(
-            f"{each.name}: {' | '.join(curve_signature_facts(each.corpus, metric, systems))}"
+            f"{each.name}: {' | '.join(curve_context(each.corpus, metric, systems))}"
             for each in chosen
         )
         signature = make_signature(repr(metric), f"seed:{seed}") + f"; {facts}"

@@ -559,7 +559,7 @@ class _Comparer:
             each for key, several in found.items() if key[0] == "rate" for each in several.values()
         ]
         differences = [
-            self._metric_difference(each, s, p_values["metric", str(m)])
+            self._score_change(each, s, p_values["metric", str(m)])
             for m, each in enumerate(self.scored)
         ]
         notes = (*facts.notes, *(note for each in self.scored for note in each.scores.notes))
@@ -632,9 +632,7 @@ class _Comparer:
             sizes = (int(inside.sum()), errors, pairs[key].changed_count)
             yield PartDifference(name, tested.difference, tested.p, *sizes)
 
-    def _metric_difference(
-        self, scored: ScoredMetric, s: int, p_values: Mapping[str, float]
-    ) -> Difference:
+    def _score_change(self, scored: ScoredMetric, s: int, p_values: Mapping[str, float]) -> Difference:
         scores, resampled = scored.scores, scored.scores.resampled
         found = paired_tests.make_difference(
             scores.label,

@@ -1,19 +1,9 @@
 """Conditions (parsed first), evaluation on files, JUnit, GitHub, Markdown, table.
 
-A condition is written as people say it::
-
-    m2 < -0.005                        the change of a metric, new minus old
-    m2 score < 0.4                     the score of the new system itself
-    R:VERB:SVA recall < 0.8            a figure of one kind of edit, of the new system
-    change of R:SPELL precision < 0    the same figure, new minus old
-    false alarms > 12                  per 1,000 words; also: clean sentences touched
-    new false alarms > 0               how many edits changed so; also: lost edits, gained edits
-    lost edits of R:SPELL > 2          the same of one kind
-    new false alarms > 0 on clean.txt  on the sentences of a file, or of a slice: on domain=mail
-
-A figure with an interval is tested at its *confident* bound: the build fails if the condition
-holds for the whole interval, so that chance alone does not stop it. ``point`` looks at the value
-alone, and ``cautious`` fails as soon as any part of the interval meets the condition.
+`docs/gate.md` has the grammar: ``m2 < -0.005``, ``new false alarms > 0 on clean.txt``. A figure
+with an interval is tested at its *confident* bound: the build fails if the condition holds for the
+whole interval, so that chance alone does not stop it. ``point`` looks at the value alone, and
+``cautious`` fails as soon as any part of the interval meets the condition.
 """
 
 from __future__ import annotations

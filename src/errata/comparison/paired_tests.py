@@ -112,7 +112,7 @@ def swap_p_values(
     counts = moved[:, whole].astype(np.float32)
     others = moved[:, ~whole]
     sums = {key: (pair.old.sum(axis=0), pair.new.sum(axis=0)) for key, pair in pairs.items()}
-    observed = {key: _figure_differences(pair.figures, *sums[key]) for key, pair in pairs.items()}
+    observed = {key: _figure_gaps(pair.figures, *sums[key]) for key, pair in pairs.items()}
     hits = {key: dict.fromkeys(gaps, 0) for key, gaps in observed.items()}
     done = 0
     for block in draw_swaps(sentences, trials, rng):
@@ -124,7 +124,7 @@ def swap_p_values(
         carried_of = np.split((moves / units)[:, place], _pair_bounds(pairs), axis=1)
         for (key, pair), carried in zip(pairs.items(), carried_of, strict=True):
             old, new = sums[key]
-            for name, (gap, size) in _figure_differences(
+            for name, (gap, size) in _figure_gaps(
                 pair.figures, old + carried, new - carried
             ).items():
                 least = np.abs(observed[key][name][0]) - ROUNDING * np.maximum(1.0, size)
@@ -156,9 +156,7 @@ def _pair_bounds(pairs: Mapping[PairKey, TwoSystems]) -> list[int]:
     return [*accumulate(pair.old.shape[1] for pair in pairs.values())][:-1]
 
 
-def _figure_differences(
-    figures: FiguresOf, old: Floats, new: Floats
-) -> dict[str, tuple[Floats, Floats]]:
+def _figure_gaps(figures: FiguresOf, old: Floats, new: Floats) -> dict[str, tuple[Floats, Floats]]:
     """Return new minus old of every figure, and how large the figures are."""
     before, after = figures(old), figures(new)
     return {

@@ -1,19 +1,8 @@
 """Corpora with the outputs of systems on them: a folder, public data by name, or a list in TOML.
 
-What commands read that look at several corpora at once. A folder has ``gold.m2``, or
-``source.txt`` and reference texts (``refs/*``, or ``ref*.txt`` beside it), and a folder
-``outputs``. A TOML file has a table for each corpus, with the roles that collections of data have
-and paths relative to the file; an output may have a name, a pattern stands for files, ``data`` for
-whatever is not given; ``skip`` leaves sentences out by number::
-
-    [essays]
-    gold = "essays/gold.m2"
-    outputs = ["essays/outputs/*.txt"]
-    skip = "3,7-9"
-
-    [jfleg]
-    data = "jfleg"
-    outputs = { ours = "jfleg/ours.txt" }
+A folder has ``gold.m2``, or ``source.txt`` and reference texts (``refs/*``, or ``ref*.txt`` beside
+it), and a folder ``outputs``. A TOML file has a table for each corpus (`docs/corpora.md`), with the
+roles that collections of data have and paths relative to the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Segments, shades; terminal, HTML page and figure."""
+"""Segments and shades of difficulty; terminal, HTML page and figure."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class SegmentedSentence:
 
 
 def shade_of_weight(weight: float, *, alarm: bool = False) -> tuple[str, bool]:
-    """The shade of a weight from 0 to 1, and whether text on it must be white.
+    """Return the shade of a weight from 0 to 1, and whether text on it must be white.
 
     >>> shade_of_weight(0.0), shade_of_weight(1.0)
     (('#fff0e8', False), ('#8c0a14', True))
@@ -98,10 +98,9 @@ def marked_sentences(
     *,
     conceal: Collection[Concealed] = (),
 ) -> list[SegmentedSentence]:
-    """The sentences (all, or a range) cut into pieces.
+    """Return the sentences (all, or a range) cut into pieces.
 
-    With ``conceal`` they read as if there were no such marks; Gotou et al. (2020) draw their
-    Figure 1 without omissions and false alarms.
+    With ``conceal`` they read as if there were no such marks (Gotou et al. 2020, Figure 1).
     """
     chunks = found.chunks
     spots = chunks.rows.tolist()
@@ -135,7 +134,7 @@ def marked_sentences(
 def _marked_chunks(
     found: DifficultyMap,
 ) -> Iterable[tuple[int, tuple[float, list[bool], list[bool]]]]:
-    """Errors and false alarms: chunk, then weight, who is right, who changed it wrongly."""
+    """Return errors and false alarms: chunk, then weight, who is right, who changed it wrongly."""
     which = np.flatnonzero(found.chunks.erroneous | found.false_positive.any(axis=0))
     right = found.right[:, which]
     wrong = ((found.flags[:, which] & MODIFIED) > 0) & ~right
@@ -176,7 +175,7 @@ def _marked_segment(
 
 
 def system_text_at(edits: Sequence[Edit], start: int, end: int) -> str:
-    """What a system wrote at a source range."""
+    """Return what a system wrote at a source range."""
     return " … ".join(
         escape_controls(e.replacement) or "∅"
         for e in edits
@@ -187,7 +186,7 @@ def system_text_at(edits: Sequence[Edit], start: int, end: int) -> str:
 
 
 def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
-    """Sentences ``3-7`` or ``12`` counted from 1, as a range counted from 0.
+    """Parse sentences ``3-7`` or ``12``, counted from 1, into a range counted from 0.
 
     Sentences that were left out of the text (``skipped``) are ignored.
 
@@ -211,7 +210,7 @@ def parse_range(text: str, size: int, skipped: Sequence[int] = ()) -> range:
 
 
 def parse_ranges(text: str, size: int, skipped: Sequence[int] = ()) -> tuple[int, ...]:
-    """Sentences ``3,5-7`` counted from 1, in their order counted from 0 (see `parse_range`).
+    """Parse sentences ``3,5-7``, counted from 1, into numbers in order, counted from 0.
 
     >>> parse_ranges("3,5-7", 10)
     (2, 4, 5, 6)
@@ -221,7 +220,7 @@ def parse_ranges(text: str, size: int, skipped: Sequence[int] = ()) -> tuple[int
 
 
 def weights_origin(found: DifficultyMap) -> str:
-    """Where the weights come from, in words."""
+    """Return where the weights come from, in words."""
     if found.metric.weights == "none":
         return "all weights 1"
     n = found.tally.systems
@@ -258,7 +257,7 @@ def heat_map(
         {
             "anchor": f"s{row.number}a{row.annotator}" if annotators > 1 else f"s{row.number}",
             "label": label,
-            "pieces": [_template_values(piece, marks, kinds) for piece in row.pieces],
+            "pieces": [_piece_values(piece, marks, kinds) for piece in row.pieces],
         }
         for row, label in zip(segmented, sentence_labels(segmented), strict=True)
     ]
@@ -292,9 +291,7 @@ def heat_map(
     return str(html)
 
 
-def _template_values(
-    piece: Segment, marks: list[list[Any]], kinds: dict[str, int]
-) -> dict[str, Any]:
+def _piece_values(piece: Segment, marks: list[list[Any]], kinds: dict[str, int]) -> dict[str, Any]:
     """Return what the template shows of a piece; add the details of a mark to ``marks``."""
     if piece.what == "plain":
         return {"what": "plain", "text": piece.text}
@@ -342,11 +339,10 @@ def heat_map_figure(
     width: float = 7.0,
     conceal: Collection[Concealed] = (),
 ) -> bytes:
-    """Some sentences as a PNG, SVG or PDF (``form``), ``width`` inches wide.
+    """Draw some sentences as a PNG, SVG or PDF (``form``), ``width`` inches wide, with a legend.
 
-    Below them stands what the shades mean. Needs matplotlib (the extra ``plot``). Words are set
-    from left to right; a `DataWarning` says so where a script runs the other way, and names
-    characters that no installed font has.
+    A `DataWarning` names characters that no font has, and says that words are set from left to right
+    where a script runs the other way.
     """
     require("the form of a picture", form, FigureForm)
     figure = new_figure(width, 1, layout=None)
@@ -380,7 +376,7 @@ def heat_map_figure(
 def _draw_sentences(
     axes: Axes, several: Sequence[SegmentedSentence], width: float, size: float, *, alarms: bool
 ) -> float:
-    """Set the sentences line by line, in points from the top left; return the height."""
+    """Draw the sentences line by line, in points from the top left; return the height."""
     left, margin, leading = 3.2 * size, size, 2.1 * size
     y = margin + size
     for row, label in zip(several, sentence_labels(several), strict=True):
@@ -401,7 +397,7 @@ def _draw_sentences(
 def _draw_legend(
     axes: Axes, left: float, y: float, width: float, size: float, alarms: bool
 ) -> float:
-    """What the shades mean, under the sentences; return the lowest point."""
+    """Draw the legend of shades under the sentences; return the lowest point."""
     x = left
     ramps = (
         ("error, corrected by all", "by no system", False),
@@ -434,7 +430,7 @@ def _draw_legend(
 
 
 def words_with_styles(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
-    """The words of a piece, or its marked text with the correction beside it."""
+    """Return groups of words with styles: each plain word, or a mark with its correction."""
     plain = {"size": 1.0, "after": 0.33, "ink": "#111", "shade": None}
     if piece.what == "plain":
         return [[(word, plain)] for word in piece.text.split()]
@@ -457,7 +453,7 @@ def words_with_styles(piece: Segment) -> list[list[tuple[str, dict[str, Any]]]]:
 
 
 def _text_width(text: str, size: float) -> float:
-    """How far a text advances: its ink between two bars, less that of the bars."""
+    """Return how far a text advances: its ink between two bars, less that of the bars."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
@@ -533,7 +529,7 @@ def heat_map_text(
 
 
 def _wrap_sentence(row: SegmentedSentence, colours: bool, width: int | None) -> list[str]:
-    """A sentence as lines of at most ``width`` cells, but for words and marks that are longer."""
+    """Return a sentence as lines of ``width`` terminal columns, but for longer words and marks."""
     lines: list[list[str]] = [[]]
     used = 0
     for piece in row.pieces:

@@ -95,7 +95,7 @@ def difficulty_by_kind(
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
 ) -> list[KindDifficulty]:
-    """Mean weight, sample SD (0 for a single error) and frequency by kind, hardest first.
+    """Return mean weight, sample SD (0 for a single error) and frequency by kind, hardest first.
 
     ``tier`` 1 groups by operation (M, R, U), 2 by kind without operation, 3 by full kind, as the
     ``-cat`` of the released scorer. ``resamples`` of the systems give intervals of the means.
@@ -104,7 +104,7 @@ def difficulty_by_kind(
     at, kinds = error_chunks(found), found.corpus.edits.kinds
     for chunk, edit in zip(at.tolist(), found.chunks.edits[at].tolist(), strict=True):
         groups.setdefault(kind_at(kinds[edit], tier), []).append(chunk)
-    draws = _resample_systems(found, resamples, rng) if resamples else None
+    draws = _draw_systems(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
         w = found.weights[members]
@@ -138,11 +138,8 @@ def weight_intervals(
     rng: int | np.random.Generator = 0,
     confidence: float = 0.95,
 ) -> Floats:
-    """Low and high of the weights of some chunks, ``[chunk, 2]``: bootstrap over the systems.
-
-    A weight of eight systems rests on eight yes-or-no answers; this says how much that is worth.
-    """
-    draws = _resample_systems(found, resamples, rng)
+    """Return low and high of the weights of some chunks, ``[chunk, 2]``, by resampling systems."""
+    draws = _draw_systems(found, resamples, rng)
     step = max(1, BLOCK // 4 // resamples)
     blocks = [
         percentiles(
@@ -154,10 +151,8 @@ def weight_intervals(
     return np.concatenate([*blocks, np.zeros((0, 2))])
 
 
-def _resample_systems(
-    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
-) -> Floats:
-    """How often each system is drawn in each resample: ``[resample, system]``."""
+def _draw_systems(found: DifficultyMap, resamples: int, rng: int | np.random.Generator) -> Floats:
+    """Return how often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.tally.systems == n
     if not n or not own or (found.tally.solved != found.right.sum(axis=0)).any():
@@ -173,18 +168,18 @@ def _weights_from_solved(found: DifficultyMap, solved: Floats) -> Floats:
 
 
 def only_corrected_by(found: DifficultyMap, system: str) -> list[Error]:
-    """The errors that this system alone corrects."""
+    """Return the errors that this system alone corrects."""
     return [e for e in gold_errors(found) if e.corrected_by == (_require_system(found, system),)]
 
 
 def missed_only_by(found: DifficultyMap, system: str) -> list[Error]:
-    """The errors that every other system corrects and this one does not."""
+    """Return the errors that every other system corrects and this one does not."""
     others = tuple(name for name in found.systems if name != _require_system(found, system))
     return [e for e in gold_errors(found) if others and e.corrected_by == others]
 
 
 def missed_by(found: DifficultyMap, system: str) -> list[Error]:
-    """The errors that this system leaves or corrects wrongly, easiest first."""
+    """Return the errors that this system leaves or corrects wrongly, easiest first."""
     name = _require_system(found, system)
     return sorted(
         (e for e in gold_errors(found) if name not in e.corrected_by),
@@ -224,9 +219,9 @@ def correction_agreement(found: DifficultyMap) -> tuple[Floats, Floats]:
 def choose_annotators(
     corpus: Corpus, chosen: Sequence[int] = (), *, every: bool
 ) -> tuple[Corpus, str]:
-    """A corpus with these annotators, and a remark on who they are.
+    """Return a corpus with the chosen annotators, and a remark on who they are.
 
-    Where none is chosen, the first one's corrections count, as in the released scorer, if there are
+    If none is chosen, the first one's corrections count (as in the released scorer) where there are
     some for all sentences; with ``every``, all annotators do.
     """
     known = corpus.annotators
@@ -264,7 +259,7 @@ def difficulty_tables(
     confidence: float,
     rng: Seed,
 ) -> list[Table]:
-    """Scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
+    """Return scores, kinds, the ``top`` hardest and easiest errors, and how alike the systems are.
 
     ``corpus`` and ``systems`` belong to the map, ``remark`` says who annotated; the errors of
     the ``chosen`` systems follow.
@@ -310,7 +305,7 @@ def difficulty_tables(
 
 
 def kind_table(rows: Sequence[KindDifficulty], *, caption: str = "", signature: str = "") -> Table:
-    """Mean weight, SD and frequency by kind of error, as Table 4 of Gotou et al. (2020)."""
+    """Return mean weight, SD and frequency by kind of error (Gotou et al. 2020, Table 4)."""
     intervals = [Interval(row.low, row.high) for row in rows]
     return Table.of(
         [
@@ -336,7 +331,7 @@ def error_table(
     intervals: Floats | None = None,
     signature: str = "",
 ) -> Table:
-    """Errors with their sentence around them; ``intervals`` belong to the weights."""
+    """Return errors with their sentence around them; ``intervals`` belong to the weights."""
     bounds = [] if intervals is None else [Interval(*ends) for ends in intervals.tolist()]
     columns = [
         Column("sentence", [found.corpus.number(error.sentence) for error in several]),
@@ -352,10 +347,9 @@ def error_table(
 
 
 def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, list[Error]]]:
-    """The ``top`` errors of the highest and of the lowest weight: title, name and errors.
+    """Return title, name and errors of the ``top`` highest and lowest weights.
 
-    Nothing where ``top`` is 0. Errors of one weight keep the order of the text; the title says
-    how many share the first.
+    Errors of one weight keep the order of the text; the title says how many share the first.
     """
     result: list[tuple[str, str, list[Error]]] = []
     at = error_chunks(found)
@@ -387,7 +381,7 @@ def _error_in_context(found: DifficultyMap, error: Error) -> str:
 
 
 def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
-    """Per system: errors corrected, corrected by it alone, and by everyone but it."""
+    """Return for each system the errors corrected, only by it, and by everyone but it."""
     every = _correcting_systems(found, error_chunks(found))
     by = Counter(every)  # the systems, in their order
     systems = found.systems
@@ -409,7 +403,7 @@ def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:
 def system_error_tables(
     found: DifficultyMap, system: str, top: int, *, signature: str = ""
 ) -> list[Table]:
-    """One system's own errors: those only it corrects, those everyone else does, easy misses."""
+    """Return the errors that only one system corrects, that all others do, and its easy misses."""
     slug = "".join(c if c.isalnum() else "_" for c in system)
     return [
         error_table(
@@ -428,7 +422,7 @@ def system_error_tables(
 
 
 def agreement_table(found: DifficultyMap, *, signature: str = "") -> Table:
-    """Cohen's kappa between systems over what they correct."""
+    """Return Cohen's kappa between systems over what they correct."""
     values, _ = correction_agreement(found)
     systems = range(len(found.systems))
     return Table.of(

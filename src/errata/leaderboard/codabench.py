@@ -83,7 +83,7 @@ WHEN = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the same board, the
 
 
 def codabench_bundle(board: Board) -> bytes:
-    """The bundle of a board: the same bytes every time for the same files."""
+    """Return the bundle of a board: the same bytes every time for the same files."""
     sets = [each.title for each in board.sets]
     given = board.codabench
     columns = [
@@ -124,10 +124,10 @@ def codabench_bundle(board: Board) -> bytes:
 
 
 def score_mounted_submission(reference: Path, result: Path) -> dict[str, float]:
-    """The scores of a submission in ``result`` by the board in ``reference``, column by column.
+    """Return the scores of a submission in ``result`` by the board in ``reference``, by column.
 
-    A submission is ``output.txt``, or ``SET.txt`` for each test set; it is refused as a whole
-    where one is missing or does not fit, so that no column stands empty.
+    A submission is ``output.txt``, or ``SET.txt`` for each test set; if one is missing or does not
+    fit, all are refused.
     """
     board = read_board(reference)
     scores = {}
@@ -149,7 +149,7 @@ def score_mounted_submission(reference: Path, result: Path) -> dict[str, float]:
 
 
 def _column_key(board: Board, set_name: str, metric: str) -> str:
-    """The key of a column: letters, digits and underscores."""
+    """Return the key of a column: letters, digits and underscores."""
     label = parse(metric).label
     whole = label if len(board.sets) == 1 else f"{set_name} {label}"
     return re.sub(r"[^A-Za-z0-9]+", "_", whole).strip("_")
@@ -161,7 +161,7 @@ def _column_title(board: Board, set_name: str, metric: str) -> str:
 
 
 def _reference_data(board: Board) -> tuple[dict[str, bytes], dict[str, bytes]]:
-    """A board with its files beside it, and the sources for those who take part."""
+    """Return a board with its files beside it, and the sources for those who take part."""
     lines = [
         f"title = {_toml_string(board.title)}",
         f"metrics = [{', '.join(map(_toml_string, board.metrics))}]",

@@ -1,23 +1,8 @@
 """Leaderboards on disk: a folder with ``board.toml``, and a folder with a card for each submission.
 
-``board.toml`` says which metrics are computed and how; test sets are written like the corpora of
-`errata.datasets.evaluation_sets`, with paths that count from the file::
-
-    title = "Grammatical error correction, essays"
-    metrics = ["errant", "m2", "gleu"]
-    groups = ["restricted", "open"]
-
-    [sets.essays]
-    gold = "essays.m2"
-
-``submissions/NAME/card.toml`` says whose output it is; the output stands beside it, as
-``output.txt``, or as ``SET.txt`` where there are several test sets::
-
-    system = "Ours"
-    authors = ["A. Author", "B. Author"]
-    date = 2026-11-16
-    group = "open"
-    link = "https://example.org/ours"
+``board.toml`` says which metrics are computed and how, ``submissions/NAME/card.toml`` whose output
+it is (`docs/leaderboard.md`). The output is beside the card, as ``output.txt``, or as ``SET.txt``
+where there are several test sets.
 """
 
 from __future__ import annotations
@@ -186,7 +171,7 @@ def read_board(folder: PathLike) -> Board:
 
 
 def submission_folders(board: Board) -> list[Path]:
-    """The folders of submissions, by name; hidden ones are none."""
+    """Return the folders of submissions, by name; hidden ones are none."""
     place = board.folder / "submissions"
     if not place.is_dir():
         remedy = f"make one, with a folder that has {CARD} and an output for each system"
@@ -197,7 +182,7 @@ def submission_folders(board: Board) -> list[Path]:
 
 
 def submission_name(folder: PathLike) -> str:
-    """The listed name of a submission's folder: a link keeps its own name.
+    """Return the listed name of a submission's folder: a link keeps its own name.
 
     >>> submission_name("essays/submissions/theirs/../ours/.")
     'ours'
@@ -206,9 +191,7 @@ def submission_name(folder: PathLike) -> str:
 
 
 def file_stem(name: str) -> str:
-    """A name as part of a file's name and of an address: plain characters, and not too many.
-
-    A changed name gets a digest, so that different names stay different.
+    """Return a name in plain characters for files and addresses; a changed one gets a digest.
 
     >>> file_stem("ours-v1.2"), file_stem("a b/c?")
     ('ours-v1.2', 'a_b_c_-817d7883')
@@ -220,7 +203,7 @@ def file_stem(name: str) -> str:
 
 
 def card_of(board: Board, folder: PathLike) -> Submission:
-    """The submission in a folder: its card, checked, and the outputs that are there."""
+    """Return the submission in a folder: its card, checked, and the outputs that are there."""
     place = Path(folder)
     if not (place / CARD).is_file():
         remedy = 'write one with system = "...", authors = ["..."] and date = 2026-11-16'

@@ -1,8 +1,8 @@
 """Check, score and rank submissions; history; tables.
 
-What takes time is counting; scores, intervals and clusters follow from counts. So the counts of
-each output are kept by a digest of output, corpus and metric, and a second run counts only new
-outputs. A metric whose weights depend on all systems (difficulty) is recounted when any is new.
+Counts of each output are kept by a digest of output, corpus and metric, so that a second run counts
+only new outputs. A metric whose weights depend on all systems (difficulty) is recounted when any is
+new.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CheckedSubmission:
 
     @property
     def can_be_scored(self) -> bool:
-        """Whether it can be scored: there is a card, and no finding is an error."""
+        """Return whether there is a card, and no finding is an error."""
         return self.submission is not None and not self.count_findings("error")
 
 
@@ -89,7 +89,7 @@ class BoardResult:
 
     @property
     def refused(self) -> tuple[CheckedSubmission, ...]:
-        """The submissions that were not scored."""
+        """Return the submissions that were not scored."""
         return tuple(each for each in self.checked if not each.can_be_scored)
 
     @property
@@ -100,15 +100,14 @@ class BoardResult:
 
     @property
     def newly_scored(self) -> tuple[str, ...]:
-        """The systems that were scored in this run, and not taken from an earlier one."""
+        """Return the systems that were scored in this run, and not taken from an earlier one."""
         return tuple(dict.fromkeys(name for each in self.sets for name in each.new))
 
 
 def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSubmission, ...]:
-    """Submissions with all that the guard finds: card, lengths, lines out of place, characters.
+    """Return submissions with the findings in card, lengths, lines out of place, and characters.
 
-    Of those on the board that have one system's name, all but the first (by their folders' names)
-    are refused; one from elsewhere must have a name that no other has.
+    Of several submissions of one system's name all but the first (by folder) are refused.
     """
     owners: dict[str, str] = {}
     others = submission_folders(board) if (board.folder / "submissions").is_dir() else []
@@ -135,7 +134,7 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
 
 
 def _check_cards_and_outputs(board: Board, folders: Sequence[Path]) -> list[CheckedSubmission]:
-    """Submissions with what was found in their cards and outputs; a test set is read once."""
+    """Return submissions with what was found in cards and outputs; a test set is read once."""
     found: list[CheckedSubmission] = []
     for folder in folders:
         name = submission_name(folder)
@@ -166,10 +165,10 @@ def _check_cards_and_outputs(board: Board, folders: Sequence[Path]) -> list[Chec
 def find_output_faults(
     files: CorpusFiles, outputs: Sequence[Path], tokens: str
 ) -> dict[str, list[Finding]]:
-    """Findings in outputs, by file; a test set that cannot be read raises an error.
+    """Return findings in outputs, by file; a test set that cannot be read raises an error.
 
-    What the checks let through is read as it will be for scoring, so that one output which cannot
-    be (edits of several systems, say) is refused and does not stop the others.
+    What passes the checks is read as for scoring, so that an output which cannot be read is refused
+    and does not stop the others.
     """
     known = files if files.gold is None else replace(files, source=None, references=())
     checked = check_files([f"{k}={output}" for k, output in enumerate(outputs)], known)
@@ -274,7 +273,7 @@ def _cached_counts(
     threads: int | None,
     progress: Progress | None,
 ) -> tuple[list[Floats], set[str]]:
-    """The counts of every system, and the names of those that had to be counted."""
+    """Return the counts of every system, and the names of those that had to be counted."""
     together = describe_data(metric, corpus, systems).context
     # What weighs by all systems says of one alone something else, and is counted for all or none.
     joint = any(describe_data(metric, corpus, [each]).context != together for each in systems)
@@ -301,10 +300,7 @@ def _cache_keys(
     together: tuple[str, ...],
     joint: bool,
 ) -> list[str]:
-    """What the counts of each system follow from: output, corpus, metric and version.
-
-    Of a metric that is ``joint``, from all outputs.
-    """
+    """Return a key per system from output (``joint``: all outputs), corpus, metric and version."""
     texts = [
         repr((each.sentences, each.edits)).encode("utf-8", "surrogatepass") for each in systems
     ]
@@ -321,7 +317,7 @@ def _array_to_bytes(array: Floats) -> bytes:
 
 
 def _bytes_to_array(data: bytes) -> Floats | None:
-    """Counts as they were kept; None where the file was damaged."""
+    """Return kept counts, or None if the file was damaged."""
     try:
         found: Floats = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError):
@@ -333,7 +329,7 @@ def _bytes_to_array(data: bytes) -> Floats | None:
 
 
 def board_table(ranked: RankedSet, *, groups: bool) -> Table:
-    """Systems in the order of the first metric, a line where its clusters end, every metric."""
+    """Return systems in the order of the first metric, with its clusters, and every metric."""
     first, results = ranked.rankings[0], ranked.results
     summary = summary_table(results, confidence=first.confidence, notes=True)
     figures = {row[0]: row[1:] for row in summary.rows}
@@ -365,7 +361,7 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
 
 
 def submission_table(standing: BoardResult) -> Table:
-    """Every submission: whether it was scored, in this run or before, and what was found in it."""
+    """Return for every submission whether it was scored, now or before, and the findings."""
     checked, new = standing.checked, standing.newly_scored
     submissions = [each.submission for each in checked]
     systems = [None if each is None else each.card.system for each in submissions]
@@ -390,7 +386,7 @@ def submission_table(standing: BoardResult) -> Table:
 
 
 def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
-    """What the guard found, the fourth and later of a kind counted."""
+    """Return the findings in submissions, the fourth and later of a kind counted."""
     rows = [
         (each.name, finding) for each in checked for finding in join_similar_findings(each.findings)
     ]
@@ -409,7 +405,7 @@ def finding_table(checked: Sequence[CheckedSubmission]) -> Table:
 
 
 def history_table(runs: Sequence[StoredRun]) -> Table:
-    """Every run, the newest first: the score of each metric for the output of that day."""
+    """Return every run, the newest first: the score of each metric for the output of that day."""
     labels = list(dict.fromkeys(figure.label for run in runs for figure in run.figures))
     newest = runs[::-1]
     values = [{figure.label: figure.value for figure in run.figures} for run in newest]
@@ -426,10 +422,9 @@ def history_table(runs: Sequence[StoredRun]) -> Table:
 
 
 def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
-    """The stored runs of every test set, oldest first.
+    """Return the stored runs of every test set, oldest first, without repetitions.
 
-    One that says what its system's last one said is left out: two processes, or two branches that
-    were merged, may both have stored it.
+    Two processes, or two branches that were merged, may have stored the same run.
     """
     found = {}
     for ranked in standing.sets:
@@ -444,7 +439,7 @@ def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
 
 
 def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, ...]:
-    """Store a run for every output, test set or metric that no run has yet; their names."""
+    """Store a run for every output, test set or metric that has none yet; return their names."""
     before = board_runs(standing)
     stored = []
     for ranked in standing.sets:
@@ -473,7 +468,7 @@ def _run_folder(standing: BoardResult, ranked: RankedSet) -> Path:
 
 
 def _is_stored(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
-    """Whether the last run of the system is the same but for the day."""
+    """Return whether the last run of the system is the same but for the day."""
     own = [each for each in runs if each.system == run.system]
     return bool(own) and (
         own[-1].changed == run.changed
@@ -484,7 +479,7 @@ def _is_stored(run: StoredRun, runs: Sequence[StoredRun]) -> bool:
 
 
 def _unused_path(folder: Path, stem: str) -> Path:
-    """A file name that is not used yet: two runs may share a second."""
+    """Return a file name that is not used yet: two runs may share a second."""
     path, nth = folder / f"{stem}.json", 1
     while path.exists():
         nth += 1

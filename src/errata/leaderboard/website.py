@@ -24,7 +24,7 @@ from errata.plots.svg import Chart, chart_html, svg_chart
 from errata.reports.page import Section, page
 from errata.reports.report import build_report_page
 from errata.reports.results import ReportInputs
-from errata.reports.sections.leaderboard import estimate_of_run, score_forest_chart
+from errata.reports.sections.leaderboard import estimate_of_run, forest_chart
 from errata.scoring.tables import metric_heading, unique_labels
 from errata.tables.cells import as_text, percent_suffix, score_format, score_formats
 from errata.tables.html_table import package_text, render_template, table_html
@@ -37,10 +37,9 @@ HEAD = 20_000  # bytes of a page in which it says what made it
 
 
 def write_site(folder: PathLike, pages: Mapping[str, str]) -> tuple[str, ...]:
-    """Write pages by their addresses in a folder; the addresses of old ones that were removed.
+    """Write pages by their addresses in a folder; return the addresses of old ones removed.
 
-    Only what Errata made is replaced, and removed only in the folders of the site that hold pages
-    by name: a report that somebody put beside the front page stays.
+    Only what Errata made is replaced, and removed only in the site's folders of named pages.
     """
     place = Path(folder)
     for address in pages:
@@ -79,12 +78,12 @@ SHOWN_IN_HISTORY = 6  # lines in a chart that remain distinguishable
 
 
 def board_style() -> str:
-    """The style that pages of a board have beside that of every page."""
+    """Return the style that pages of a board have beside that of every page."""
     return package_text(HOME, "templates/board.css")
 
 
 def page_names(standing: BoardResult) -> dict[str, dict[str, str]]:
-    """The address of each system's page, as seen from the front page, by test set and system.
+    """Return the address of each system's page from the front page, by test set and system.
 
     On the first of its test sets it is called like its folder, on others like both.
     """
@@ -104,7 +103,7 @@ def page_names(standing: BoardResult) -> dict[str, dict[str, str]]:
 
 
 def card_html(card: Card) -> Markup:
-    """What a card says, as a list of terms; only texts that are there, only addresses that are."""
+    """Return the texts and addresses of a card as a list of terms."""
     facts = {
         "Group": card.group,
         "Description": card.description,
@@ -123,7 +122,7 @@ def card_html(card: Card) -> Markup:
 
 
 def leader_section(standing: BoardResult) -> Section:
-    """Who leads on each test set, by which metric, and who cannot be told from the leader."""
+    """Return who leads on each test set, by which metric, and who is not significantly behind."""
     said = []
     for ranked in standing.sets:
         first = ranked.rankings[0]
@@ -153,10 +152,10 @@ def leader_section(standing: BoardResult) -> Section:
 
 
 def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[str, str]) -> Section:
-    """The leaderboard of a test set: all metrics, clusters of the first, details of each."""
+    """Return the leaderboard of a test set: all metrics, clusters of the first, details of each."""
     table = standings.board_table(ranked, groups=bool(board.groups))
     details = [ranking_table(ranking) for ranking in ranked.rankings]
-    chart = score_forest_chart(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
+    chart = forest_chart(ranked.results[0], ranked.rankings[0], board.confidence, key=key)
     results = unique_labels(ranked.results)
     best = [metric_heading(scores) for scores in results]
     parts = [table_html(table, key, best=best, links=links), chart_html(chart)]
@@ -181,7 +180,7 @@ def ranking_section(ranked: RankedSet, board: Board, key: str, links: Mapping[st
 def history_section(
     standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]
 ) -> Section | None:
-    """How scores moved from run to run, on every test set."""
+    """Return how scores moved from run to run, on every test set."""
     parts, tables = [], []
     for ranked in standing.sets:
         name, several = ranked.name, runs.get(ranked.name, ())
@@ -243,7 +242,7 @@ def system_section(standing: BoardResult) -> Section:
 
 
 def check_section(standing: BoardResult) -> Section:
-    """The findings of the guard in every submission."""
+    """Return the findings of the guard in every submission."""
     tables = [standings.submission_table(standing)]
     if any(each.findings for each in standing.checked):
         tables.append(standings.finding_table(standing.checked))
@@ -265,7 +264,7 @@ FRONT = "index.html"
 
 
 def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) -> dict[str, str]:
-    """Every page by its address in the site; ``runs`` are the runs of each test set."""
+    """Return every page by its address in the site; ``runs`` are the runs of each test set."""
     board = standing.board
     links = page_names(standing)
     sections = [leader_section(standing)]
@@ -295,7 +294,7 @@ def _system_page(
     names: Mapping[str, str],
     runs: Sequence[StoredRun],
 ) -> str:
-    """The report of a system on a test set, beside the best of the others, under its card."""
+    """Return the report of a system on a test set, beside the best of the others."""
     card, board = submission.card, standing.board
     checked = next(each for each in standing.checked if each.submission is submission)
     others = [name for name in ranked.rankings[0].systems if name != card.system]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from errata.core.errors import escape_controls
 from errata.plots import Forest, Lines, Matrix, Scatter
 from errata.tables.cells import display_width
-from errata.tables.html_table import render_template
+from errata.tables.html_table import fill_html, render_template
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -26,7 +25,7 @@ class Chart(NamedTuple):
 
     name: str
     title: str
-    svg: str
+    svg: Markup
 
 
 def coordinate(value: float) -> str:
@@ -82,36 +81,32 @@ def shorten_label(text: str, most: int = LABEL_PLACES) -> str:
     return kept + "…"
 
 
-def chart_text(x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES) -> str:
+def chart_text(
+    x: float, y: float, text: str, classes: str = "", most: int = LABEL_PLACES
+) -> Markup:
     """Return a text element; its title has the whole text if it is cut."""
     short = shorten_label(text, most)
-    whole = html.escape(escape_controls(text))
-    inside = html.escape(short)
-    if short != escape_controls(text):
-        inside += f"<title>{whole}</title>"
-    about = f' class="{classes}"' if classes else ""
-    return f'<text x="{coordinate(x)}" y="{coordinate(y)}"{about}>{inside}</text>'
+    about = fill_html(' class="{}"', classes) if classes else ""
+    title = fill_html("<title>{}</title>", text) if short != escape_controls(text) else ""
+    element = '<text x="{}" y="{}"{}>{}{}</text>'
+    return fill_html(element, coordinate(x), coordinate(y), about, short, title)
 
 
 def svg_frame(
-    name: str, title: str, about: str, width: float, height: float, parts: Sequence[str]
+    name: str, title: str, about: str, width: float, height: float, parts: Sequence[Markup]
 ) -> Chart:
     """Return a chart of SVG elements, with title and description for screen readers."""
-    key = "c-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
-    said, told = html.escape(escape_controls(title)), html.escape(escape_controls(about))
-    size = f'width="{coordinate(width)}" height="{coordinate(height)}"'
-    view = f'viewBox="0 0 {coordinate(width)} {coordinate(height)}"'
-    labels = f'role="img" aria-labelledby="{key}-title {key}-about"'
-    svg = "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" {labels} {size} {view}>',
-            f'<title id="{key}-title">{said}</title>',
-            f'<desc id="{key}-about">{told}</desc>',
-            *parts,
-            "</svg>",
-        ]
+    svg = render_template(
+        "errata.plots",
+        "templates/chart.svg.j2",
+        key="c-" + "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower()),
+        title=title,
+        about=about,
+        width=coordinate(width),
+        height=coordinate(height),
+        parts=parts,
     )
-    return Chart(name, title, svg)
+    return Chart(name, title, svg.rstrip("\n"))
 
 
 def chart_html(chart: Chart, note: str = "") -> Markup:
@@ -139,7 +134,9 @@ def svg_chart(
     return svg_frame(name, title, f"{about} {'; '.join(values)}.".lstrip(), width, height, parts)
 
 
-Drawing = tuple[float, float, list[str], list[str]]  # width, height, SVG elements, descriptions
+Drawing = tuple[
+    float, float, list["Markup"], list[str]
+]  # width, height, SVG elements, descriptions
 
 
 def _axis_limits(values: Sequence[float], share: float) -> tuple[float, float]:
@@ -150,17 +147,15 @@ def _axis_limits(values: Sequence[float], share: float) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _svg_line(kind: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    ends = (
-        f'x1="{coordinate(x1)}" x2="{coordinate(x2)}" y1="{coordinate(y1)}" y2="{coordinate(y2)}"'
-    )
-    return f'<line class="{kind}" {ends}/>'
+def _svg_line(kind: str, x1: float, x2: float, y1: float, y2: float) -> Markup:
+    line = '<line class="{}" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+    return fill_html(line, kind, *map(coordinate, (x1, x2, y1, y2)))
 
 
-def _svg_dot(colour: int, x: float, y: float, size: float, name: str = "") -> str:
-    title = f"<title>{html.escape(escape_controls(name))}</title>" if name else ""
-    place = f'cx="{coordinate(x)}" cy="{coordinate(y)}" r="{size:g}"'
-    return f'<circle class="dot f{colour}" {place}' + (f">{title}</circle>" if title else "/>")
+def _svg_dot(colour: int, x: float, y: float, size: float, name: str = "") -> Markup:
+    title = fill_html("><title>{}</title></circle>", name) if name else fill_html("/>")
+    dot = '<circle class="dot f{}" cx="{}" cy="{}" r="{:g}"{}'
+    return fill_html(dot, colour, coordinate(x), coordinate(y), size, title)
 
 
 STEP, TOP, BOTTOM, RIGHT, GAP, NOTE = 22, 14, 40, 66, 26, 60
@@ -187,7 +182,7 @@ def _draw_forests(forests: Sequence[Forest]) -> Drawing:
     each = (right - left - GAP * (len(forests) - 1)) / len(forests)
     bottom = top + STEP * len(shown)
     middles = [top + STEP * (k + 0.5) for k in range(len(shown))]
-    parts: list[str] = []
+    parts: list[Markup] = []
     said: list[list[str]] = [[] for _ in shown]
     for p, forest in enumerate(forests):
         start = left + p * (each + GAP)
@@ -271,7 +266,8 @@ def _draw_scatter(shape: Scatter) -> Drawing:
     parts.append(chart_text(middle, SCATTER_HEIGHT - 10, shape.across, "quiet middle", 48))
     turned = chart_text(0, 0, shape.up, "quiet middle", 36)
     half = coordinate((top + bottom) / 2)
-    parts.append(f'<g transform="translate(13 {half}) rotate(-90)">{turned}</g>')
+    group = '<g transform="translate(13 {}) rotate(-90)">{}</g>'
+    parts.append(fill_html(group, half, turned))
     places = [(sx(x), sy(y)) for _, x, y in known]
     taken = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     for (name, _, _), (x, y) in zip(known, places, strict=True):
@@ -285,7 +281,7 @@ def _draw_scatter(shape: Scatter) -> Drawing:
 
 def _label_point(
     name: str, x: float, y: float, taken: list[tuple[float, float, float, float]]
-) -> list[str]:
+) -> list[Markup]:
     """Return the name at the first free place beside its dot, or nothing if none is free."""
     wide = display_width(shorten_label(name, NAME_PLACES)) * LETTER * 0.92
     for dx, dy, anchor in ((8, 4, ""), (-8, 4, "end"), (0, -9, "middle"), (0, 17, "middle")):
@@ -329,11 +325,10 @@ def _draw_matrix(shape: Matrix) -> Drawing:
             strength = min(1.0, abs(value))
             x, y = left + b * SIDE, a * SIDE
             down = " down" if value < 0 else ""
-            parts.append(
-                f'<rect class="square{down}" x="{coordinate(x + 1)}" y="{coordinate(y + 1)}" '
-                f'width="{SIDE - 2}" height="{SIDE - 2}" '
-                f'fill-opacity="{0.06 + 0.94 * strength:.2f}"/>'
-            )
+            square = '<rect class="square{}" x="{}" y="{}" width="{w}" height="{w}" {}/>'
+            opacity = fill_html('fill-opacity="{:.2f}"', 0.06 + 0.94 * strength)
+            corner = (coordinate(x + 1), coordinate(y + 1))
+            parts.append(fill_html(square.replace("{w}", str(SIDE - 2)), down, *corner, opacity))
             shade = "on" if strength > FULL else "off"
             parts.append(
                 chart_text(x + SIDE / 2, y + SIDE / 2 + 4, f"{value:.2f}", f"middle {shade}")
@@ -378,7 +373,7 @@ def _draw_lines(shape: Lines) -> Drawing:
                 whisker = f"whisker s{colour}"
                 parts.append(_svg_line(whisker, sx(k), sx(k), sy(lowest), sy(highest)))
         path = " ".join(f"{coordinate(sx(k))},{coordinate(sy(v.value))}" for k, v in known)
-        parts.append(f'<polyline class="line s{colour}" points="{path}"/>')
+        parts.append(fill_html('<polyline class="line s{}" points="{}"/>', colour, path))
         parts += [_svg_dot(colour, sx(k), sy(v.value), 4) for k, v in known]
         if known:
             y = sy(known[-1][1].value) + 4

@@ -47,7 +47,7 @@ class NamedSet:
 
 
 def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> NamedSet:
-    """Some annotators of a corpus as a set of their own, renumbered in this order.
+    """Return some annotators of a corpus as a set, renumbered in this order.
 
     >>> corpus = Corpus.from_texts(["a b"], [["a"], ["b"], ["c"]])
     >>> made = annotator_set("two", corpus, [2, 0]).corpus
@@ -73,7 +73,7 @@ def annotator_set(name: str, corpus: Corpus, annotators: Sequence[int]) -> Named
 
 
 def merge_sets(name: str, sets: Sequence[NamedSet]) -> NamedSet:
-    """The references of several sets as one, in this order: GLEU draws them by their place.
+    """Return the references of several sets as one, in this order: GLEU draws them by position.
 
     >>> one = NamedSet("one", Corpus.from_texts(["a b"], [["a"]]))
     >>> merge_sets("both", [one, one]).references
@@ -95,7 +95,7 @@ def merge_sets(name: str, sets: Sequence[NamedSet]) -> NamedSet:
 def on_common_sentences(
     sets: Sequence[NamedSet], systems: Sequence[Hypotheses]
 ) -> tuple[list[NamedSet], list[Hypotheses]]:
-    """Sets and outputs on the sentences that all sets correct: else no two can be compared."""
+    """Return sets and outputs on the sentences that all sets correct."""
     n = len(sets[0].corpus)
     bare = [i for i in range(n) if not all(each.corpus.references[i] for each in sets)]
     if len(bare) == n:
@@ -114,7 +114,7 @@ def edit_kinds_by_set(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> list[ReferenceSet]:
-    """The kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER as in `refs`."""
+    """Return the kinds of edit by reference set (Sakaguchi et al. 2016, Figure 2), by TER."""
     texts = [
         [
             (" ".join(source.split()), " ".join(corrected.split()))
@@ -160,7 +160,7 @@ class SetScores:
 
     @property
     def signature(self) -> str:
-        """Everything that decided the numbers; of what the sets share, once."""
+        """Return everything that decided the numbers; what the sets share is named once."""
         facts = [f"{s.name}: {' | '.join(corpus_facts(s.corpus))}" for s in self.sets]
         other = [
             fact
@@ -203,7 +203,7 @@ class SetAgreements:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the reader should know of people's scores."""
+        """Return the notes on people's scores."""
         return (*self.paired.notes, *self.paired.people.notes)
 
 
@@ -334,7 +334,7 @@ def _parse_set(name: str, rest: str, known: Sequence[str]) -> SetRequest:
 def _reject_duplicates(request: SetRequest, known: Mapping[str, SetRequest]) -> None:
     """Refuse a set with the same references twice, which would weigh more than the others."""
     owner: dict[str, str] = {}
-    for holder, part in _parts_with_owner(request, known):
+    for holder, part in _list_parts(request, known):
         rivals = [one for one in owner if _parts_overlap(one, part)]
         if rivals and request.source != "annotators":  # `_annotator_numbers` checks those
             shown = rivals[0] if part == f"{ANNOTATORS}all" else part
@@ -354,13 +354,11 @@ def _parts_overlap(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _parts_with_owner(
-    request: SetRequest, known: Mapping[str, SetRequest]
-) -> Iterator[tuple[str, str]]:
+def _list_parts(request: SetRequest, known: Mapping[str, SetRequest]) -> Iterator[tuple[str, str]]:
     """Yield every file, annotator and collection of a set, with the set that names it."""
     for part in request.parts:
         if request.source == "sets":
-            yield from ((part, thing) for _, thing in _parts_with_owner(known[part], known))
+            yield from ((part, thing) for _, thing in _list_parts(known[part], known))
         else:
             mark = {"annotators": ANNOTATORS, "data": PUBLIC}.get(request.source, "")
             yield request.name, mark + part

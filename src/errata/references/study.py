@@ -79,7 +79,7 @@ class ReferenceStudy:
 
 
 def annotators_of(corpus: Corpus) -> tuple[int, ...]:
-    """The annotators of a corpus in order of their numbers."""
+    """Return the annotators of a corpus in order of their numbers."""
     found = list(corpus.annotators)
     if not found:
         raise InputError(f"{corpus.name} has no references", remedy="give --gold or --refs")
@@ -87,7 +87,7 @@ def annotators_of(corpus: Corpus) -> tuple[int, ...]:
 
 
 def _corrected_texts(corpus: Corpus) -> dict[int, dict[int, str]]:
-    """annotator -> sentence -> corrected text, where there is one."""
+    """Return corrected texts by annotator and sentence."""
     texts: dict[int, dict[int, str]] = {a: {} for a in annotators_of(corpus)}
     for i, (source, refs) in enumerate(zip(corpus.sources, corpus.references, strict=True)):
         for reference in refs:
@@ -189,7 +189,7 @@ def _largest_disagreements(
 def _select_sentences(
     corpus: Corpus, keep: Sequence[int], references: Sequence[tuple[Reference, ...]]
 ) -> Corpus:
-    """Some sentences of a corpus, with these references in place of their own."""
+    """Return some sentences of a corpus, with these references in place of their own."""
     return replace(
         corpus,
         documents=tuple(corpus.documents[i] for i in keep) if corpus.documents else (),
@@ -198,9 +198,7 @@ def _select_sentences(
     )
 
 
-def _annotator_as_system(
-    corpus: Corpus, annotator: int, name: str, keep: Sequence[int]
-) -> Hypotheses:
+def _texts_as_system(corpus: Corpus, annotator: int, name: str, keep: Sequence[int]) -> Hypotheses:
     return Hypotheses(
         name,
         tuple(
@@ -221,7 +219,7 @@ def _score_annotators(
     progress: Progress | None = None,
     **drawing: Any,
 ) -> list[Scores]:
-    """Each annotator's text scored against his or her ``own`` references, or all the others."""
+    """Score each annotator's text against his or her ``own`` references, or all the others."""
     annotators = annotators_of(corpus)
     shown = _annotator_names(annotators, names)
     results = []
@@ -239,7 +237,7 @@ def _score_annotators(
         ]
         if keep:
             part = _select_sentences(corpus, keep, chosen)
-            system = _annotator_as_system(corpus, annotator, shown[annotator], keep)
+            system = _texts_as_system(corpus, annotator, shown[annotator], keep)
             results.append(evaluate(metric, part, [system], guard=False, **drawing))
     return results
 
@@ -253,7 +251,7 @@ def annotators_as_systems(
     rng: int = 0,
     progress: Progress | None = None,
 ) -> list[Scores]:
-    """Each annotator scored like a system against all the others: how well can people do?
+    """Score each annotator like a system against all the others: how well can people do?
 
     One result per annotator, over the sentences that he or she and another corrected.
     """
@@ -267,10 +265,10 @@ def annotators_as_systems(
 def score_against_self(
     corpus: Corpus, metric: Metric, *, names: Sequence[str] | None = None
 ) -> list[Scores]:
-    """Each annotator's text scored against the same annotator: a perfect score, or a fault.
+    """Score each annotator's text against the same annotator's references: perfect, or a fault.
 
-    It falls short where a metric cannot find the gold edits again in the corrected text, or where
-    edits and text of a reference do not fit.
+    It falls short where a metric does not find the gold edits in the corrected text, or where edits
+    and text of a reference do not fit.
     """
     return _score_annotators(corpus, metric, names, own=True, resamples=0)
 
@@ -286,7 +284,7 @@ class CurvePoint:
 
     @property
     def mean_min_max(self) -> tuple[float, float, float]:
-        """Mean, minimum and maximum over the systems.
+        """Return mean, minimum and maximum over the systems.
 
         >>> CurvePoint(1, 2, (0.25, 0.75), (0.0, 0.0)).mean_min_max
         (0.5, 0.25, 0.75)
@@ -302,7 +300,7 @@ def reference_curve(
     rng: int | np.random.Generator = 0,
     progress: Progress | None = None,
 ) -> tuple[CurvePoint, ...]:
-    """Scores of systems against 1, 2, ... references (Sakaguchi et al. 2016, Figure 5).
+    """Score systems against 1, 2, ... references (Sakaguchi et al. 2016, Figure 5).
 
     Over the sentences that every annotator corrected; for each number of references all subsets
     of annotators, or 20 drawn at random where there are more.
@@ -330,10 +328,8 @@ def reference_curve(
     return tuple(points)
 
 
-def curve_signature_facts(
-    corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]
-) -> tuple[str, ...]:
-    """What a signature says of a curve beside the metric: edits, sentences and references."""
+def curve_context(corpus: Corpus, metric: Metric, systems: Sequence[Hypotheses]) -> tuple[str, ...]:
+    """Return the facts of a curve's signature beside the metric: edits, sentences, references."""
     part, outputs = _keep_fully_corrected(corpus, systems)
     return (*describe_data(metric, part, outputs).context, *corpus_facts(part))
 
@@ -341,7 +337,7 @@ def curve_signature_facts(
 def _keep_fully_corrected(
     corpus: Corpus, systems: Sequence[Hypotheses]
 ) -> tuple[Corpus, list[Hypotheses]]:
-    """The sentences that every annotator corrected, and the outputs with the edits they have."""
+    """Return the sentences that every annotator corrected, and the outputs on them."""
     all_of_them = len(annotators_of(corpus))
     keep = [i for i, refs in enumerate(corpus.references) if len(refs) == all_of_them]
     if not keep:

@@ -1,4 +1,4 @@
-"""Tables and figures."""
+"""Tables and figures of reference sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from errata.tables.table import Column, Table, estimate_columns, joined_signatur
 
 
 def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
-    """The share of sentences changed and, by kind, the edits per sentence, a bar for each set."""
+    """Return the share of sentences changed and the edits by kind, a bar for each set."""
     names = [f"{each.name} ({each.references})" for each in found]
 
     def series(name: str, values: Sequence[float], colour: str) -> BarSeries:
@@ -37,7 +37,7 @@ def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
 
 
 def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Panels[Bars]:
-    """Correlations with people: a group of bars for each metric, a bar for each reference set.
+    """Return correlations with people: bars for each metric, one for each reference set.
 
     Spearman's ρ and Pearson's r; whiskers are the intervals (Sakaguchi et al. 2016, Figure 3).
     """
@@ -69,7 +69,7 @@ def correlation_bars(found: SetAgreements, names: Sequence[str]) -> Panels[Bars]
 
 
 def curve_plot(curves: Mapping[str, Sequence[SetCurve]], headlines: Sequence[str]) -> Panels[Lines]:
-    """Scores against the number of references, a panel for each metric, a line for each set.
+    """Return scores against the number of references, a panel per metric and a line per set.
 
     The line is the mean over the systems, the bars reach from the worst to the best of them
     (Sakaguchi et al. 2016, Figure 5).
@@ -89,11 +89,10 @@ def curve_plot(curves: Mapping[str, Sequence[SetCurve]], headlines: Sequence[str
 
 
 def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Panels[Slopes]:
-    """Rankings side by side, a panel for each metric: a line joins the places of a system.
+    """Return rankings side by side, a panel for each metric: a line joins the places of a system.
 
-    ``rankings[metric][column]`` are scores of the same systems, best on top. Systems of equal
-    score share the mean of their places; lines that fall or rise by three places or more stand out
-    (Sakaguchi et al. 2016, Figure 4).
+    ``rankings[metric][column]`` are scores of the same systems, best on top. Lines that fall or
+    rise by three places or more are highlighted (Sakaguchi et al. 2016, Figure 4).
     """
     every = [scores for columns in rankings.values() for scores in columns.values()]
     systems = max(map(len, every))
@@ -110,7 +109,7 @@ def slope_graph(rankings: Mapping[str, Mapping[str, Scores]]) -> Panels[Slopes]:
 
 
 def _mean_ranks(scores: Scores) -> dict[str, float]:
-    """The place of each system, from 1; equal scores share the mean of their places."""
+    """Return the rank of each system; equal scores share the mean of their ranks."""
     ranks = [rank if rank is not None else len(scores) for rank in scores.ranks]
     return {
         system: rank + (ranks.count(rank) - 1) / 2
@@ -119,7 +118,7 @@ def _mean_ranks(scores: Scores) -> dict[str, float]:
 
 
 def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
-    """What annotators change, how much they agree, and where they do not."""
+    """Return what annotators change, how much they agree, and where they do not."""
     sets, pairs = study.sets, study.pairs
     tables = [
         Table.of(
@@ -176,7 +175,7 @@ def _edit_kind_columns(sets: Sequence[ReferenceSet]) -> list[Column]:
 
 
 def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -> Table:
-    """Each annotator scored against the others, a row per annotator and metric."""
+    """Return each annotator scored against the others, a row per annotator and metric."""
     named = _flatten_named_scores(results)
     intervals = [Interval(*one.interval(confidence)[0].tolist()) for one, _ in named]
     return Table.of(
@@ -191,7 +190,7 @@ def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -
 
 
 def _flatten_named_scores(results: Sequence[Sequence[Scores]]) -> list[tuple[Scores, str]]:
-    """The scores of all metrics, each with a name that no other metric has."""
+    """Return the scores of all metrics in one list, each with a unique name of its metric."""
     names = short_names([scores[0] for scores in results if scores])
     return [
         (one, name)
@@ -210,7 +209,7 @@ def _score_columns(named: Sequence[tuple[Scores, str]]) -> list[Column]:
 
 
 def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
-    """Each annotator scored against the same annotator."""
+    """Return each annotator scored against the same annotator."""
     named = _flatten_named_scores(results)
     return Table.of(
         _score_columns(named),
@@ -224,7 +223,7 @@ def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
 def curve_table(
     points: Sequence[CurvePoint], systems: Sequence[str], metric: Metric, *, signature: str = ""
 ) -> Table:
-    """Scores against the number of references."""
+    """Return scores against the number of references."""
     return Table.of(
         [
             Column("references", [p.references for p in points]),
@@ -249,7 +248,7 @@ def metric_names(scored: Sequence[SetScores]) -> tuple[str, ...]:
 def set_operation_table(
     found: Sequence[ReferenceSet], *, notes: Sequence[str] = (), signature: str = ""
 ) -> Table:
-    """The kinds of edit by reference set."""
+    """Return the kinds of edit by reference set."""
     return Table.of(
         [
             Column("set", [s.name for s in found]),
@@ -266,7 +265,7 @@ def set_operation_table(
 
 
 def set_score_table(found: SetScores, name: str, *, confidence: float) -> Table:
-    """Systems as rows, reference sets as columns, in the order of the first set."""
+    """Return scores with systems as rows and reference sets as columns."""
     first = found.scores[0]
     spec = score_format(first, first.headline)
     sampled = first.resampled is not None
@@ -291,7 +290,7 @@ def set_score_table(found: SetScores, name: str, *, confidence: float) -> Table:
 
 
 def set_rank_table(found: SetScores, name: str, people: Scores | None) -> Table:
-    """The rank of each system by every reference set, and by people where they were asked."""
+    """Return the rank of each system by every reference set, and by people if they were asked."""
     systems = found.scores[0].systems
     if people is not None:
         systems = tuple(system for system in people.systems if system in systems)
@@ -314,7 +313,7 @@ def set_rank_table(found: SetScores, name: str, people: Scores | None) -> Table:
 
 
 def set_correlation_tables(found: SetAgreements) -> list[Table]:
-    """Correlations of metrics with people, a row per reference set; then each with its interval."""
+    """Return correlations of metrics with people by reference set; then each with its interval."""
     names, sets = metric_names(found.scored), found.scored[0].sets
     by_metric = list(zip(names, found.agreements, strict=True))
     tables = [
@@ -355,7 +354,7 @@ def set_correlation_tables(found: SetAgreements) -> list[Table]:
 
 
 def set_curve_table(curves: Sequence[SetCurve], name: str, *, signature: str = "") -> Table:
-    """Mean, minimum and maximum over systems against the number of references of each set."""
+    """Return mean, minimum and maximum over systems by number of references of each set."""
     points = [(curve.name, point) for curve in curves for point in curve.points]
     return Table.of(
         [

@@ -88,7 +88,7 @@ EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 Make = TypeVar("Make", bound=Callable[..., Any])
 
 
-def cached_in_data(make: Make) -> Make:
+def cached(make: Make) -> Make:
     """Make what a function returns once for its arguments, and keep it in the data it gets first.
 
     Warnings are heard where an argument names files of one's own: the oddities of public data are
@@ -97,7 +97,7 @@ def cached_in_data(make: Make) -> Make:
     signature = inspect.signature(make)
 
     @wraps(make)
-    def keep(data: ExperimentData, /, *args: Any, **options: Any) -> Any:
+    def get_cached(data: ExperimentData, /, *args: Any, **options: Any) -> Any:
         call = signature.bind(data, *args, **options)
         call.apply_defaults()
         given = tuple(call.arguments.values())[1:]
@@ -105,7 +105,7 @@ def cached_in_data(make: Make) -> Make:
         key = (make.__qualname__, given, own)
         return data.get_or_make(key, lambda: make(data, *args, **options), known=not any(own))
 
-    return keep  # type: ignore[return-value]
+    return get_cached  # type: ignore[return-value]
 
 
 class ExperimentData:
@@ -172,19 +172,19 @@ class ExperimentData:
 
     # Texts
 
-    @cached_in_data
+    @cached
     def systems(self) -> list[Hypotheses]:
         """The outputs of the 12 CoNLL-2014 systems and INPUT."""
         return load_conll14_systems(check=False)
 
-    @cached_in_data
+    @cached
     def outputs_of(self, name: str) -> list[Hypotheses]:
         """The outputs that belong to a corpus: one's own, or a collection's."""
         if name in self.files:
             return read_systems(self.files[name].outputs, corpus=self.corpus(name))
         return read_outputs_of(name)
 
-    @cached_in_data
+    @cached
     def gold(self) -> Corpus:
         """The CoNLL-2014 test set with gold edits."""
         return load_conll14()
@@ -202,7 +202,7 @@ class ExperimentData:
         out = self.left_out_sentences(typo)
         return [i for i in range(len(self.gold())) if i not in out]
 
-    @cached_in_data
+    @cached
     def sentences(self, name: str) -> Sequence[str]:
         """All 1,312 sentences of a text: ``source``, an output, or a reference."""
         if name in ("NUCLE-A", "NUCLE-B"):
@@ -219,7 +219,7 @@ class ExperimentData:
             return self._ten_annotator_texts()[REFERENCE_SETS["BN15"].index(name)]
         return read_text(fetch_file("sakaguchi16", name))
 
-    @cached_in_data
+    @cached
     def _nucle_texts(self) -> tuple[list[str], list[str]]:
         """Both annotators' texts; where one has no line, the text of the other."""
         gold = self.gold()
@@ -232,7 +232,7 @@ class ExperimentData:
         )
         return first, second
 
-    @cached_in_data
+    @cached
     def _ten_annotator_texts(self) -> list[list[str]]:
         """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
         ten = self.ten_annotators()
@@ -244,12 +244,12 @@ class ExperimentData:
             for k in range(10)
         ]
 
-    @cached_in_data
+    @cached
     def ten_annotators(self) -> Corpus:
         """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
         return read_m2(fetch_file("bn15", "BN_corrected.m2"))
 
-    @cached_in_data
+    @cached
     def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
         from errata.metrics.imeasure.references import treebank_tokens
@@ -266,7 +266,7 @@ class ExperimentData:
 
     # Metrics
 
-    @cached_in_data
+    @cached
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
         """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
 
@@ -323,7 +323,7 @@ class ExperimentData:
 
     # Scores
 
-    @cached_in_data
+    @cached
     def scores(
         self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
     ) -> Scores:
@@ -348,7 +348,7 @@ class ExperimentData:
         outputs = recipe.get("outputs", "")
         return self.scores(recipe["metric"], recipe["references"], outputs=outputs)
 
-    @cached_in_data
+    @cached
     def released_scores(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
         systems, sentences = (
@@ -359,7 +359,7 @@ class ExperimentData:
 
     # People
 
-    @cached_in_data
+    @cached
     def judgments(self, name: str) -> list[Judgment]:
         """Rankings by name: one's own, a data set, main, ctrl (as labelled), ctrl-text, experts."""
         if name in self.files:
@@ -391,7 +391,7 @@ class ExperimentData:
             return list(read_judgment_files(files, base=collection(name).base))
         raise UnknownName(f"there are no judgments {name!r}")
 
-    @cached_in_data
+    @cached
     def pairwise_comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` takes the file of Chollampatt & Ng."""
         if judgments == "released":
@@ -402,13 +402,13 @@ class ExperimentData:
             )
         return compare(self.judgments(judgments), members=members)
 
-    @cached_in_data
+    @cached
     def scores_by_ranker(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
         """Systems scored from judgments, resampled by pairs as published."""
         pairs = self.pairwise_comparisons(judgments)
         return rank(parse_ranker(ranker), pairs, unit="pairs", resamples=resamples)
 
-    @cached_in_data
+    @cached
     def printed_cells(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
         """The printed cells of another experiment's table."""
         for found in load_experiment(experiment).tables:

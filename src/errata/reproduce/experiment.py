@@ -1,32 +1,13 @@
 """Experiment files: model and reader.
 
-An experiment is a TOML file. A table of it names a measure (see `errata.reproduce.run`),
-gives the printed cells as a matrix, and one or more ways to recompute them. A way may have a
-tolerance, and cells that are known to come out otherwise are pinned with the reason::
-
-    [[table]]
-    name = "table2"
-    title = "System-level correlation with people"
-    origin = "Table 2"
-    measure = "correlation"
-    by = ["metric", "kind"]
-    matrix = '''
-             pearson  spearman
-    gleu     0.691    0.407
-    '''
-        [[table.way]]
-        from = "raw files"
-        arguments = { people = "computed" }
-
-Cells are apart by blanks; ``-`` is no cell, ``?`` one that the paper shows without digits, ``~7``
-one that it gives in words ("about seven"), ``=0.015`` one that is known from elsewhere and checked
-anyway (the paper shows it in colours). Whatever differs needs evidence: figures that the run
-computes (``evidence``, as in a finding), or the name of a ``finding`` that has them. Where figures
-depend on ``software`` (an ``extractor``, a language ``model``), known cells name the ``version``
-that they were found with; with another they are called unpinned. A key of several parts is written
-``a/b``; the parts of row and column together are the arguments ``by``.
-``[recipes.NAME]`` says how a metric was run: its signature (``metric``), the ``references``, and
-what was printed of it, ``times`` (100 for percent) and ``digits``.
+An experiment is a TOML file (`docs/reproduction.md`). A table of it names a measure (see
+`errata.reproduce.run`), gives the printed cells as a matrix, and one or more ways to recompute
+them. Cells are separated by blanks; ``-`` is no cell, ``?`` one that the paper shows without
+digits, ``~7`` one that it gives in words ("about seven"), ``=0.015`` one that is known from
+elsewhere and checked anyway (the paper shows it in colours). Whatever differs needs evidence:
+figures that the run computes (``evidence``, as in a finding), or the name of a ``finding`` that has
+them. A key of several parts is written ``a/b``; the parts of row and column together are the
+arguments ``by``.
 """
 
 from __future__ import annotations

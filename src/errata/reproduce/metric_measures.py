@@ -25,7 +25,7 @@ from errata.reproduce.data import (
     EDITED_SETS,
     NotRun,
     best_first,
-    cached_in_data,
+    cached,
     index_of,
     look_up,
     name_at_position,
@@ -215,7 +215,7 @@ def printed_rank_correlation(
 
 
 @register_measure("same_places")
-def count_equal_printed_ranks(data: Data, metric: str, without: str, column: str = "") -> int:
+def equal_printed_ranks(data: Data, metric: str, without: str, column: str = "") -> int:
     """How many systems stand where the printed ranking has them, one system left out of both.
 
     ``column`` is the printed ranking where it is not called like the metric.
@@ -232,9 +232,7 @@ def count_equal_printed_ranks(data: Data, metric: str, without: str, column: str
 
 
 @register_measure("released_places")
-def count_equal_released_ranks(
-    data: Data, file: str, experiment: str, table: str, column: str
-) -> int:
+def equal_released_ranks(data: Data, file: str, experiment: str, table: str, column: str) -> int:
     """How many systems have the same place in a printed ranking and in released scores."""
     printed = [
         t for (_, name), t in data.printed_cells(experiment, table).items() if name == column
@@ -250,7 +248,7 @@ def printed_cell(data: Data, experiment: str, table: str, cell: str) -> float:
     return float(look_up(cell, cells) or "nan")
 
 
-@cached_in_data
+@cached
 def _read_sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     table: dict[tuple[str, str], dict[str, float]] = {}
     for line in read_lines(fetch_file("sakaguchi16", "metric_scores"))[0]:
@@ -363,7 +361,7 @@ def grundkiewicz_correlation(
     return correlate_systems(human, found, kind)
 
 
-@cached_in_data
+@cached
 def read_grundkiewicz_scores(data: Data, file: str) -> Scores:
     """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor.
 

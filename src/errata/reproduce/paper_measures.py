@@ -17,14 +17,7 @@ from errata.human import compare, parse_ranker, rank
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import (
-    NotRun,
-    best_first,
-    cached_in_data,
-    index_of,
-    look_up,
-    name_at_position,
-)
+from errata.reproduce.data import NotRun, best_first, cached, index_of, look_up, name_at_position
 from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import register_measure
 from errata.scoring.evaluate import evaluate
@@ -33,7 +26,7 @@ NAMES = {"src": "INPUT"}
 REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
-@cached_in_data
+@cached
 def napoles_human_scores(data: Data, judge: str = "", members: str = "expected") -> Scores:
     """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 

@@ -24,7 +24,7 @@ from errata.io.judgments.checks import LabelFit, compare_labels_with_outputs, sa
 from errata.meta.matching import match_systems
 from errata.reproduce import metric_measures
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import best_first, cached_in_data, index_of, look_up, name_at_position
+from errata.reproduce.data import best_first, cached, index_of, look_up, name_at_position
 from errata.reproduce.run import register_measure
 
 # ---- Measures of noise: how far figures of random runs scatter.
@@ -49,20 +49,16 @@ def released_score_difference(data: Data, metric: str, file: str) -> float:
     return _largest_difference(metric_measures.read_grundkiewicz_scores(data, file), computed)
 
 
-def _resampled_scores(
-    data: Data, judgments: str, ranker: str, resamples: int
-) -> tuple[Scores, Any]:
+def _resample_scores(data: Data, judgments: str, ranker: str, resamples: int) -> tuple[Scores, Any]:
     scores = data.scores_by_ranker(judgments, ranker, resamples)
     assert scores.resampled is not None
     return scores, scores.resampled
 
 
 @register_measure("standard_error")
-def standard_error_of_mean(
-    data: Data, judgments: str, ranker: str, resamples: int, runs: int
-) -> float:
+def error_of_mean(data: Data, judgments: str, ranker: str, resamples: int, runs: int) -> float:
     """The standard error of a mean of so many random runs, the largest over the systems."""
-    _, drawn = _resampled_scores(data, judgments, ranker, resamples)
+    _, drawn = _resample_scores(data, judgments, ranker, resamples)
     return float(drawn.std(axis=0, ddof=1).max() / np.sqrt(runs))
 
 
@@ -71,7 +67,7 @@ def count_runs_ahead(
     data: Data, judgments: str, ranker: str, resamples: int, first: str, second: str
 ) -> int:
     """In how many runs one system is ahead of another."""
-    scores, drawn = _resampled_scores(data, judgments, ranker, resamples)
+    scores, drawn = _resample_scores(data, judgments, ranker, resamples)
     a, b = (index_of(name, scores.systems) for name in (first, second))
     return int((drawn[:, a] > drawn[:, b]).sum())
 
@@ -81,7 +77,7 @@ def count_runs_at_rank(
     data: Data, judgments: str, ranker: str, resamples: int, system: str, rank: int
 ) -> int:
     """In how many runs a system has this rank or a better one."""
-    scores, drawn = _resampled_scores(data, judgments, ranker, resamples)
+    scores, drawn = _resample_scores(data, judgments, ranker, resamples)
     return int((ranks_of(drawn)[0][:, index_of(system, scores.systems)] <= rank).sum())
 
 
@@ -89,9 +85,7 @@ MARKS = ((0.01, "#"), (0.05, "+"), (0.10, "*"))
 
 
 @register_measure("pairs")
-def count_comparisons(
-    data: Data, judgments: str, members: Members = "all", ties: str = "all"
-) -> int:
+def count_pairs(data: Data, judgments: str, members: Members = "all", ties: str = "all") -> int:
     """How many comparisons there are: all of them, only ties, or none of these."""
     found = data.pairwise_comparisons(judgments, members)
     rows = {"all": found.outcome == found.outcome, "only": found.outcome == 0}
@@ -105,7 +99,7 @@ def count_sentences_or_judgments(known: Data, data: str, what: str) -> int:
     if data in ("test", "left-out"):
         return len(known.gold() if data == "test" else known.left_out_sentences())
     if what == "pairs":
-        return count_comparisons(known, data)
+        return count_pairs(known, data)
     mine = known.judgments(data)
     return look_up(what, {"rankings": len(mine), "sentences": len({j.sentence for j in mine})})
 
@@ -113,7 +107,7 @@ def count_sentences_or_judgments(known: Data, data: str, what: str) -> int:
 @register_measure("games")
 def count_trueskill_games(data: Data, judgments: str) -> int:
     """How many games TrueSkill plays with these judgments: one more than there are pairs."""
-    return count_comparisons(data, judgments) + 1
+    return count_pairs(data, judgments) + 1
 
 
 def _judge_name(number: str) -> str:
@@ -183,9 +177,7 @@ def ranked_at(data: Data, position: str, judgments: str, ranker: str) -> str:
 
 
 @register_measure("ranking_correlation")
-def ranking_correlation(
-    data: Data, kind: Correlation, first: str, second: str, ranker: str
-) -> float:
+def compare_rankings(data: Data, kind: Correlation, first: str, second: str, ranker: str) -> float:
     """Two human rankings of the same systems against each other.
 
     ``"printed"`` are the printed TrueSkill scores of Grundkiewicz et al. (Table 3c).
@@ -277,7 +269,7 @@ def _read_all_assignments() -> Iterator[Judgment]:
     return read_judgments(file, labels="given", statuses=statuses)
 
 
-@cached_in_data
+@cached
 def _expert_and_crowd_pairs(data: Data, match: str) -> OutputPairs:
     """Judgments of experts and non-experts on the same outputs.
 
@@ -308,7 +300,7 @@ def _expert_and_crowd_pairs(data: Data, match: str) -> OutputPairs:
 
 
 @register_measure("expert_kappa")
-@cached_in_data
+@cached
 def expert_kappa(data: Data, judges: str, weights: KappaWeights, match: str = "published") -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
     found = _expert_and_crowd_pairs(data, match)

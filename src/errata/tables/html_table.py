@@ -179,11 +179,16 @@ LONG = 24  # characters; longer texts are wrapped
 ENDLESS = 30  # characters; longer words may be broken anywhere
 
 
-def escape_html(text: str) -> Markup:
-    """Return a text as HTML, with control characters made visible."""
-    from markupsafe import escape
+def fill_html(template: str, *values: object) -> Markup:
+    """Fill HTML with values; texts are escaped, with control characters made visible.
 
-    return escape(escape_controls(text))
+    >>> fill_html("<p>{}, {}</p>", "a<b", fill_html("<b>{:,}</b>", 1000))
+    Markup('<p>a&lt;b, <b>1,000</b></p>')
+    """
+    from markupsafe import Markup
+
+    shown = (escape_controls(value) if type(value) is str else value for value in values)
+    return Markup(template).format(*shown)
 
 
 def term_html(text: str, heading: str = "") -> Markup:
@@ -192,15 +197,13 @@ def term_html(text: str, heading: str = "") -> Markup:
     >>> term_html("rank range")[:60]
     Markup('<span class="term" tabindex="0" data-term="rank-range" aria-')
     """
-    from markupsafe import Markup
-
     term = term_of(heading or text)
-    shown = escape_html(text)
     if term is None:
-        return shown
-    return Markup(
+        return fill_html("{}", text)
+    opening = (
         '<span class="term" tabindex="0" data-term="{0}" aria-describedby="term-{0}">{1}</span>'
-    ).format(term.key, shown)
+    )
+    return fill_html(opening, term.key, text)
 
 
 def plain_table_html(table: Table) -> str:

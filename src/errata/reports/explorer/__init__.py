@@ -92,7 +92,7 @@ def explorer_section(
         "explorer.html.j2",
         settings=script_json(settings),
         index=rows.compress_base64(columns),
-        blocks=_packed_sentence_blocks(sentences, index),
+        blocks=_pack_sentences(sentences, index),
         judged=states is not None,
         references=references,
         steps=STEPS,
@@ -162,9 +162,7 @@ def _filter_choices(
     }
 
 
-def _packed_sentence_blocks(
-    sentences: list[rows.SentenceView], index: rows.SentenceIndex
-) -> Iterable[str]:
+def _pack_sentences(sentences: list[rows.SentenceView], index: rows.SentenceIndex) -> Iterable[str]:
     """The sentences in compressed blocks of JSON; what repeats is numbered."""
     kinds = {kind: code for code, kind in enumerate(index.kinds)}
     weights = {weight: code for code, weight in enumerate(index.weights, 1)}

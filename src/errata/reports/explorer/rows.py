@@ -161,7 +161,7 @@ def build_sentence_views(
             whose = reference.annotator
             places = [(i, whose, e.start, e.end, e.replacement) for e in edits]
             shown = tuple(
-                _make_shown_edit(edit, edit.kind, "asked", weights.get(place))
+                _show_edit(edit, edit.kind, "asked", weights.get(place))
                 for edit, place in zip(edits, places, strict=True)
             )
             references.append(TextView((whose,), shown, text=text))
@@ -213,12 +213,10 @@ def _extract_output_edits(
 
 
 def _as_changed_edits(edits: Iterable[Edit]) -> tuple[ShownEdit, ...]:
-    return tuple(_make_shown_edit(edit, edit.kind, "changed") for edit in edits)
+    return tuple(_show_edit(edit, edit.kind, "changed") for edit in edits)
 
 
-def _make_shown_edit(
-    edit: Edit, kind: str, state: ShownState, weight: float | None = None
-) -> ShownEdit:
+def _show_edit(edit: Edit, kind: str, state: ShownState, weight: float | None = None) -> ShownEdit:
     """An edit for display; only gold edits keep their alternative corrections."""
     others = edit.alternatives if state in ("missed", "asked") else ()
     return ShownEdit(
@@ -251,7 +249,7 @@ def _judged_row(
             gold = each.gold
             place = (sentence, judged.annotator, gold.start, gold.end, gold.replacement)
             weight = weights.get(place)
-        shown[_make_shown_edit(each.edit, each.kind, each.state, weight)] = None
+        shown[_show_edit(each.edit, each.kind, each.state, weight)] = None
         if each.state != "missed" and each.edit not in made:
             made.append(each.edit)
     text = None

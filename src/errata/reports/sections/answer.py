@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from errata.comparison.compare import Comparison
 from errata.core.stats import plural
 from errata.data import Scores
 from errata.metrics.errant_by_type import TypeScores
-from errata.reports.page import Section
+from errata.reports.page import Section, SectionBuilder
 from errata.reports.results import GateVerdict, ReportResults
 from errata.reports.sections.kinds import weakest_kind
 from errata.scoring.decisions import RULES, p_value, too_few_to_rank
 from errata.scoring.verdicts import first_lead, tied_with_best
 from errata.tables.cells import as_text, score_format
-from errata.tables.html_table import escape_html, term_html
+from errata.tables.html_table import fill_html, term_html
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 FEW_MISSED = 0.2  # if at most this share of a kind is missed, no advice is given on it
 TOO_FEW = 5  # with fewer sentences resamples hardly differ, and intervals mean nothing
@@ -28,22 +32,25 @@ def answer_section(
     compared: Sequence[Comparison] = (),
     gate: GateVerdict | None = None,
 ) -> Section | None:
-    """Sentences of HTML, written from the numbers: of two systems, what their comparison says."""
+    """Return sentences written from the numbers: of two systems, what their comparison says."""
     if results.leader() is None:
         return _unscored_section(results)
-    pair = compared[0].answer if len(compared) == 1 else None
     few = _too_few_sentence(results)
-    if pair is not None:
-        said = [str(escape_html(pair.sentence))]
+    if len(compared) == 1 and compared[0].answer is not None:
+        said = [compared[0].answer.sentence]
     else:
         said = [few] if few else [_leader_sentence(results), _certainty_sentence(results)]
-    said.append(_advice_sentence(results, kinds, compared, gate))
-    listed = "".join(f"<li>{sentence}</li>" for sentence in said if sentence)
-    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
+    return _section_of([*said, _advice_sentence(results, kinds, compared, gate)])
+
+
+def _section_of(sentences: Sequence[str]) -> Section:
+    pieces = SectionBuilder("answer")
+    pieces.template("answer.html.j2", sentences=sentences)
+    return pieces.section("The answer")
 
 
 def _too_few_sentence(results: ReportResults) -> str:
-    """What `errata score` says of systems on too few sentences; empty where people judged."""
+    """Return what `errata score` says on too few sentences; empty where people judged."""
     corpus = results.material.corpus
     if results.human_scores is not None or corpus is None or len(corpus) >= RULES.sentences:
         return ""
@@ -52,108 +59,117 @@ def _too_few_sentence(results: ReportResults) -> str:
 
 
 def _unscored_section(results: ReportResults) -> Section | None:
-    """The answer for outputs without references and judgments."""
+    """Return the answer for outputs without references and judgments."""
     given = results.material
     if given.corpus is None or not given.systems:
         return None
     n, shown = len(given.corpus), given.systems[:4]
     sources = given.corpus.sources
     changed = [
-        f"<bdi>{escape_html(each.system)}</bdi> changes "
-        f"{sum(a != b for a, b in zip(each.sentences, sources, strict=True)):,} of {n:,}"
+        fill_html(
+            "<bdi>{}</bdi> changes {:,} of {:,}",
+            each.system,
+            sum(a != b for a, b in zip(each.sentences, sources, strict=True)),
+            n,
+        )
         for each in shown
     ]
     left = len(given.systems) - len(shown)
     more = f", and {left} more" if left else ""
-    said = (
-        "Who is best cannot be said: there are no references, and nobody judged the outputs.",
-        f"{', '.join(changed)} {plural('sentence', n)}{more}.",
-        'Next: <a href="#sentences">read the sentences</a>, and give references (--refs, --gold) '
-        "or judgments.",
+    return _section_of(
+        [
+            "Who is best cannot be said: there are no references, and nobody judged the outputs.",
+            fill_html("{} {}{}.", fill_html(", ").join(changed), plural("sentence", n), more),
+            fill_html(
+                'Next: <a href="#sentences">read the sentences</a>, and give references (--refs, '
+                "--gold) or judgments."
+            ),
+        ]
     )
-    listed = "".join(f"<li>{sentence}</li>" for sentence in said)
-    return Section("answer", "The answer", f'<ol class="answer">{listed}</ol>')
 
 
-def _system_html(system: str) -> str:
-    return f"<strong><bdi>{escape_html(system)}</bdi></strong>"
+def _system_html(system: str) -> Markup:
+    return fill_html("<strong><bdi>{}</bdi></strong>", system)
 
 
-def _names_html(systems: Sequence[str], most: int = 4) -> str:
-    shown = [f"<bdi>{escape_html(system)}</bdi>" for system in systems[:most]]
+def _names_html(systems: Sequence[str], most: int = 4) -> Markup:
+    shown = [fill_html("<bdi>{}</bdi>", system) for system in systems[:most]]
     if len(systems) > most:
         left = len(systems) - most
-        shown.append(f"{left} {plural('other', left)}")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+        shown.append(fill_html("{} {}", left, plural("other", left)))
+    if len(shown) == 1:
+        return shown[0]
+    return fill_html("{} and {}", fill_html(", ").join(shown[:-1]), shown[-1])
 
 
 def _first_systems(scores: Scores) -> list[str]:
-    """The system, or those that share the first place."""
+    """Return the system, or those that share the first place."""
     return [scores.systems[s] for s in scores.order if scores.ranks[s] == 1]
 
 
-def _leader_sentence(results: ReportResults) -> str:
+def _leader_sentence(results: ReportResults) -> Markup:
     people, found = results.human_scores, results.scores
     main = found[0] if found else people
     assert main is not None
     first, n = _first_systems(main), len(main)
     value = _score_text(main, float(main.values[main.order[0]])) + _unit_text(main, "%")
-    by = "people" if main is people else escape_html(main.label)
-    figure = f"{term_html(main.headline)} {value}"
+    by = "people" if main is people else main.label
+    figure = fill_html("{} {}", term_html(main.headline), value)
     if n == 1:
-        return f"{_system_html(first[0])} scores {figure} by {by}."
+        return fill_html("{} scores {} by {}.", _system_html(first[0]), figure, by)
     if len(first) > 1:
-        return f"{_names_html(first)} share the first place of {n} systems by {by} ({figure})."
-    said = f"{_system_html(first[0])} is best of {n} systems by {by} ({figure})"
+        said = "{} share the first place of {} systems by {} ({})."
+        return fill_html(said, _names_html(first), n, by, figure)
+    best = "{} is best of {} systems by {} ({})"
+    parts = [fill_html(best, _system_html(first[0]), n, by, figure)]
     others = [scores for scores in found[1:] if len(scores) > 1]
     differ = [scores for scores in others if _first_systems(scores) != first]
-    if others and not differ:
-        said += (
-            ", and by every other metric"
-            if len(others) > 1
-            else f" and {escape_html(others[0].label)}"
-        )
-    elif differ:
-        firsts: dict[tuple[str, ...], list[str]] = {}
-        for scores in differ:
-            firsts.setdefault(tuple(_first_systems(scores)), []).append(scores.label)
-        for others_first, labels in firsts.items():
-            verb = "put" if len(labels) > 1 else "puts"
-            said += f"; {_names_html(labels)} {verb} {_names_html(others_first)} first"
+    if len(others) > 1 and not differ:
+        parts.append(fill_html(", and by every other metric"))
+    elif others and not differ:
+        parts.append(fill_html(" and {}", others[0].label))
+    firsts: dict[tuple[str, ...], list[str]] = {}
+    for scores in differ:
+        firsts.setdefault(tuple(_first_systems(scores)), []).append(scores.label)
+    for others_first, labels in firsts.items():
+        verb = "put" if len(labels) > 1 else "puts"
+        said = "; {} {} {} first"
+        parts.append(fill_html(said, _names_html(labels), verb, _names_html(others_first)))
     if main is not people and people is not None and len(people) > 1:
-        same = _first_systems(people) == first
-        said += (
-            "; people agree"
-            if same
-            else f"; people put {_names_html(_first_systems(people))} first"
-        )
-    return said + "."
+        liked = _first_systems(people)
+        said = "; people agree" if liked == first else "; people put {} first"
+        parts.append(fill_html(said, _names_html(liked)))
+    return fill_html("{}.", fill_html("").join(parts))
 
 
 def _certainty_sentence(results: ReportResults) -> str:
     people = results.human_scores
     main = results.scores[0] if results.scores else people
     assert main is not None
-    by = "the judgments" if main is people else escape_html(main.label)
     if main.resampled is None:
         return "How sure that is cannot be said: nothing was resampled."
     corpus = results.material.corpus
     if main is not people and corpus is not None and len(corpus) < TOO_FEW:
         n = len(corpus)
         return f"How sure that is cannot be said from {n} {plural('sentence', n)}."
-    confidence, level = results.material.confidence, escape_html(results.material.confidence_text)
-    if len(main) == 1:
-        low, high = (_score_text(main, bound) for bound in main.interval(confidence)[0].tolist())
-        what = "judgments" if main is people else "sentences"
-        return (
-            f"Resampling the {what} puts it between {low} and {high}{_unit_text(main, '%')} "
-            f"({level} {term_html('interval')})."
-        )
-    return _lead_sentence(main, by, confidence, level)
+    confidence, level = results.material.confidence, results.material.confidence_text
+    if len(main) > 1:
+        by = "the judgments" if main is people else main.label
+        return _lead_sentence(main, by, confidence, level)
+    low, high = (_score_text(main, bound) for bound in main.interval(confidence)[0].tolist())
+    return fill_html(
+        "Resampling the {} puts it between {} and {}{} ({} {}).",
+        "judgments" if main is people else "sentences",
+        low,
+        high,
+        _unit_text(main, "%"),
+        level,
+        term_html("interval"),
+    )
 
 
 def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
-    """What the lead of the best over the next is worth, as `errata.scoring.verdicts` says it."""
+    """Return what the lead of the best over the next is worth (`errata.scoring.verdicts`)."""
     lead = first_lead(main, confidence)
     if lead is None or lead.p is None:
         return ""
@@ -163,28 +179,28 @@ def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
     first = _first_systems(main)
     if len(first) > 1:
         others = [name for name in beside if name not in first]
-        close = f", nor them from {_names_html(others)}" if others else ""
-        return f"At the {level} level {by} cannot tell them apart{close}."
+        close = fill_html(", nor them from {}", _names_html(others)) if others else ""
+        return fill_html("At the {} level {} cannot tell them apart{}.", level, by, close)
     value, low, high = (_score_text(main, float(number)) for number in lead.by)
-    ahead = (
-        f"it is ahead of <bdi>{escape_html(lead.worse)}</bdi> by {value}"
-        f"{_unit_text(main, 'points')} [{low}, {high}], {term_html(p_value(lead.p), 'p-value')}"
+    ahead = fill_html(
+        "it is ahead of <bdi>{}</bdi> by {}{} [{}, {}], {}",
+        *(lead.worse, value, _unit_text(main, "points"), low, high),
+        term_html(p_value(lead.p), "p-value"),
     )
     if not beside:
-        return f"That is sure at the {level} level: {ahead}."
-    unsure = f"at the {level} level {by} cannot tell it from {_names_html(beside)}"
-    return f"That is not sure: {unsure}; {ahead}."
+        return fill_html("That is sure at the {} level: {}.", level, ahead)
+    unsure = "That is not sure: at the {} level {} cannot tell it from {}; {}."
+    return fill_html(unsure, level, by, _names_html(beside), ahead)
 
 
 def _score_text(scores: Scores, number: float) -> str:
-    """A score, or a difference of two, as the tables show them."""
-    return escape_html(as_text(number, score_format(scores, scores.headline)))
+    """Return a score, or a difference of two, as the tables show it."""
+    return as_text(number, score_format(scores, scores.headline))
 
 
 def _unit_text(scores: Scores, word: str) -> str:
-    """What follows a number that is shown in percent."""
-    shares = scores.headline in scores.shares
-    return f"\N{NO-BREAK SPACE}{word}" if shares else ""
+    """Return what follows a number that is shown in percent."""
+    return f"\N{NO-BREAK SPACE}{word}" if scores.headline in scores.shares else ""
 
 
 def _advice_sentence(
@@ -192,7 +208,7 @@ def _advice_sentence(
     kinds: Sequence[TypeScores],
     compared: Sequence[Comparison],
     gate: GateVerdict | None,
-) -> str:
+) -> Markup:
     given = results.material
     advice = [*_file_and_gate_advice(results, gate), *_regression_advice(compared)]
     ranking = results.human_ranking
@@ -212,48 +228,39 @@ def _advice_sentence(
     weak = weakest_kind(kinds, results.leader())
     if weak is not None and weak[1] > FEW_MISSED * weak[2]:
         kind, missed, asked = weak
-        said = {"system": results.leader() or "", "state": "missed", "kind": kind}
-        link = escape_html(f"#sentences?{urlencode(said)}")
-        advice.append(
-            f'most is missed in <a href="{link}">{escape_html(kind)}</a>: {missed:,} of {asked:,}'
-        )
-    if not advice:
-        if given.corpus is not None and given.systems:
-            return (
-                'Next: <a href="#sentences">read the sentences</a> before you publish the numbers.'
-            )
-        return "Next: give the outputs too, to see which sentences decide this."
-    joined = "; ".join(advice[:2])
-    return f"Next: {joined}."
+        query = urlencode({"system": results.leader() or "", "state": "missed", "kind": kind})
+        most = 'most is missed in <a href="#sentences?{}">{}</a>: {:,} of {:,}'
+        advice.append(fill_html(most, query, kind, missed, asked))
+    if not advice and given.corpus is not None and given.systems:
+        read = '<a href="#sentences">read the sentences</a> before you publish the numbers'
+        advice.append(fill_html(read))
+    elif not advice:
+        advice.append("give the outputs too, to see which sentences decide this")
+    return fill_html("Next: {}.", fill_html("; ").join(advice[:2]))
 
 
 def _file_and_gate_advice(results: ReportResults, gate: GateVerdict | None) -> list[str]:
-    given = results.material
-    advice = []
-    checked = given.checked
-    if checked is not None and (checked.count("error") or checked.count("warning")):
-        many = checked.count("error") + checked.count("warning")
-        link = f'<a href="#findings">{many} {plural("finding", many)} of the file check</a>'
-        advice.append(f"look at the {link} first")
+    checked, advice = results.material.checked, list[str]()
+    many = checked.count("error") + checked.count("warning") if checked is not None else 0
+    if many:
+        link = 'look at the <a href="#findings">{} {} of the file check</a> first'
+        advice.append(fill_html(link, many, plural("finding", many)))
     if gate is not None and not gate.passed:
-        advice.append('fix what <a href="#gate">fails its threshold</a>')
+        advice.append(fill_html('fix what <a href="#gate">fails its threshold</a>'))
     return advice
 
 
 def _regression_advice(compared: Sequence[Comparison]) -> list[str]:
-    """What a new version did worse than the old one, if it is one."""
-    advice = []
-    for found in compared[:1] if len(compared) == 1 else ():
-        worse = [d for d in found.differences if d.difference.high < 0]
-        if worse:
-            names = _names_html([each.label for each in worse])
-            advice.append(
-                f"find out why <bdi>{escape_html(found.system)}</bdi> got worse by {names} "
-                '(<a href="#changes">what changed</a>)'
-            )
-        elif found.worse:
-            n = len(found.worse)
-            advice.append(
-                f'read the <a href="#changes">{n:,} {plural("sentence", n)} that got worse</a>'
-            )
-    return advice
+    """Return what a new version did worse than the old one, if it is one."""
+    if len(compared) != 1:
+        return []
+    found = compared[0]
+    worse = [each.label for each in found.differences if each.difference.high < 0]
+    if worse:
+        why = 'find out why <bdi>{}</bdi> got worse by {} (<a href="#changes">what changed</a>)'
+        return [fill_html(why, found.system, _names_html(worse))]
+    if found.worse:
+        n = len(found.worse)
+        read = 'read the <a href="#changes">{:,} {} that got worse</a>'
+        return [fill_html(read, n, plural("sentence", n))]
+    return []

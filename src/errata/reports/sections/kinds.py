@@ -53,11 +53,8 @@ def kinds_section(results: ReportResults, scored: Sequence[TypeScores]) -> Secti
 
 
 def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[Table]:
-    corpus, systems, metric = (
-        results.reference_corpus,
-        results.material.systems,
-        results.edit_metric,
-    )
+    corpus, systems = results.reference_corpus, results.material.systems
+    metric = results.edit_metric
     if corpus is None:
         return []
     described = describe_data(metric, corpus, systems)

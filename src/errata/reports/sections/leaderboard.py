@@ -22,9 +22,7 @@ from errata.tables.table import Column, Table, joined_signatures
 ROWS_DRAWN = 60  # rows of a chart
 
 
-def score_forest_chart(
-    scores: Scores, ranking: Ranking | None, confidence: float, *, key: str
-) -> Chart:
+def forest_chart(scores: Scores, ranking: Ranking | None, confidence: float, *, key: str) -> Chart:
     """A metric's scores with their intervals, best first, clusters apart."""
     (forest,) = ranking_plot(scores, ranking, confidence).shapes
     drawn = replace(forest, rows=forest.rows[:ROWS_DRAWN])
@@ -44,9 +42,7 @@ def leaderboard_section(results: ReportResults) -> Section | None:
         pieces.table(overview, best=overview.columns[1:])
     pieces.charts(
         [
-            score_forest_chart(
-                scores, results.rankings.get(scores.label), given.confidence, key="scores"
-            )
+            forest_chart(scores, results.rankings.get(scores.label), given.confidence, key="scores")
             for scores in found
             if len(scores) > 1
         ]

@@ -14,17 +14,14 @@ from errata.meta.tables import matrix_tables, rating_table
 from errata.plots.svg import svg_chart
 from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
-from errata.reports.sections.leaderboard import score_forest_chart
+from errata.reports.sections.leaderboard import forest_chart
 from errata.scoring.tables import score_table
 
 
 def agreement_section(results: ReportResults) -> Section | None:
     """Which metric to believe: agreement with people on systems and on sentences, and a square."""
-    level, sentences, matrix = (
-        results.system_agreement,
-        results.sentence_agreement,
-        results.metric_matrix,
-    )
+    level, sentences = results.system_agreement, results.sentence_agreement
+    matrix = results.metric_matrix
     pieces = SectionBuilder("metrics")
     if level is not None and results.matched_scores is not None:
         pieces.heading("Over systems")
@@ -84,7 +81,7 @@ def people_section(results: ReportResults) -> Section | None:
     given = results.material
     ranking = results.human_ranking
     pieces = SectionBuilder("people")
-    pieces.charts([score_forest_chart(people, ranking, given.confidence, key="people")])
+    pieces.charts([forest_chart(people, ranking, given.confidence, key="people")])
     if not given.judgments:
         pieces.table(score_table(people, confidence=given.confidence))
     elif ranking is not None:
@@ -99,7 +96,7 @@ def people_section(results: ReportResults) -> Section | None:
             table = human_tables.head_to_head_table(head, order, context=comparisons.facts)
             pieces.table(table, folded=True)
         _add_judge_agreement(results, pieces)
-        _add_judgments_needed(results, ranking, pieces)
+        _add_planning(results, ranking, pieces)
     return pieces.section("What people say", _people_lead(results))
 
 
@@ -164,9 +161,7 @@ def undecided_neighbours(ranking: Ranking | None) -> tuple[str, str] | None:
     return None
 
 
-def _add_judgments_needed(
-    results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder
-) -> None:
+def _add_planning(results: ReportResults, ranking: Ranking | None, pieces: SectionBuilder) -> None:
     given, comparisons, people = results.material, results.meta.comparisons, results.human_scores
     pair = undecided_neighbours(ranking)
     if comparisons is None or people is None or people.resampled is None:
