@@ -341,8 +341,8 @@ def heat_map_figure(
 ) -> bytes:
     """Draw some sentences as a PNG, SVG or PDF (``form``), ``width`` inches wide, with a legend.
 
-    A `DataWarning` names characters that no font has, and says that words are set from left to right
-    where a script runs the other way.
+    A `DataWarning` names characters that no font has, and says that words are set from left to
+    right where a script runs the other way.
     """
     require("the form of a picture", form, FigureForm)
     figure = new_figure(width, 1, layout=None)
