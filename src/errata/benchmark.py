@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -277,30 +277,19 @@ def benchmark_scores(
     metric: Metric,
     judged: JudgedSet,
     made: MutableMapping[tuple[str, ...], Scores],
-    *,
-    threads: int | None = None,
-    progress: stats.Progress | None = None,
+    **settings: Any,
 ) -> Scores:
     """Return the scores of a metric on a set; ``made`` keeps them for sets of the same outputs.
 
-    Raises `MetricNotRun` where an extra or a model is missing.
+    Raises `MetricNotRun` where an extra or a model is missing; ``settings`` as for `evaluate`.
     """
     key = (repr(metric), *(judged.outputs or (judged.name,)))
     if key not in made:
-        needs_more = any(f"{DISTRIBUTION}[" in need for need in metric.about.needs)
         try:
-            made[key] = evaluate(
-                metric,
-                judged.corpus,
-                judged.systems,
-                resamples=0,
-                threads=threads,
-                progress=progress,
-            )
-        except MissingExtraError as error:
-            raise MetricNotRun(str(error)) from None
-        except InputError as error:
-            if not needs_more:
+            made[key] = evaluate(metric, judged.corpus, judged.systems, resamples=0, **settings)
+        except (MissingExtraError, InputError) as error:
+            needs_more = any(f"{DISTRIBUTION}[" in need for need in metric.about.needs)
+            if not needs_more and not isinstance(error, MissingExtraError):
                 raise
             raise MetricNotRun(str(error)) from None
     return made[key]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -462,30 +463,12 @@ def _first_place_text(found: Stability) -> str:
     return "; ".join(f"{name}: {', '.join(systems)}" for name, systems in found.first.items())
 
 
-def score_across(
-    metric: Metric,
-    sets: Sequence[EvaluationSet],
-    *,
-    resamples: int,
-    rng: stats.Seed,
-    threads: int | None = None,
-    progress: stats.Progress | None = None,
-) -> AcrossCorpora:
-    """Return the scores of one metric on every corpus; an error names the corpus."""
+def score_across(metric: Metric, sets: Sequence[EvaluationSet], **settings: Any) -> AcrossCorpora:
+    """Score systems on every corpus, ``settings`` as for `evaluate`; an error names the corpus."""
     results = []
     for each in sets:
         try:
-            results.append(
-                evaluate(
-                    metric,
-                    each.corpus,
-                    each.systems,
-                    resamples=resamples,
-                    rng=rng,
-                    threads=threads,
-                    progress=progress,
-                )
-            )
+            results.append(evaluate(metric, each.corpus, each.systems, **settings))
         except InputError as error:
             problem = f"{metric.name} on {each.name}: {error.problem}"
             remedy = error.remedy

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import errata
 from errata import __version__
 from errata.comparison import paired_tests
 from errata.comparison.edits import (
@@ -336,21 +337,15 @@ class Comparison:
 
         The names are those that ``errata compare --json`` has behind the name of the system.
         """
-        import errata
-
         frame: pandas.DataFrame = errata._display(self, "pandas", table=table)
         return frame
 
     def to_polars(self, table: str | None = None) -> polars.DataFrame:
-        import errata
-
         frame: polars.DataFrame = errata._display(self, "polars", table=table)
         return frame
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first table of a report."""
-        import errata
-
         return str(errata._display(self, "html"))
 
     def __repr__(self) -> str:

@@ -33,7 +33,6 @@ from errata.io.files import PathLike
 from errata.io.slices import read_slices, sentences_listed_in
 from errata.io.stored_runs import read_run
 from errata.metrics import Metric, parse
-from errata.metrics.errant import Edits
 from errata.scoring.decisions import RULES
 from errata.tables.table import Column, Table, markdown_line, render
 
@@ -334,12 +333,8 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
     """Return a JUnit test suite with a case for every condition and system."""
     failed = sum(each.failed for each in verdicts)
     skipped = sum(each.too_few for each in verdicts)
-    counts = {
-        "tests": str(len(verdicts)),
-        "failures": str(failed),
-        "errors": "0",
-        "skipped": str(skipped),
-    }
+    numbers = {"tests": len(verdicts), "failures": failed, "errors": 0, "skipped": skipped}
+    counts = {key: str(number) for key, number in numbers.items()}
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(
         suites, "testsuite", {"name": "errata gate", "time": f"{seconds:.3f}", **counts}
@@ -512,18 +507,14 @@ def check_files_gate(
     else:
         base = read_stored_output(cast(PathLike, baseline), corpus, [latest])
     columns = None if slices is None else read_slices(slices, corpus)
-    chosen = [parse(text) for text in metrics]
-    keeper = next((each for each in chosen if isinstance(each, Edits)), None)
-
     found, verdicts = compare_and_check_gate(
         conditions,
-        chosen,
+        [parse(text) for text in metrics],
         corpus,
         base,
         [latest],
         slices=columns,
         bound=bound,
-        edits=keeper,
         resamples=resamples,
         trials=0,
         confidence=confidence,

@@ -448,11 +448,8 @@ def _parse_collection(name: str, entry: dict[str, Any]) -> Collection:
 
 def _parse_members(text: str, name: str | None = None) -> list[Member]:
     of, _, pattern = text.partition(":")
-    return [
-        Member(of, file.name, name)
-        for file in data_set(of).files
-        if fnmatchcase(file.name, pattern)
-    ]
+    names = [file.name for file in data_set(of).files]
+    return [Member(of, each, name) for each in names if fnmatchcase(each, pattern)]
 
 
 # ---- What Errata keeps between runs: results that took long, and downloads.

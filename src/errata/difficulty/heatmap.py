@@ -410,20 +410,9 @@ def _draw_legend(
             x, y = left, y + 2 * size
         for k, (text, advance) in enumerate(zip(texts, advances, strict=True)):
             tint, white = shade_of_weight((k - 1) / 5, alarm=alarm) if 0 < k < 7 else (None, False)
-            _draw_word(
-                axes,
-                x,
-                -y,
-                text,
-                advance,
-                size,
-                {
-                    "size": 1.0,
-                    "shade": tint,
-                    "dotted": alarm,
-                    "ink": "white" if white else "#111" if tint else "#444",
-                },
-            )
+            ink = "white" if white else "#111" if tint else "#444"
+            style = {"size": 1.0, "shade": tint, "dotted": alarm, "ink": ink}
+            _draw_word(axes, x, -y, text, advance, size, style)
             x += advance + (0.55 if k in (0, 6) else 0.3) * size
         x += 1.2 * size
     return y + 0.3 * size
@@ -469,31 +458,18 @@ def _draw_word(
 ) -> None:
     from matplotlib.patches import Rectangle
 
+    ink, stroke = style["ink"], 0.1 * size
     if style["shade"]:
         start, end = x - 0.12 * size, x + advance + 0.12 * size
-        axes.add_patch(
-            Rectangle(
-                (start, y - 0.35 * size),
-                end - start,
-                1.35 * size,
-                facecolor=style["shade"],
-                edgecolor="none",
-            )
-        )
-        axes.plot(
-            [start, end],
-            [y - 0.35 * size] * 2,
-            linewidth=0.1 * size,
-            color="#08306b" if style["dotted"] else "#7a0710",
-            linestyle=":" if style["dotted"] else "-",
-        )
+        bottom = y - 0.35 * size
+        fill = {"facecolor": style["shade"], "edgecolor": "none"}
+        axes.add_patch(Rectangle((start, bottom), end - start, 1.35 * size, **fill))
+        colour, line = ("#08306b", ":") if style["dotted"] else ("#7a0710", "-")
+        axes.plot([start, end], [bottom] * 2, linewidth=stroke, color=colour, linestyle=line)
         if style.get("struck"):
-            axes.plot(
-                [x, x + advance], [y + 0.27 * size] * 2, linewidth=0.1 * size, color=style["ink"]
-            )
-    axes.text(
-        x, y, text, size=style["size"] * size, color=style["ink"], va="baseline", parse_math=False
-    )
+            axes.plot([x, x + advance], [y + 0.27 * size] * 2, linewidth=stroke, color=ink)
+    points = style["size"] * size
+    axes.text(x, y, text, size=points, color=ink, va="baseline", parse_math=False)
 
 
 def heat_map_text(

@@ -61,16 +61,10 @@ def gold_errors(found: DifficultyMap, chunks: Ints | None = None) -> list[Error]
     every, table = found.chunks, found.corpus.edits
     at = error_chunks(found) if chunks is None else chunks
     unit = every.unit_of[at]
-    columns = (
-        at,
-        every.sentences[unit],
-        table.annotators[unit],
-        every.edits[at],
-        found.weights[at],
-    )
+    facts = (at, every.sentences[unit], table.annotators[unit], every.edits[at], found.weights[at])
     result = []
     for c, i, annotator, number, weighs, by in zip(
-        *(column.tolist() for column in columns), _correcting_systems(found, at), strict=True
+        *(fact.tolist() for fact in facts), _correcting_systems(found, at), strict=True
     ):
         edit = table.every_edit[number]
         tokens = " ".join(found.corpus.sources[i].split()[edit.start : edit.end])

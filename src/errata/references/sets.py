@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -176,18 +176,15 @@ def score_sets(
     sets: Sequence[NamedSet],
     systems: Sequence[Hypotheses],
     *,
-    resamples: int = 1000,
-    rng: int = 0,
     progress: Progress | None = None,
+    **drawing: Any,
 ) -> SetScores:
     """Score the same systems with one metric against each of the sets."""
     scores = []
     for done, each in enumerate(sets):
         if progress is not None:
             progress(done, len(sets))
-        scores.append(
-            evaluate(metric, each.corpus, systems, resamples=resamples, rng=rng, guard=False)
-        )
+        scores.append(evaluate(metric, each.corpus, systems, guard=False, **drawing))
     return SetScores(metric, tuple(sets), tuple(scores))
 
 

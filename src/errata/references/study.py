@@ -247,9 +247,8 @@ def annotators_as_systems(
     metric: Metric,
     *,
     names: Sequence[str] | None = None,
-    resamples: int = 1000,
-    rng: int = 0,
     progress: Progress | None = None,
+    **drawing: Any,
 ) -> list[Scores]:
     """Score each annotator like a system against all the others: how well can people do?
 
@@ -258,7 +257,6 @@ def annotators_as_systems(
     if len(annotators_of(corpus)) < 2:
         remedy = "give two reference sets or more"
         raise InputError("one annotator cannot be scored against the others", remedy=remedy)
-    drawing = {"resamples": resamples, "rng": rng}
     return _score_annotators(corpus, metric, names, own=False, progress=progress, **drawing)
 
 
