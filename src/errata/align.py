@@ -141,18 +141,11 @@ def alignments(
         source = tuple(corpus.sources[i].split())
         references = nomix_references(source, corpus.references[i], metric.tokenise)
         r = int(chosen[i])
-        found.append(
-            ThreeWay(
-                i,
-                hypotheses.system,
-                corpus.references[i][r].annotator,
-                float(metric.for_sentences.score(counts[i, r])),
-                align_three(
-                    source, split_words(hypotheses.sentences[i], metric.spaces), references[r]
-                ),
-                metric.aspect,
-            )
-        )
+        annotator = corpus.references[i][r].annotator
+        score = float(metric.for_sentences.score(counts[i, r]))
+        words = split_words(hypotheses.sentences[i], metric.spaces)
+        columns = align_three(source, words, references[r])
+        found.append(ThreeWay(i, hypotheses.system, annotator, score, columns, metric.aspect))
     return found
 
 

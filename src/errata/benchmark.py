@@ -116,15 +116,9 @@ def read_judged_set(
     )
     human = role_files(chosen, "human", progress)
     files = [file for role in ("gold", "source", "references") for file in role_files(chosen, role)]
-    return _make_judged_set(
-        name,
-        (corpus, systems),
-        judgments,
-        read_score_files(human)[0] if human else None,
-        skipped,
-        base=chosen.base,
-        outputs=(*files, *outputs),
-    )
+    ratings = read_score_files(human)[0] if human else None
+    own, read = (corpus, systems), (*files, *outputs)
+    return _make_judged_set(name, own, judgments, ratings, skipped, base=chosen.base, outputs=read)
 
 
 def read_judged_folder(
@@ -504,14 +498,8 @@ def benchmark_plot(found: Sequence[SetResult], figure: BenchmarkFigure) -> Panel
         ]
         ceiling, chance = each.ceiling[figure].value, each.floor[figure]
         shapes.append(Forest(rows, title=each.name, ceiling=ceiling, chance=chance))
-    return Panels(
-        shapes,
-        width=2.6,
-        height=1.1 + 0.24 * len(metrics),
-        margin=1.8,
-        same_rows=True,
-        axis=LABELS[figure],
-    )
+    height, axis = 1.1 + 0.24 * len(metrics), LABELS[figure]
+    return Panels(shapes, width=2.6, height=height, margin=1.8, same_rows=True, axis=axis)
 
 
 TITLES: dict[BenchmarkFigure, str] = {

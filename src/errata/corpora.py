@@ -256,9 +256,8 @@ def _stack_resamples(sides: Sequence[Scores], alike: Sequence[int]) -> stats.Flo
     found = [scores.resampled for scores in sides if scores.resampled is not None]
     if len(found) < len(sides):
         return None
-    turned = [
-        np.roll(each, k, axis=0) for each, k in zip(found, alike or range(len(found)), strict=True)
-    ]
+    shifts = alike or range(len(found))
+    turned = [np.roll(each, k, axis=0) for each, k in zip(found, shifts, strict=True)]
     return np.stack(turned, axis=1)
 
 

@@ -286,17 +286,9 @@ def stress(
     if scores.resampled is not None:
         intervals = percentiles(scores.resampled[:, 1:] - scores.resampled[:, :1], confidence)
     higher = (scores.sentences[1:] > scores.sentences[0]) & altered
-    return StressCard(
-        repr(metric),
-        corpus.name,
-        base.system,
-        chosen,
-        scores,
-        confidence,
-        intervals,
-        altered.mean(axis=1),
-        higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1),
-    )
+    names = (repr(metric), corpus.name, base.system)
+    shares = (altered.mean(axis=1), higher.sum(axis=1) / np.maximum(altered.sum(axis=1), 1))
+    return StressCard(*names, chosen, scores, confidence, intervals, *shares)
 
 
 def _best_scored_sentences(

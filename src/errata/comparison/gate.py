@@ -340,15 +340,9 @@ def junit_xml(verdicts: Sequence[CheckedCondition], seconds: float = 0.0) -> byt
         suites, "testsuite", {"name": "errata gate", "time": f"{seconds:.3f}", **counts}
     )
     for each in verdicts:
-        case = ElementTree.SubElement(
-            suite,
-            "testcase",
-            {
-                "classname": f"errata.{_escape_xml(escape_controls(each.system))}",
-                "name": _escape_xml(escape_controls(each.condition.text)),
-                "time": "0",
-            },
-        )
+        shown = {"classname": f"errata.{each.system}", "name": each.condition.text, "time": "0"}
+        attributes = {key: _escape_xml(escape_controls(text)) for key, text in shown.items()}
+        case = ElementTree.SubElement(suite, "testcase", attributes)
         if each.failed:
             said = _escape_xml(verdict_text(each))
             failure = ElementTree.SubElement(
@@ -412,9 +406,8 @@ def compare_and_check_gate(
     whole = compare(metrics, corpus, base, others, slices=slices, scored=scored, **settings)
 
     def compare_where(where: str) -> tuple[Comparison, ...]:
-        kept = (
-            sorted({*_condition_sentences(where, corpus, slices)}) if where else range(len(corpus))
-        )
+        named = _condition_sentences(where, corpus, slices) if where else range(len(corpus))
+        kept = sorted({*named})
         if len(kept) == len(corpus):
             return whole
         gone = {*range(len(corpus))}.difference(kept)

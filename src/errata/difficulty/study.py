@@ -111,16 +111,8 @@ def difficulty_by_kind(
                 for i in range(0, len(draws), step)
             ]
             low, high = percentiles(np.concatenate(means), confidence)
-        rows.append(
-            KindDifficulty(
-                kind,
-                float(w.mean()),
-                float(w.std(ddof=1)) if len(w) > 1 else 0.0,
-                len(w),
-                float(low),
-                float(high),
-            )
-        )
+        sd = float(w.std(ddof=1)) if len(w) > 1 else 0.0
+        rows.append(KindDifficulty(kind, float(w.mean()), sd, len(w), float(low), float(high)))
     return sorted(rows, key=lambda row: (-row.mean, -row.frequency, row.kind))
 
 
@@ -269,13 +261,9 @@ def difficulty_tables(
         shown.append(score_table(scores, confidence=confidence))
     signature += f" | types:{types} | tier:{tier}"
     many = resamples if len(systems) > 1 and metric.weights == "systems" else 0
-    shown.append(
-        kind_table(
-            difficulty_by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence),
-            caption="; ".join(filter(None, (weights_origin(found), remark))),
-            signature=signature,
-        )
-    )
+    kinds = difficulty_by_kind(found, tier=tier, resamples=many, rng=rng, confidence=confidence)
+    caption = "; ".join(filter(None, (weights_origin(found), remark)))
+    shown.append(kind_table(kinds, caption=caption, signature=signature))
     for title, name, several in hardest_and_easiest(found, top):
         intervals = None
         if many:
@@ -362,16 +350,9 @@ def hardest_and_easiest(found: DifficultyMap, top: int) -> list[tuple[str, str, 
 def _error_in_context(found: DifficultyMap, error: Error) -> str:
     tokens = found.corpus.sources[error.sentence].split()
     start, end = error.edit.start, error.edit.end
-    before, after = tokens[max(0, start - CONTEXT) : start], tokens[end : end + CONTEXT]
-    return " ".join(
-        [
-            *(["…"] if start > CONTEXT else []),
-            *before,
-            f"[{' '.join(tokens[start:end])}]",
-            *after,
-            *(["…"] if end + CONTEXT < len(tokens) else []),
-        ]
-    )
+    before = ["…"] * (start > CONTEXT) + tokens[max(0, start - CONTEXT) : start]
+    after = tokens[end : end + CONTEXT] + ["…"] * (end + CONTEXT < len(tokens))
+    return " ".join([*before, f"[{' '.join(tokens[start:end])}]", *after])
 
 
 def uniqueness_table(found: DifficultyMap, *, signature: str = "") -> Table:

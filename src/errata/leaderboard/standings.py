@@ -120,14 +120,8 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
             system, place = checked.submission.card.system, checked.submission.folder
             owner = owners.setdefault(system, checked.name)
             if owner != checked.name:
-                twin = Finding(
-                    "error",
-                    str(place / "card.toml"),
-                    None,
-                    f"{owner} has a system {system!r} too",
-                    "name them apart",
-                    "namesake",
-                )
+                path, problem = str(place / "card.toml"), f"{owner} has a system {system!r} too"
+                twin = Finding("error", path, None, problem, "name them apart", "namesake")
                 checked = replace(checked, findings=(twin, *checked.findings))
         found.append(checked)
     return tuple(found)
@@ -204,9 +198,7 @@ def read_standing(
     """Check every submission, count new outputs, and rank the valid ones on every test set."""
     metrics = [parse(text) for text in board.metrics]
     checked = check_submissions(board, submission_folders(board))
-    fit = [
-        each.submission for each in checked if each.can_be_scored and each.submission is not None
-    ]
+    fit = BoardResult(board, checked, ()).scored
     sets = []
     for files in board.sets:
         corpus = read_evaluation_set(replace(files, tokens=board.tokens)).corpus
@@ -336,16 +328,9 @@ def board_table(ranked: RankedSet, *, groups: bool) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for position, system in enumerate(first.systems):
         card = ranked.submissions[system].card
-        rows.append(
-            (
-                int(first.cluster[position]),
-                Ranks(int(first.low[position]), int(first.high[position])),
-                system,
-                *figures[system],
-                *((card.group,) if groups else ()),
-                str(card.date),
-            )
-        )
+        ranks = Ranks(int(first.low[position]), int(first.high[position]))
+        details = (card.group, str(card.date)) if groups else (str(card.date),)
+        rows.append((int(first.cluster[position]), ranks, system, *figures[system], *details))
     ends = [k for k in range(len(rows) - 1) if first.cluster[k] != first.cluster[k + 1]]
     by = unique_labels(results)[0].label
     group = ("group",) if groups else ()
@@ -438,20 +423,15 @@ def board_runs(standing: BoardResult) -> dict[str, tuple[StoredRun, ...]]:
     return found
 
 
-def store_runs(standing: BoardResult, *, when: str | None = None) -> tuple[str, ...]:
+def store_runs(standing: BoardResult) -> tuple[str, ...]:
     """Store a run for every output, test set or metric that has none yet; return their names."""
     before = board_runs(standing)
     stored = []
     for ranked in standing.sets:
         folder = _run_folder(standing, ranked)
         for hypotheses in ranked.systems:
-            run = make_run(
-                ranked.corpus,
-                hypotheses,
-                ranked.results,
-                confidence=standing.board.confidence,
-                when=when,
-            )
+            level = standing.board.confidence
+            run = make_run(ranked.corpus, hypotheses, ranked.results, confidence=level)
             if _is_stored(run, before[ranked.name]):
                 continue
             folder.mkdir(parents=True, exist_ok=True)

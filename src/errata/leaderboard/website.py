@@ -236,9 +236,8 @@ def system_section(standing: BoardResult) -> Section:
         }
         for card in (each.card for each in standing.scored)
     ]
-    return Section(
-        "systems", "Systems", render_template(HOME, "templates/systems.html.j2", cards=cards)
-    )
+    body = render_template(HOME, "templates/systems.html.j2", cards=cards)
+    return Section("systems", "Systems", body)
 
 
 def check_section(standing: BoardResult) -> Section:

@@ -125,28 +125,16 @@ def edit_kinds_by_set(
         ]
         for each in sets
     ]
-    counts = operation_counts(
-        [pair for pairs in texts for pair in pairs],
-        lowercase=lowercase,
-        threads=threads,
-        progress=progress,
-    )
+    flat = [pair for pairs in texts for pair in pairs]
+    counts = operation_counts(flat, lowercase=lowercase, threads=threads, progress=progress)
     ends = np.cumsum([len(pairs) for pairs in texts])
     found = []
     for each, pairs, some in zip(sets, texts, np.split(counts, ends[:-1]), strict=True):
         n = len(pairs)
         sums = some.sum(axis=0)
         changed = sum(source != text for source, text in pairs) / n
-        found.append(
-            ReferenceSet(
-                each.name,
-                each.references,
-                len(each.corpus),
-                changed,
-                float(sums.sum() / n),
-                *(sums / n).tolist(),
-            )
-        )
+        rates = (float(sums.sum() / n), *(sums / n).tolist())
+        found.append(ReferenceSet(each.name, each.references, len(each.corpus), changed, *rates))
     return found
 
 

@@ -135,22 +135,13 @@ def study_references(
         distance[both] += edits
         compared[both] += 1
         n = len(both)
-        pairs.append(
-            ReferencePair(
-                shown[a],
-                shown[b],
-                n,
-                len(same) / n if n else np.nan,
-                kept / len(same) if same else np.nan,
-                float(edits.mean()) if n else np.nan,
-            )
-        )
+        identical = len(same) / n if n else np.nan
+        unchanged = kept / len(same) if same else np.nan
+        ster = float(edits.mean()) if n else np.nan
+        pairs.append(ReferencePair(shown[a], shown[b], n, identical, unchanged, ster))
     sets = tuple(_study_annotator(shown[a], texts[a], sources, lowercase, threads) for a in texts)
-    return ReferenceStudy(
-        sets,
-        tuple(pairs),
-        _largest_disagreements(corpus, texts, sources, distance, compared, worst),
-    )
+    apart = _largest_disagreements(corpus, texts, sources, distance, compared, worst)
+    return ReferenceStudy(sets, tuple(pairs), apart)
 
 
 def _study_annotator(
@@ -310,19 +301,12 @@ def reference_curve(
     for k in range(1, len(annotators) + 1):
         if progress is not None:
             progress(k - 1, len(annotators))
-        scores = np.array(
-            [
-                evaluate(
-                    metric, part.keep_annotators(*subset), outputs, resamples=0, guard=False
-                ).values
-                for subset in _annotator_subsets(annotators, k, generator)
-            ]
-        )
-        points.append(
-            CurvePoint(
-                k, len(scores), tuple(scores.mean(0).tolist()), tuple(scores.std(0).tolist())
-            )
-        )
+        subsets = _annotator_subsets(annotators, k, generator)
+        corpora = [part.keep_annotators(*subset) for subset in subsets]
+        found = [evaluate(metric, c, outputs, resamples=0, guard=False) for c in corpora]
+        values = np.array([scores.values for scores in found])
+        mean, spread = tuple(values.mean(0).tolist()), tuple(values.std(0).tolist())
+        points.append(CurvePoint(k, len(subsets), mean, spread))
     return tuple(points)
 
 
@@ -341,14 +325,9 @@ def _keep_fully_corrected(
     if not keep:
         remedy = "keep fewer annotators"
         raise InputError("no sentence was corrected by every annotator", remedy=remedy)
-    return _select_sentences(corpus, keep, corpus.references), [
-        Hypotheses(
-            h.system,
-            tuple(h.sentences[i] for i in keep),
-            None if h.edits is None else tuple(h.edits[i] for i in keep),
-        )
-        for h in systems
-    ]
+    gone = {*range(len(corpus))}.difference(keep)
+    outputs = [each.without_sentences(*gone) for each in systems]
+    return _select_sentences(corpus, keep, corpus.references), outputs
 
 
 def _annotator_subsets(

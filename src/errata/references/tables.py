@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from errata import plots
 from errata.core.stats import Estimate, Interval
@@ -152,16 +153,10 @@ def study_tables(study: ReferenceStudy, *, signature: str = "") -> list[Table]:
         for found in study.disagreements:
             rows.append((found.number, found.distance, "source", found.source))
             rows += [(None, None, "correction", text) for text in dict.fromkeys(found.texts)]
-        tables.append(
-            Table(
-                ("sentence", "edits per word", "version", "text"),
-                tuple(rows),
-                title="Where annotators disagree most",
-                name="disagreements",
-                signature=signature,
-                formats={"edits per word": ".2f"},
-            )
-        )
+        head = ("sentence", "edits per word", "version", "text")
+        table = Table(head, tuple(rows), "Where annotators disagree most", name="disagreements")
+        formats = {"edits per word": ".2f"}
+        tables.append(replace(table, signature=signature, formats=formats))
     return tables
 
 

@@ -64,11 +64,9 @@ def page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
         raise InputError(f"two sections have the key {duplicate!r}", remedy="rename one of them")
     own = [html_table.package_text(HOME, name) for name in STYLES]
     styles = dict.fromkeys([*own, *(text for section in sections for text in section.styles)])
+    own_script = html_table.package_text(HOME, "templates/page.js")
     scripts = dict.fromkeys(
-        [
-            html_table.package_text(HOME, "templates/page.js"),
-            *(text for section in sections for text in section.scripts),
-        ]
+        [own_script, *(text for section in sections for text in section.scripts)]
     )
     html = html_table.render_template(
         HOME,

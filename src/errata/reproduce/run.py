@@ -476,9 +476,8 @@ def verdict_table(results: Sequence[Reproduction]) -> Table:
         for table in result.tables:
             for way in table.table.ways:
                 counts = [table.count_verdict(verdict, way.origin) for verdict in VERDICTS]
-                rows.append(
-                    (result.experiment.name, table.table.name, way.origin, sum(counts), *counts)
-                )
+                names = (result.experiment.name, table.table.name, way.origin)
+                rows.append((*names, sum(counts), *counts))
         rules.append(len(rows) - 1)
     groups = dict.fromkeys(result.experiment.group for result in results)
     several = len(groups) > 1

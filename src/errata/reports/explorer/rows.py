@@ -171,14 +171,8 @@ def build_sentence_views(
             else TextView((s,), _as_changed_edits(changes.get((source, h.sentences[i]), ())))
             for s, h in enumerate(systems)
         ]
-        found.append(
-            SentenceView(
-                corpus.number(i),
-                escape_controls(" ".join(tokens)),
-                tuple(_merge_equal_texts(references)),
-                tuple(_merge_equal_texts(outputs)),
-            )
-        )
+        texts = (tuple(_merge_equal_texts(references)), tuple(_merge_equal_texts(outputs)))
+        found.append(SentenceView(corpus.number(i), escape_controls(" ".join(tokens)), *texts))
     return found
 
 

@@ -113,7 +113,7 @@ LIBRARIES = ("numpy", "scipy", "rapidfuzz", "sacrebleu", "jinja2")
 
 
 def provenance_section(results: ReportResults) -> Section:
-    """The command that makes the report again, fingerprints of its files, versions, signatures."""
+    """Return the command that makes the report again, and what signatures and files it used."""
     given = results.material
     pieces = SectionBuilder("made")
     if given.command:
@@ -125,25 +125,13 @@ def provenance_section(results: ReportResults) -> Section:
     if results.human_scores is not None:
         signatures.append((results.human_scores.label, results.human_scores.signature))
     if signatures:
-        pieces.table(
-            Table(
-                ("metric", "signature"),
-                tuple(signatures),
-                title="Signatures (settings that reproduce these numbers)",
-                name="signatures",
-            ),
-            folded=True,
-        )
+        title = "Signatures (settings that reproduce these numbers)"
+        head = ("metric", "signature")
+        pieces.table(Table(head, tuple(signatures), title=title, name="signatures"), folded=True)
     if given.files:
-        pieces.table(
-            Table(
-                ("file", "bytes", "SHA-256"),
-                tuple(tuple(file) for file in given.files),
-                title="Files read, and their fingerprints",
-                name="digests",
-            ),
-            folded=True,
-        )
+        title, rows = "Files read, and their fingerprints", tuple(map(tuple, given.files))
+        table = Table(("file", "bytes", "SHA-256"), rows, title=title, name="digests")
+        pieces.table(table, folded=True)
     pieces.table(_version_table(), folded=True)
     return pieces.section("How it was made")
 

@@ -57,22 +57,14 @@ def _type_tables(results: ReportResults, scored: Sequence[TypeScores]) -> list[T
     metric = results.edit_metric
     if corpus is None:
         return []
-    described = describe_data(metric, corpus, systems)
-    return [
-        type_table(
-            each,
-            metric.headline,
-            notes=described.notes,
-            signature=make_signature(
-                repr(metric),
-                *described.context,
-                *corpus_facts(corpus),
-                *((f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()),
-                "tier:3",
-            ),
-        )
-        for each in scored
-    ]
+    described, tables = describe_data(metric, corpus, systems), []
+    facts = (repr(metric), *described.context, *corpus_facts(corpus))
+    for each in scored:
+        retyped = (f"kinds:gold retyped by {metric.extractor}",) if each.retyped else ()
+        signature = make_signature(*facts, *retyped, "tier:3")
+        notes = described.notes
+        tables.append(type_table(each, metric.headline, notes=notes, signature=signature))
+    return tables
 
 
 def _gold_count(scores: TypeScores, kind: str) -> int:
@@ -202,8 +194,7 @@ def references_section(results: ReportResults) -> Section | None:
         pieces.table(table, folded=k > 1)
     lead = f"{n} annotators corrected these sentences, and no two of them alike."
     if found.pairs:
-        same = sum(p.identical * p.sentences for p in found.pairs) / sum(
-            p.sentences for p in found.pairs
-        )
+        identical = sum(p.identical * p.sentences for p in found.pairs)
+        same = identical / sum(p.sentences for p in found.pairs)
         lead = f"{n} annotators corrected these sentences; two of them agree on {same:.0%}."
     return pieces.section("References", lead)

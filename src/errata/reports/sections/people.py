@@ -145,9 +145,8 @@ def _add_judge_agreement(results: ReportResults, pieces: SectionBuilder) -> None
     except InputError as error:
         results.missing_notes.append(f"judges' rankings: {error}")
         return
-    pieces.table(
-        human_tables.correlation_table(correlations, context=comparisons.facts), folded=True
-    )
+    table = human_tables.correlation_table(correlations, context=comparisons.facts)
+    pieces.table(table, folded=True)
 
 
 def undecided_neighbours(ranking: Ranking | None) -> tuple[str, str] | None:
@@ -189,11 +188,8 @@ def _add_planning(results: ReportResults, ranking: Ranking | None, pieces: Secti
     else:
         pieces.paragraph("None to separate these systems: every cluster holds one system.")
     if len(comparisons.systems) > 1:
-        pieces.table(
-            human_tables.next_pairs_table(
-                next_pairs(people, comparisons), signature=people.signature
-            )
-        )
+        pairs = next_pairs(people, comparisons)
+        pieces.table(human_tables.next_pairs_table(pairs, signature=people.signature))
 
 
 def _judgments_needed_sentence(planned: Plan) -> str:
