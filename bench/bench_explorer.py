@@ -26,7 +26,7 @@ from errata.data import Corpus, Hypotheses, Scores
 from errata.metrics.difficulty import DifficultyMap, build_difficulty_map
 from errata.metrics.errant import Edits
 from errata.reports.explorer import explorer_section
-from errata.reports.page import page
+from errata.reports.page import render_page
 from errata.scoring.evaluate import evaluate
 
 METRICS = ("m2", "gleu", "edits", "ter", "bleu", "green")
@@ -82,7 +82,7 @@ def write(
         corpus, systems, results, states=states, difficulty=difficulty, base=systems[0].system
     )
     spent = processor_time() - used
-    path.write_text(page("Explorer", [section]), encoding="utf-8")
+    path.write_text(render_page("Explorer", [section]), encoding="utf-8")
     size = path.stat().st_size / 1e6
     what = f"{len(corpus):,} sentences, {len(systems)} systems, {len(results)} metrics"
     said(what, f"{spent:8.2f} s of the processor, {size:.2f} MB")

@@ -37,7 +37,7 @@ from errata.io.shards.plan import plan_shards
 from errata.io.slices import read_slices
 from errata.io.storage import Folder
 from errata.io.stored_runs import make_run, write_run
-from errata.leaderboard.files import Board, card_of, read_board
+from errata.leaderboard.files import Board, read_board, read_submission
 from errata.models.cards import Head, ModelCard, PartSize, TrainedOn, card_files, read_model_card
 from errata.scale.manifest import Manifest, MetricPlan, read_manifest, seal
 from errata.scale.run import plan_run
@@ -286,7 +286,7 @@ def _card(path: Path) -> object:
     path.replace(path.with_name("card.toml"))
     path.with_name("out.txt").touch()
     board = Board(path.parent, "A board", (CorpusFiles(name="one"),), groups=("open",))
-    return card_of(board, path.parent)
+    return read_submission(board, path.parent)
 
 
 def _claims(path: Path) -> object:

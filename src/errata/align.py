@@ -127,7 +127,7 @@ class ThreeWay(NamedTuple):
     aspect: Aspect
 
 
-def alignments(
+def align_sentences(
     metric: IMeasure, corpus: Corpus, hypotheses: Hypotheses, sentences: Sequence[int]
 ) -> list[ThreeWay]:
     """Return the alignments of some sentences, with the reference that each takes."""
@@ -490,7 +490,7 @@ def alignment_view(
         if progress is not None:
             progress(done, len(systems))
         if isinstance(metric, IMeasure):
-            aligned += alignments(metric, corpus, system, sentences)
+            aligned += align_sentences(metric, corpus, system, sentences)
         elif isinstance(metric, M2):
             verdicts += m2_edit_outcomes(metric, corpus, system, sentences)
     if isinstance(metric, M2):

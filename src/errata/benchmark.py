@@ -48,7 +48,7 @@ from errata.metrics import Metric
 from errata.plots import Forest, ForestRow, Panels
 from errata.scoring.evaluate import evaluate
 from errata.tables.cells import Cell, RankedScore
-from errata.tables.table import Column, Table, joined_signatures
+from errata.tables.table import Column, Table, join_signatures
 
 # The collections with outputs and judgments of them, oldest first; a new one is added here.
 JUDGED = (
@@ -169,10 +169,10 @@ def read_judged_folder(
     return _make_judged_set(files.title, own, judgments, None, skipped, base=base)
 
 
-def sample_set(skipped: SkippedSentences | None = None) -> JudgedSet:
+def sample_judged_set(skipped: SkippedSentences | None = None) -> JudgedSet:
     """The built-in sample.
 
-    >>> len(sample_set().systems), sample_set().comparisons.rankings > 0
+    >>> len(sample_judged_set().systems), sample_judged_set().comparisons.rankings > 0
     (5, True)
     """
     own = (sample_corpus(), tuple(sample_systems()))
@@ -550,7 +550,7 @@ def _set_table(found: Sequence[SetResult], notes: Sequence[str]) -> Table:
         name="benchmark_sets",
         caption="pairs: comparisons of two outputs of one sentence that differ; ties: of these",
         notes=[*of_sets, *notes],
-        signature=joined_signatures(s.signature for s in found),
+        signature=join_signatures(s.signature for s in found),
     )
 
 
@@ -581,7 +581,7 @@ def _figure_table(found: Sequence[SetResult], figure: BenchmarkFigure, confidenc
         title=TITLES[figure],
         name=f"benchmark_{figure}",
         caption=_figure_caption(figure, confidence, len(found)),
-        signature=joined_signatures(s.signature for s in found),
+        signature=join_signatures(s.signature for s in found),
         rules=(0, len(names) - 1, len(names)),
     )
 
@@ -641,5 +641,5 @@ def metric_significance_table(found: Sequence[SetResult]) -> Table:
         title="Which metrics differ significantly (one-sided p-values)",
         name="benchmark_tests",
         caption="; ".join(f"{figure}: {test}" for figure, test in TESTS.items()),
-        signature=joined_signatures(s.signature for s in found),
+        signature=join_signatures(s.signature for s in found),
     )

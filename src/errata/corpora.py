@@ -27,7 +27,7 @@ from errata.plots import Line, Lines, Panels
 from errata.scoring.evaluate import evaluate
 from errata.scoring.tables import unique_labels
 from errata.tables.cells import RankChange, Ranks, percent_suffix, score_format
-from errata.tables.table import Column, Table, estimate_columns, joined_signatures
+from errata.tables.table import Column, Table, estimate_columns, join_signatures
 
 
 @dataclass(frozen=True)
@@ -405,7 +405,7 @@ def score_and_rank_table(
             *_missing_output_notes(across),
             *dict.fromkeys(note for scores in across.scores for note in scores.notes),
         ],
-        signature=joined_signatures(side.signature for side in (across, base) if side is not None),
+        signature=join_signatures(side.signature for side in (across, base) if side is not None),
     )
 
 
@@ -451,7 +451,7 @@ def stability_table(several: Sequence[AcrossCorpora], *, confidence: float) -> T
         "changes: share of pairs of corpora without a common first"
         + ("; expected: its mean over resampled sentences" if drawn else ""),
         notes=notes,
-        signature=joined_signatures(across.signature for across in several),
+        signature=join_signatures(across.signature for across in several),
     )
 
 

@@ -139,10 +139,10 @@ def repeat_word(sentence: str, rng: np.random.Generator) -> str:
     return " ".join(words[:1] * (len(words) - len(end)) + end)
 
 
-def truncate(sentence: str, rng: np.random.Generator) -> str:
+def truncate_words(sentence: str, rng: np.random.Generator) -> str:
     """Keep the first half of the words.
 
-    >>> truncate("He is going to school .", np.random.default_rng(0))
+    >>> truncate_words("He is going to school .", np.random.default_rng(0))
     'He is going'
     """
     words = sentence.split()
@@ -171,7 +171,9 @@ DAMAGE = (
     Perturbation(
         "lower-case", "no capitals", damage_each_sentence(lambda sentence, rng: sentence.lower())
     ),
-    Perturbation("truncate", "the first half of each sentence", damage_each_sentence(truncate)),
+    Perturbation(
+        "truncate", "the first half of each sentence", damage_each_sentence(truncate_words)
+    ),
     Perturbation(
         "append a sentence",
         f"“{APPENDED}” at every end",

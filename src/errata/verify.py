@@ -29,7 +29,7 @@ from errata.metrics import parse
 from errata.metrics.base import Metric
 from errata.scoring.evaluate import evaluate
 from errata.scoring.resampling import KINDS
-from errata.tables.table import Column, Table, joined_signatures
+from errata.tables.table import Column, Table, join_signatures
 
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 # As tables, pages and papers print it; * and = are the marks of the best and of ties.
@@ -411,5 +411,5 @@ def claim_table(checked: Sequence[VerifiedClaim]) -> Table:
         title="Claims recomputed",
         name="claims",
         notes=dict.fromkeys(r for each in checked for r in each.remarks),
-        signature=joined_signatures(each.scores.signature for each in checked),
+        signature=join_signatures(each.scores.signature for each in checked),
     )

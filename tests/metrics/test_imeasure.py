@@ -19,7 +19,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conll_texts import SYSTEMS, read_conll
-from errata.align import align_three, alignments
+from errata.align import align_sentences, align_three
 from errata.core.errors import InputError
 from errata.core.exact_sums import ExactSums
 from errata.core.stats import Floats
@@ -619,7 +619,7 @@ def test_columns_are_those_of_the_recurrence_and_add_up_to_the_counts(
 def test_parameters_of_the_metric_are_kept() -> None:
     corpus = Corpus.from_texts(["He go home ."], [["He goes home ."]])
     went = Hypotheses("A", ("He\u00a0x went home .",))
-    (found,) = alignments(IMeasure(spaces="ascii", aspect="detection"), corpus, went, [0])
+    (found,) = align_sentences(IMeasure(spaces="ascii", aspect="detection"), corpus, went, [0])
     assert [column.hypothesis for column in found.columns] == ["He\u00a0x", "went", "home", "."]
     assert [column.count_label(found.aspect) for column in found.columns] == [
         "FP",
@@ -628,7 +628,7 @@ def test_parameters_of_the_metric_are_kept() -> None:
         "TN",
     ]
     with pytest.raises(InputError, match="a mixture of several annotators has no alignment"):
-        alignments(IMeasure(references="mix"), corpus, went, [0])
+        align_sentences(IMeasure(references="mix"), corpus, went, [0])
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from errata.metrics.difficulty import build_difficulty_map
 from errata.metrics.errant import Edits
 from errata.reports import explorer as reports_explorer
 from errata.reports.explorer import explorer_section
-from errata.reports.page import Section, page
+from errata.reports.page import Section, render_page
 from errata.scoring.evaluate import evaluate
 from nasty_texts import CORRECT, SOURCES, WILD
 
@@ -58,7 +58,7 @@ def made() -> Section:
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reports_explorer, "BLOCK", 20)
-        text = page("Explorer", [Section("before", "Before", "<p>text</p>"), made()])
+        text = render_page("Explorer", [Section("before", "Before", "<p>text</p>"), made()])
     path = tmp_path_factory.mktemp("explorer") / "page.html"
     path.write_text(text, encoding="utf-8")
     return path

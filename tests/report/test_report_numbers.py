@@ -26,7 +26,7 @@ from errata.data import Corpus, Hypotheses, Judgment
 from errata.datasets import sample_corpus, sample_judgments, sample_systems
 from errata.datasets.load import SAMPLE_SYSTEMS
 from errata.io.stored_runs import make_run, write_run
-from errata.reports.page import Section, page
+from errata.reports.page import Section, render_page
 from errata.reports.report import ReportPage, build_report_page
 from errata.reports.results import ReportInputs, captured_warnings
 from errata.scoring.decisions import too_few_to_rank
@@ -468,7 +468,7 @@ def parsed(text: str) -> Strict:
 
 
 def test_every_style_and_script_is_known_by_its_hash_and_nothing_else_may_run() -> None:
-    made = page(
+    made = render_page(
         NASTY,
         [
             Section("a", NASTY, table_html(SCORED, "a"), styles=["b{}"], scripts=["1;", "2;"]),
@@ -518,7 +518,7 @@ def test_words_are_explained_once_and_without_doubt() -> None:
         assert term.says.endswith("."), name
         assert len(term.says) < 200, name
         assert term_of(name) is term
-    made = page("x", [Section("a", "A", table_html(SCORED, "a"))])
+    made = render_page("x", [Section("a", "A", table_html(SCORED, "a"))])
     used = terms_used([made])
     assert {"rank", "confidence interval", "F0.5", "system"} <= {term.name for term in used}
     for term in used:
@@ -528,19 +528,19 @@ def test_words_are_explained_once_and_without_doubt() -> None:
 
 def test_sections_have_addresses_that_differ() -> None:
     with pytest.raises(InputError, match="two sections have the key 'a'"):
-        page("x", [Section("a", "A", ""), Section("a", "B", "")])
+        render_page("x", [Section("a", "A", ""), Section("a", "B", "")])
     with pytest.raises(InputError, match="invalid section key"):
         Section("A b", "A", "")
 
 
 def test_without_jinja2_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    html_table._environment.cache_clear()
+    html_table._jinja_environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'errata-gec\[report\]'"):
-        page("x", [])
+        render_page("x", [])
     assert "0.3501" in plain_table_html(SCORED)  # a notebook needs none
     monkeypatch.undo()
-    html_table._environment.cache_clear()
+    html_table._jinja_environment.cache_clear()
 
 
 def test_what_wide_gaps_part_stays_apart() -> None:

@@ -29,7 +29,7 @@ from errata.meta.system_level import system_level
 from errata.metrics import parse
 from errata.scoring.evaluate import evaluate
 
-SAMPLE = study.sample_set()
+SAMPLE = study.sample_judged_set()
 RESULTS = [
     evaluate(parse(text), SAMPLE.corpus, SAMPLE.systems, resamples=0) for text in ("gleu", "m2")
 ]
@@ -245,7 +245,7 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
     place = _folder(tmp_path / "a")
     assert _rows(place, "--skip-sentences", "2,60-72")[0][0]["sentences"] == 58
     skipped = read_skipped("2,60-72")
-    fewer = study.sample_set(skipped)
+    fewer = study.sample_judged_set(skipped)
     assert len(fewer.corpus) == len(fewer.systems[0]) == 58
     kept = [j for j in sample_judgments() if not skipped.holds(j.sentence)]
     assert fewer.comparisons.rankings == len(kept)
@@ -255,7 +255,7 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
 
 
 def test_too_few_sentences_are_refused_by_name() -> None:
-    few = study.sample_set(read_skipped("3-72"))
+    few = study.sample_judged_set(read_skipped("3-72"))
     scores = [evaluate(parse("gleu"), few.corpus, few.systems, resamples=0)]
     with pytest.raises(InputError, match="sample: two different outputs of 2 sentences were") as no:
         study.benchmark_set(few, scores)

@@ -110,11 +110,11 @@ def command(given: BenchmarkOptions) -> None:
 
 def _judged_sets(given: BenchmarkOptions) -> list[JudgedSet]:
     """Return the sets that are named, or all that are on disk; print which ones are not."""
-    from errata.benchmark import JUDGED, is_downloaded, sample_set
+    from errata.benchmark import JUDGED, is_downloaded, sample_judged_set
 
     if given.sample:
         refuse_beside_sample(given.sets)
-        return [sample_set(given.skipped)]
+        return [sample_judged_set(given.skipped)]
     names = list(given.sets) or [name for name in JUDGED if is_downloaded(name)]
     missing = [] if given.sets else [name for name in JUDGED if name not in names]
     if not names:

@@ -110,7 +110,7 @@ def get_sets(given: GetOptions) -> None:
 
     Files on disk are not downloaded again; an interrupted download is resumed.
     """
-    from errata.datasets.fetch import fetch_file, files_named, find_file, storage_text
+    from errata.datasets.fetch import fetch_file, files_named, find_file, storage_name
 
     sets = _catalogue_sets()
     if bool(given.names) == given.everything:
@@ -123,7 +123,7 @@ def get_sets(given: GetOptions) -> None:
             place = fetch_file(
                 chosen.name, file.name, base_url=given.base_url, sets=sets, progress=progress
             )
-        found = storage_text(find_file(chosen, file))
+        found = storage_name(find_file(chosen, file))
         rows.append((chosen.name, file.name, file.size, found, str(place)))
     columns = ("set", "file", "bytes", "on disk", "path")
     emit(Table(columns, tuple(rows), name="files"), given.display)

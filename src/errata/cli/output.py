@@ -18,7 +18,7 @@ from errata.cli.main import verbosity
 from errata.cli.params import choice_option, count_option, flag, group
 from errata.core.errors import escape_controls, shorten
 from errata.tables.table import Form, SignatureForm, Table, escaped_json, render
-from errata.tables.terminal import dim
+from errata.tables.terminal import dim_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -84,7 +84,7 @@ def emit(tables: Table | Sequence[Table], display: Display, *, after: str = "") 
         width=_terminal_width(),
     )
     if after and display.form == "table" and verbosity.get() >= 0:
-        text += "\n" + dim(after, colour)
+        text += "\n" + dim_text(after, colour)
     click.echo(_replace_unencodable(text, display.form, sys.stdout.encoding or "utf-8"))
 
 
@@ -115,7 +115,7 @@ def emit_texts(views: Sequence[tuple[Table, Sequence[str]]], display: Display) -
         if texts:
             title = escape_controls(table.title)
             parts += [f"\x1b[1m{title}\x1b[0m" if colour else title, *texts]
-            parts += [dim(line, colour) for line in table.signature_lines(display.signature)]
+            parts += [dim_text(line, colour) for line in table.signature_lines(display.signature)]
         else:
             parts.append(
                 render(

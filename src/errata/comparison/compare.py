@@ -234,7 +234,7 @@ def sentences_that_gained(
         before, after = (sum(weight[edit.state] for edit in each[i].edits) for each in judged)
         if after != before:
             found.append(_sentence_change(corpus, pair, i, scores, after - before, 0, tuple(own)))
-    return tuple(sorted(found, key=_size_of_change))
+    return tuple(sorted(found, key=_change_sort_key))
 
 
 def differing_sentences(
@@ -249,7 +249,7 @@ def differing_sentences(
         _sentence_change(corpus, pair, i, scores, 0, size, ())
         for i, size in zip(apart, sizes, strict=True)
     ]
-    return tuple(sorted(found, key=_size_of_change))
+    return tuple(sorted(found, key=_change_sort_key))
 
 
 def _sentence_change(
@@ -269,7 +269,7 @@ def _sentence_change(
     return SentenceChange(i, gain, size, *texts, changes, alone)
 
 
-def _size_of_change(change: SentenceChange) -> tuple[float, ...]:
+def _change_sort_key(change: SentenceChange) -> tuple[float, ...]:
     first = next(iter(change.scores.values()), 0.0)
     moved = abs(first) if first == first else 0.0
     return -abs(change.gain), -change.size, -moved, change.sentence

@@ -14,7 +14,7 @@ from errata.core.stats import Interval, holm, plural
 from errata.data import original_number
 from errata.edits import extract
 from errata.scoring.decisions import is_testable
-from errata.tables.table import Column, Table, joined_signatures
+from errata.tables.table import Column, Table, join_signatures
 
 # Headings of figures that are counted per 1,000 words of the source.
 PER_1000 = {"false alarms": "alarms per 1,000 words", "edits": "edits per 1,000 words"}
@@ -138,7 +138,7 @@ def difference_table(found: Comparison) -> Table:
         name=f"{found.system}_metrics",
         row_formats=_row_formats(labels, found.differences),
         notes=found.notes,
-        signature=joined_signatures(
+        signature=join_signatures(
             filter(None, (*(each.signature for each in found.differences), found.tests))
         ),
     )

@@ -219,7 +219,7 @@ def download_folder() -> Path:
     return cache_folder() / "data"
 
 
-def _verify(chosen: DataSet, file: DataFile, path: Path) -> None:
+def _verify_checksum(chosen: DataSet, file: DataFile, path: Path) -> None:
     """Refuse a file of the user's that does not have the recorded checksum.
 
     The checksum is remembered by path, size and time.
@@ -257,7 +257,7 @@ def _find_or_fetch(
         raise InputError(problem, remedy="for a folder on disk set ERRATA_DATA")
     found = find_file(chosen, file)
     if found is not None and found.origin == "data":
-        _verify(chosen, file, found.path)
+        _verify_checksum(chosen, file, found.path)
         return found.path
     # A cached file is hashed each time: a disk that was full once must not change a score.
     if found is not None and _sha256(found.path) == file.sha256:
@@ -535,7 +535,7 @@ def _count_results(path: Path) -> int | None:
 def sets_table(sets: Mapping[str, DataSet]) -> Table:
     rows = []
     for each in sets.values():
-        places = {storage_text(find_file(each, file)) for file in each.files}
+        places = {storage_name(find_file(each, file)) for file in each.files}
         place = places.pop() if len(places) == 1 else "partly"
         rows.append((each.name, len(each.files), each.size, place, each.title))
     return Table(
@@ -555,7 +555,7 @@ def files_table(data_set: DataSet) -> Table:
     return Table(
         ("file", "bytes", "on disk", "sha256"),
         tuple(
-            (f.name, f.size, storage_text(find_file(data_set, f)), f.sha256) for f in data_set.files
+            (f.name, f.size, storage_name(find_file(data_set, f)), f.sha256) for f in data_set.files
         ),
         title=data_set.title,
         name=data_set.name,
@@ -579,7 +579,7 @@ def member_table(collection: Collection, sets: Mapping[str, DataSet]) -> Table:
             each.name,
             each.data_set,
             each.file,
-            storage_text(find_file(*member_file(each, sets))),
+            storage_name(find_file(*member_file(each, sets))),
         )
         for role, members in collection.members.items()
         for each in members
@@ -615,5 +615,5 @@ def files_named(name: str, sets: Mapping[str, DataSet]) -> list[tuple[DataSet, D
     return files
 
 
-def storage_text(file: LocatedFile | None) -> str:
+def storage_name(file: LocatedFile | None) -> str:
     return "no" if file is None else {"data": "ERRATA_DATA", "cache": "cache"}[file.origin]

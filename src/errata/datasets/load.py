@@ -36,7 +36,7 @@ def read_collection(name: str) -> Corpus:
     )
 
 
-def read_outputs_of(name: str, corpus: Corpus | None = None) -> list[Hypotheses]:
+def read_collection_outputs(name: str, corpus: Corpus | None = None) -> list[Hypotheses]:
     """The outputs of a collection, compared with the corpus where one is given."""
     from errata.datasets.fetch import collection, role_files
 
@@ -59,7 +59,7 @@ def load_conll14_systems(*, check: bool = True) -> list[Hypotheses]:
     The files are known to be odd in places (lines around 40 of NTHU are shifted, POST has an
     empty line); with ``check`` each output is compared with the source and `DataWarning` says so.
     """
-    return read_outputs_of("conll14", load_conll14() if check else None)
+    return read_collection_outputs("conll14", load_conll14() if check else None)
 
 
 SAMPLE_SYSTEMS = ("cautious", "eager", "fluent", "noisy", "nothing")

@@ -109,7 +109,7 @@ class _BoardFile:
     codabench: _Codabench = _Codabench()
 
 
-def _read_file(path: Path, kind: type[T], *required: str) -> tuple[RecordReader, T]:
+def _read_toml_record(path: Path, kind: type[T], *required: str) -> tuple[RecordReader, T]:
     """Read a TOML file of a board, in which some texts may not be empty."""
     data, text = read_toml(path)
     reader = RecordReader(str(path), text, remedy="see docs/leaderboard.md")
@@ -132,7 +132,7 @@ def read_board(folder: PathLike) -> Board:
     if not (place / BOARD).is_file():
         remedy = "write one with title, metrics and [sets.NAME]; see docs/leaderboard.md"
         raise InputError(f"there is no {BOARD} here", path=str(place), remedy=remedy)
-    reader, file = _read_file(place / BOARD, _BoardFile, "title")
+    reader, file = _read_toml_record(place / BOARD, _BoardFile, "title")
     if bool(file.sets) == file.sample:
         raise reader.error(
             "there is no test set" if not file.sets else "both sample and sets are given",
@@ -202,13 +202,13 @@ def file_stem(name: str) -> str:
     return f"{plain}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
-def card_of(board: Board, folder: PathLike) -> Submission:
+def read_submission(board: Board, folder: PathLike) -> Submission:
     """Return the submission in a folder: its card, checked, and the outputs that are there."""
     place = Path(folder)
     if not (place / CARD).is_file():
         remedy = 'write one with system = "...", authors = ["..."] and date = 2026-11-16'
         raise InputError(f"there is no {CARD}", path=str(place), remedy=remedy)
-    reader, file = _read_file(place / CARD, Card, "system", "authors", "date")
+    reader, file = _read_toml_record(place / CARD, Card, "system", "authors", "date")
     if len(file.system) > LONGEST_SYSTEM or escape_controls(file.system) != file.system:
         raise reader.error(
             "the name does not fit into a table",

@@ -33,8 +33,8 @@ from errata.io.stored_runs import StoredRun, corpus_digests, make_run, read_runs
 from errata.leaderboard.files import (
     Board,
     Submission,
-    card_of,
     file_stem,
+    read_submission,
     submission_folders,
     submission_name,
 )
@@ -44,7 +44,7 @@ from errata.scoring.contract import check_inputs
 from errata.scoring.evaluate import scores_of
 from errata.scoring.tables import summary_table, unique_labels
 from errata.tables.cells import Cell, Ranks, percent_suffix
-from errata.tables.table import Column, Table, joined_signatures, make_signature
+from errata.tables.table import Column, Table, join_signatures, make_signature
 
 REVISION = "board counts 1"
 
@@ -113,7 +113,7 @@ def check_submissions(board: Board, folders: Sequence[Path]) -> tuple[CheckedSub
     others = submission_folders(board) if (board.folder / "submissions").is_dir() else []
     for folder in others:
         with contextlib.suppress(InputError):
-            owners.setdefault(card_of(board, folder).card.system, submission_name(folder))
+            owners.setdefault(read_submission(board, folder).card.system, submission_name(folder))
     found = []
     for checked in _check_cards_and_outputs(board, folders):
         if checked.submission is not None:
@@ -133,7 +133,7 @@ def _check_cards_and_outputs(board: Board, folders: Sequence[Path]) -> list[Chec
     for folder in folders:
         name = submission_name(folder)
         try:
-            found.append(CheckedSubmission(name, (), card_of(board, folder)))
+            found.append(CheckedSubmission(name, (), read_submission(board, folder)))
         except InputError as error:
             found.append(CheckedSubmission(name, (_error_finding(error, folder),)))
     for files in board.sets:
@@ -402,7 +402,7 @@ def history_table(runs: Sequence[StoredRun]) -> Table:
         ],
         title="Every run",
         name="history",
-        signature=joined_signatures(f.signature for run in runs for f in run.figures),
+        signature=join_signatures(f.signature for run in runs for f in run.figures),
     )
 
 

@@ -21,7 +21,7 @@ from errata.leaderboard.files import Board, Card, Submission, file_stem
 from errata.leaderboard.standings import BoardResult, RankedSet
 from errata.plots import Line, Lines
 from errata.plots.svg import Chart, chart_html, svg_chart
-from errata.reports.page import Section, page
+from errata.reports.page import Section, render_page
 from errata.reports.report import build_report_page
 from errata.reports.results import ReportInputs
 from errata.reports.sections.leaderboard import estimate_of_run, forest_chart
@@ -274,7 +274,7 @@ def board_pages(standing: BoardResult, runs: Mapping[str, Sequence[StoredRun]]) 
     history = history_section(standing, runs)
     sections += [history] if history is not None else []
     sections += [system_section(standing), check_section(standing), take_part_section(board)]
-    pages = {FRONT: page(board.title, sections, about=board.about)}
+    pages = {FRONT: render_page(board.title, sections, about=board.about)}
     for each in standing.scored:
         system = each.card.system
         there = [ranked for ranked in standing.sets if system in ranked.submissions]
@@ -328,4 +328,4 @@ def _system_page(
     top = Section("card", "Submission", body, styles=[board_style()])
     beside = f", beside {others[0]}" if others else ""
     about = f"{board.title}: {ranked.name}{beside}"
-    return page(card.system, [top, *made.sections], about=about)
+    return render_page(card.system, [top, *made.sections], about=about)

@@ -44,10 +44,10 @@ def linear_scale(low: float, high: float, start: float, end: float) -> Callable[
     return lambda value: start + (value - low) / (high - low) * (end - start)
 
 
-def ticks(low: float, high: float, most: int) -> list[float]:
+def axis_ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most ``most`` round values from low to high.
 
-    >>> ticks(0.31, 0.42, 6), ticks(0, 100, 3), ticks(2, 2, 6)
+    >>> axis_ticks(0.31, 0.42, 6), axis_ticks(0, 100, 3), axis_ticks(2, 2, 6)
     ([0.32, 0.34, 0.36, 0.38, 0.4, 0.42], [0, 50, 100], [2])
     """
     span = high - low
@@ -190,7 +190,7 @@ def _draw_forests(forests: Sequence[Forest]) -> Drawing:
         values = [x for row in rows for x in row.estimate] + [0.0] * forest.zero
         low, high = _axis_limits(values, 0.04) if forest.limits is None else forest.limits
         scale = linear_scale(low, high, start, start + each)
-        for tick in ticks(low, high, 3 if several else 6):
+        for tick in axis_ticks(low, high, 3 if several else 6):
             parts.append(_svg_line("grid", scale(tick), scale(tick), top - 6, bottom))
             parts.append(chart_text(scale(tick), bottom + 16, f"{tick:g}", "quiet middle"))
         if forest.zero:
@@ -256,10 +256,10 @@ def _draw_scatter(shape: Scatter) -> Drawing:
     top = SIDE_TOP + 14 * len(shape.notes)
     sx, sy = linear_scale(*across, SIDE_LEFT, right), linear_scale(*up, bottom, top)
     parts = []
-    for tick in ticks(*across, 5):
+    for tick in axis_ticks(*across, 5):
         parts.append(_svg_line("grid", sx(tick), sx(tick), top, bottom))
         parts.append(chart_text(sx(tick), bottom + 16, f"{tick:g}", "quiet middle"))
-    for tick in ticks(*up, 5):
+    for tick in axis_ticks(*up, 5):
         parts.append(_svg_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
         parts.append(chart_text(SIDE_LEFT - 6, sy(tick) + 4, f"{tick:g}", "quiet end"))
     middle = (SIDE_LEFT + right) / 2
@@ -358,7 +358,7 @@ def _draw_lines(shape: Lines) -> Drawing:
     sx = linear_scale(0, max(1, len(shape.places) - 1), SIDE_LEFT, right)
     sy = linear_scale(low, high, bottom, SIDE_TOP)
     parts = []
-    for tick in ticks(low, high, 5):
+    for tick in axis_ticks(low, high, 5):
         parts.append(_svg_line("grid", SIDE_LEFT, right, sy(tick), sy(tick)))
         parts.append(chart_text(SIDE_LEFT - 8, sy(tick) + 4, f"{tick:g}", "quiet end"))
     for k in range(0, len(shape.places), max(1, math.ceil(len(shape.places) / 6))):

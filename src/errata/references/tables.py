@@ -15,7 +15,7 @@ from errata.plots import Bars, BarSeries, Line, Lines, Panels, Slopes
 from errata.references.sets import SetAgreements, SetCurve, SetScores
 from errata.references.study import EDIT_KINDS, CurvePoint, ReferenceSet, ReferenceStudy
 from errata.tables.cells import Cell, percent_suffix, score_format
-from errata.tables.table import Column, Table, estimate_columns, joined_signatures
+from errata.tables.table import Column, Table, estimate_columns, join_signatures
 
 
 def edit_bars(found: Sequence[ReferenceSet]) -> Panels[Bars]:
@@ -180,7 +180,7 @@ def annotator_table(results: Sequence[Sequence[Scores]], *, confidence: float) -
         ],
         title="Annotators as systems, against the other annotators",
         name="annotators_as_systems",
-        signature=joined_signatures(scores.signature for scores, _ in named),
+        signature=join_signatures(scores.signature for scores, _ in named),
     )
 
 
@@ -211,7 +211,7 @@ def self_check_table(results: Sequence[Sequence[Scores]]) -> Table:
         title="Self-check: every reference against itself",
         name="self_check",
         caption="less than a perfect score: the metric does not find its own gold again",
-        signature=joined_signatures(scores.signature for scores, _ in named),
+        signature=join_signatures(scores.signature for scores, _ in named),
     )
 
 

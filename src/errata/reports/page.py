@@ -47,14 +47,14 @@ HOME = "errata.reports"
 STYLES = ("templates/page.css", "templates/chart.css", "templates/chart-dark.css")
 
 
-def page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
+def render_page(title: str, sections: Sequence[Section], *, about: str = "") -> str:
     """Return one HTML file that fetches nothing and allows no other script or style.
 
     The content policy lists every style and script by its hash; what several sections need is
     included once. Terms that sections mark are explained at the end. The page follows the reader's
     light or dark setting and works in print, narrow windows, with keyboards and screen readers.
 
-    >>> made = page("<Ours>", [Section("one", "First", "<p>text</p>")])
+    >>> made = render_page("<Ours>", [Section("one", "First", "<p>text</p>")])
     >>> made.count("<h1"), "&lt;Ours&gt;" in made, "default-src &#39;none&#39;" in made
     (1, True, True)
     """

@@ -15,7 +15,7 @@ from errata.io.files import PathLike
 from errata.io.stored_runs import StoredRun
 from errata.metrics import DEFAULT_METRICS, Metric, parse
 from errata.reports.explorer import sentences_section
-from errata.reports.page import Section, page
+from errata.reports.page import Section, render_page
 from errata.reports.results import ReportInputs, ReportResults, captured_warnings
 from errata.reports.sections import changes
 from errata.reports.sections.answer import answer_section
@@ -93,7 +93,7 @@ def build_report_page(material: ReportInputs) -> ReportPage:
     found.insert(0 if warned or serious else len(found) - 1, findings_section(results, warned))
     sections = tuple(section for section in found if section is not None)
     title = material.title or _default_title(material)
-    made = page(title, sections, about=_summary_line(results))
+    made = render_page(title, sections, about=_summary_line(results))
     return ReportPage(title, made, sections, gate is None or gate.passed)
 
 

@@ -16,7 +16,7 @@ from errata.core.errors import DataWarning, ErrataError, MissingExtraError
 from errata.data import Corpus, Hypotheses, Judgment, Members, Reference, Scores
 from errata.datasets import load_conll14, load_conll14_systems
 from errata.datasets.fetch import collection, collections, fetch_file, role_files
-from errata.datasets.load import read_collection, read_outputs_of
+from errata.datasets.load import read_collection, read_collection_outputs
 from errata.edits import extractor_version
 from errata.human import Comparisons, compare, parse_ranker, rank
 from errata.io import read_m2, read_published_scores, read_text
@@ -60,7 +60,7 @@ def name_at_position(position: str, names: Sequence[str]) -> str:
     return names[int(position) - 1]
 
 
-def best_first(scores: Scores) -> list[str]:
+def systems_best_first(scores: Scores) -> list[str]:
     """The systems by their scores; the unchanged input is ``source``, as papers call it."""
     return [scores.systems[i].replace("INPUT", "source") for i in scores.order]
 
@@ -88,7 +88,7 @@ EDITED_SETS = ("NUCLE-edits", "BN15-edits", "All-edits", *CONVERTED)
 Make = TypeVar("Make", bound=Callable[..., Any])
 
 
-def cached(make: Make) -> Make:
+def cache_result(make: Make) -> Make:
     """Make what a function returns once for its arguments, and keep it in the data it gets first.
 
     Warnings are heard where an argument names files of one's own: the oddities of public data are
@@ -172,19 +172,19 @@ class ExperimentData:
 
     # Texts
 
-    @cached
+    @cache_result
     def systems(self) -> list[Hypotheses]:
         """The outputs of the 12 CoNLL-2014 systems and INPUT."""
         return load_conll14_systems(check=False)
 
-    @cached
+    @cache_result
     def outputs_of(self, name: str) -> list[Hypotheses]:
         """The outputs that belong to a corpus: one's own, or a collection's."""
         if name in self.files:
             return read_systems(self.files[name].outputs, corpus=self.corpus(name))
-        return read_outputs_of(name)
+        return read_collection_outputs(name)
 
-    @cached
+    @cache_result
     def gold(self) -> Corpus:
         """The CoNLL-2014 test set with gold edits."""
         return load_conll14()
@@ -202,7 +202,7 @@ class ExperimentData:
         out = self.left_out_sentences(typo)
         return [i for i in range(len(self.gold())) if i not in out]
 
-    @cached
+    @cache_result
     def sentences(self, name: str) -> Sequence[str]:
         """All 1,312 sentences of a text: ``source``, an output, or a reference."""
         if name in ("NUCLE-A", "NUCLE-B"):
@@ -219,7 +219,7 @@ class ExperimentData:
             return self._ten_annotator_texts()[REFERENCE_SETS["BN15"].index(name)]
         return read_text(fetch_file("sakaguchi16", name))
 
-    @cached
+    @cache_result
     def _nucle_texts(self) -> tuple[list[str], list[str]]:
         """Both annotators' texts; where one has no line, the text of the other."""
         gold = self.gold()
@@ -232,7 +232,7 @@ class ExperimentData:
         )
         return first, second
 
-    @cached
+    @cache_result
     def _ten_annotator_texts(self) -> list[list[str]]:
         """The texts of Bryant & Ng's ten annotators; who has no line changed nothing."""
         ten = self.ten_annotators()
@@ -244,12 +244,12 @@ class ExperimentData:
             for k in range(10)
         ]
 
-    @cached
+    @cache_result
     def ten_annotators(self) -> Corpus:
         """The CoNLL-2014 test set with the edits of Bryant & Ng's ten annotators."""
         return read_m2(fetch_file("bn15", "BN_corrected.m2"))
 
-    @cached
+    @cache_result
     def ten_rewrites(self) -> tuple[list[int], list[list[str]]]:
         """Twenty sentences (from 0) and ten fluency rewrites of them, six of these raw texts."""
         from errata.metrics.imeasure.references import treebank_tokens
@@ -266,7 +266,7 @@ class ExperimentData:
 
     # Metrics
 
-    @cached
+    @cache_result
     def corpus(self, name: str, typo: str = "corrected") -> Corpus:
         """A corpus by name: files of one's own, a collection of data, a reference set, or edits.
 
@@ -323,7 +323,7 @@ class ExperimentData:
 
     # Scores
 
-    @cached
+    @cache_result
     def scores(
         self, metric: str, corpus: str, typo: str = "corrected", outputs: str = ""
     ) -> Scores:
@@ -348,7 +348,7 @@ class ExperimentData:
         outputs = recipe.get("outputs", "")
         return self.scores(recipe["metric"], recipe["references"], outputs=outputs)
 
-    @cached
+    @cache_result
     def released_scores(self, metric: str) -> Scores:
         """The scores of a metric that Chollampatt & Ng released, with sentence scores."""
         systems, sentences = (
@@ -359,7 +359,7 @@ class ExperimentData:
 
     # People
 
-    @cached
+    @cache_result
     def judgments(self, name: str) -> list[Judgment]:
         """Rankings by name: one's own, a data set, main, ctrl (as labelled), ctrl-text, experts."""
         if name in self.files:
@@ -391,7 +391,7 @@ class ExperimentData:
             return list(read_judgment_files(files, base=collection(name).base))
         raise UnknownName(f"there are no judgments {name!r}")
 
-    @cached
+    @cache_result
     def pairwise_comparisons(self, judgments: str, members: Members = "all") -> Comparisons:
         """Pairwise comparisons of judgments; ``released`` takes the file of Chollampatt & Ng."""
         if judgments == "released":
@@ -402,13 +402,13 @@ class ExperimentData:
             )
         return compare(self.judgments(judgments), members=members)
 
-    @cached
+    @cache_result
     def scores_by_ranker(self, judgments: str, ranker: str, resamples: int = 0) -> Scores:
         """Systems scored from judgments, resampled by pairs as published."""
         pairs = self.pairwise_comparisons(judgments)
         return rank(parse_ranker(ranker), pairs, unit="pairs", resamples=resamples)
 
-    @cached
+    @cache_result
     def printed_cells(self, experiment: str, table: str) -> Mapping[tuple[str, ...], str | None]:
         """The printed cells of another experiment's table."""
         for found in load_experiment(experiment).tables:

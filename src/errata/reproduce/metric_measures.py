@@ -24,11 +24,11 @@ from errata.metrics.base import f_beta
 from errata.reproduce.data import (
     EDITED_SETS,
     NotRun,
-    best_first,
-    cached,
+    cache_result,
     index_of,
     look_up,
     name_at_position,
+    systems_best_first,
 )
 from errata.reproduce.data import ExperimentData as Data
 from errata.reproduce.run import register_measure
@@ -165,7 +165,7 @@ def system_score(data: Data, metric: str, system: str, part: str = "score") -> f
 
 def system_at(data: Data, metric: str, position: str, without: str = "") -> str:
     """The system at a place (from 1) of a metric's ranking; the unchanged input is ``source``."""
-    names = best_first(data.scores_by_recipe(metric))
+    names = systems_best_first(data.scores_by_recipe(metric))
     return name_at_position(position, [name for name in names if name != without])
 
 
@@ -237,7 +237,7 @@ def equal_released_ranks(data: Data, file: str, experiment: str, table: str, col
     printed = [
         t for (_, name), t in data.printed_cells(experiment, table).items() if name == column
     ]
-    released = best_first(read_grundkiewicz_scores(data, file))
+    released = systems_best_first(read_grundkiewicz_scores(data, file))
     return sum(a == b for a, b in zip(printed, released, strict=True))
 
 
@@ -248,7 +248,7 @@ def printed_cell(data: Data, experiment: str, table: str, cell: str) -> float:
     return float(look_up(cell, cells) or "nan")
 
 
-@cached
+@cache_result
 def _read_sakaguchi_scores(data: Data) -> dict[tuple[str, str], dict[str, float]]:
     table: dict[tuple[str, str], dict[str, float]] = {}
     for line in read_lines(fetch_file("sakaguchi16", "metric_scores"))[0]:
@@ -283,7 +283,7 @@ def correlate_reference_set(
 def system_at_with_references(data: Data, metric: str, references: str, position: str) -> str:
     """Sakaguchi et al., Figure 4: the system at a place by a metric and a reference set."""
     found = metric_scores(data, metric, "computed", references=references)
-    return name_at_position(position, best_first(found))
+    return name_at_position(position, systems_best_first(found))
 
 
 @register_measure("score_distance")
@@ -361,7 +361,7 @@ def grundkiewicz_correlation(
     return correlate_systems(human, found, kind)
 
 
-@cached
+@cache_result
 def read_grundkiewicz_scores(data: Data, file: str) -> Scores:
     """The scores of the systems that Grundkiewicz et al. released: m2, iwacc, bleu or meteor.
 

@@ -17,7 +17,14 @@ from errata.human import compare, parse_ranker, rank
 from errata.metrics.scribendi import levenshtein_distance_ratio, token_sort_ratio
 from errata.models import perplexity
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import NotRun, best_first, cached, index_of, look_up, name_at_position
+from errata.reproduce.data import (
+    NotRun,
+    cache_result,
+    index_of,
+    look_up,
+    name_at_position,
+    systems_best_first,
+)
 from errata.reproduce.metric_measures import correlate_systems, human_scores, system_at
 from errata.reproduce.run import register_measure
 from errata.scoring.evaluate import evaluate
@@ -26,7 +33,7 @@ NAMES = {"src": "INPUT"}
 REFERENCE = "refmix1"  # one of the two references stood among the systems
 
 
-@cached
+@cache_result
 def napoles_human_scores(data: Data, judge: str = "", members: str = "expected") -> Scores:
     """The systems ranked by the three judges, or by one; the reference is ranked, then left out."""
 
@@ -43,14 +50,14 @@ def napoles_rank(data: Data, metric: str, position: str) -> str:
     """Table 2: the system at a place by people (without the reference) or by a metric."""
     if metric != "Human":
         return system_at(data, metric, position)
-    return name_at_position(position, best_first(napoles_human_scores(data)))
+    return name_at_position(position, systems_best_first(napoles_human_scores(data)))
 
 
 @register_measure("order_correlation")
 def correlate_with_printed_order(data: Data, experiment: str, table: str, column: str) -> float:
     """Spearman's ρ of people's computed order with the printed one."""
     printed = [t for (_, c), t in data.printed_cells(experiment, table).items() if c == column]
-    names = best_first(napoles_human_scores(data))
+    names = systems_best_first(napoles_human_scores(data))
     return float(
         correlate("spearman", [printed.index(name) for name in names], np.arange(len(names)))
     )
@@ -158,7 +165,7 @@ def _scribendi_scores(data: Data, model: str) -> Scores:
 @register_measure("scribendi_rank")
 def scribendi_rank(data: Data, position: str, metric: str, model: str = "") -> str:
     """Table 5: the system at a place by Scribendi; ``metric`` names the column."""
-    return name_at_position(position, best_first(_scribendi_scores(data, model)))
+    return name_at_position(position, systems_best_first(_scribendi_scores(data, model)))
 
 
 @register_measure("scribendi_correlation")

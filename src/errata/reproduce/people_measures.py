@@ -24,7 +24,13 @@ from errata.io.judgments.checks import LabelFit, compare_labels_with_outputs, sa
 from errata.meta.matching import match_systems
 from errata.reproduce import metric_measures
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import best_first, cached, index_of, look_up, name_at_position
+from errata.reproduce.data import (
+    cache_result,
+    index_of,
+    look_up,
+    name_at_position,
+    systems_best_first,
+)
 from errata.reproduce.run import register_measure
 
 # ---- Measures of noise: how far figures of random runs scatter.
@@ -173,7 +179,7 @@ def human_ranking_figure(
 @register_measure("ranked_at")
 def ranked_at(data: Data, position: str, judgments: str, ranker: str) -> str:
     """The system at a position (from 1) of the human ranking by score."""
-    return name_at_position(position, best_first(data.scores_by_ranker(judgments, ranker)))
+    return name_at_position(position, systems_best_first(data.scores_by_ranker(judgments, ranker)))
 
 
 @register_measure("ranking_correlation")
@@ -269,7 +275,7 @@ def _read_all_assignments() -> Iterator[Judgment]:
     return read_judgments(file, labels="given", statuses=statuses)
 
 
-@cached
+@cache_result
 def _expert_and_crowd_pairs(data: Data, match: str) -> OutputPairs:
     """Judgments of experts and non-experts on the same outputs.
 
@@ -300,7 +306,7 @@ def _expert_and_crowd_pairs(data: Data, match: str) -> OutputPairs:
 
 
 @register_measure("expert_kappa")
-@cached
+@cache_result
 def expert_kappa(data: Data, judges: str, weights: KappaWeights, match: str = "published") -> float:
     """κ within experts, within others, pooled over both, or across the two groups only."""
     found = _expert_and_crowd_pairs(data, match)

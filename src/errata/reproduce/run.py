@@ -25,7 +25,7 @@ from errata.reproduce.experiment import (
     PublishedTable,
 )
 from errata.tables.cells import Cell
-from errata.tables.table import Column, Table, joined_signatures, make_signature
+from errata.tables.table import Column, Table, join_signatures, make_signature
 
 Measure = TypeVar("Measure", bound=Callable[..., Any])
 _MEASURES: dict[str, Callable[..., Any]] = {}
@@ -434,7 +434,7 @@ def cell_table(result: TableResult, name: str) -> Table:
         title=f"{name}, {table.origin}: {table.title}",
         name=f"{name}_{table.name}",
         caption="\n".join((*(() if several else (f"from {table.ways[0].origin}",)), *reasons)),
-        signature=joined_signatures(
+        signature=join_signatures(
             _measure_signature(table.measure, way.arguments) for way in table.ways
         ),
         rules=range(size - 1, len(cells) - 1, size),
@@ -460,7 +460,7 @@ def finding_tables(results: Sequence[ClaimResult], experiment: str) -> list[Tabl
             title=f"Finding, {experiment}: {result.finding.title}",
             name=f"{experiment}_finding_{result.finding.name}",
             caption=result.finding.text,
-            signature=joined_signatures(
+            signature=join_signatures(
                 _measure_signature(one.measure, one.arguments) for one in evidence
             ),
         )

@@ -20,7 +20,7 @@ from errata.io import read_hypotheses
 from errata.metrics.difficulty import IGNORED, Difficulty, build_difficulty_map
 from errata.metrics.ter import edit_counts
 from errata.reproduce.data import ExperimentData as Data
-from errata.reproduce.data import NotRun, cached, index_of, look_up, name_at_position
+from errata.reproduce.data import NotRun, cache_result, index_of, look_up, name_at_position
 from errata.reproduce.run import register_measure
 from errata.scoring.evaluate import evaluate
 
@@ -75,7 +75,7 @@ def distinct_outputs(data: Data, texts: str, what: str) -> float:
     return look_up(what, _distinct_outputs(data))
 
 
-@cached
+@cache_result
 def _distinct_outputs(data: Data) -> dict[str, float]:
     sources, numbers = data.sentences("source"), data.kept_sentences()
     outputs = [s.sentences for s in data.systems() if s.system != "INPUT"]
@@ -93,7 +93,7 @@ def _distinct_outputs(data: Data) -> dict[str, float]:
     }
 
 
-@cached
+@cache_result
 def _kind_difficulties(data: Data, weights: str, types: str) -> list[KindDifficulty]:
     gold = data.gold().keep_annotators(0)
     if types == "errant":
@@ -120,7 +120,7 @@ def gold_error_difficulty(
     return sum(row.mean * row.frequency for row in rows) / total
 
 
-@cached
+@cache_result
 def _public_system_scores(data: Data, measure: str) -> Scores:
     """Four later systems by the released weights of eight, or by plain F0.5 of M2."""
     if measure != "m2":
@@ -161,7 +161,7 @@ def ranks_gained_by_weights(data: Data, system: str, measure: str) -> int:
 
 
 @register_measure("public_variant")
-@cached
+@cache_result
 def score_of_released_output(known: Data, data: str, file: str) -> float:
     """Plain F0.5 of one of the released outputs of a system, in percent."""
     output = read_hypotheses(fetch_file(data, file))

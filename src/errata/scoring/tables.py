@@ -13,7 +13,7 @@ from errata.data import Corpus, Hypotheses, Scores, original_number
 from errata.metrics import Metric
 from errata.scoring.verdicts import first_lead, lead_over, tied_with_best, verdict_sentence
 from errata.tables.cells import BestScore, Cell, percent_suffix, score_format, score_formats
-from errata.tables.table import Form, Table, joined_signatures, make_signature
+from errata.tables.table import Form, Table, join_signatures, make_signature
 
 if TYPE_CHECKING:  # imported only where edits are counted by kind
     from errata.metrics.errant_by_type import TargetedScores, TypeScores
@@ -251,7 +251,7 @@ def summary_table(
         title=f"Overview{what}{percent_suffix(results)}",
         name="overview",
         caption="\n".join(said) if notes else "",
-        signature=joined_signatures(scores.signature for scores in results),
+        signature=join_signatures(scores.signature for scores in results),
         formats={
             name: score_format(scores, scores.headline)
             for name, scores in zip(columns[1:], results, strict=True)
@@ -272,7 +272,7 @@ def lead_table(results: Sequence[Scores], *, confidence: float, digits: int | No
         tuple(rows),
         title="The best system against the next",
         name="verdicts",
-        signature=joined_signatures(scores.signature for scores in results),
+        signature=join_signatures(scores.signature for scores in results),
     )
 
 
@@ -395,7 +395,7 @@ def score_change_table(
         title="What changed",
         name="score_changes",
         formats={**dict.fromkeys(("old score", "new score"), ".4f"), "change": "+.4f", "p": ".3g"},
-        signature=joined_signatures([scores.signature for scores in results]),
+        signature=join_signatures([scores.signature for scores in results]),
     )
 
 

@@ -46,16 +46,16 @@ def render_template(package: str, name: str, **values: object) -> Markup:
     """Return a template of a package filled with values; texts are escaped, Markup is not."""
     from markupsafe import Markup
 
-    return Markup(_environment().get_template(f"{package}/{name}").render(**values))
+    return Markup(_jinja_environment().get_template(f"{package}/{name}").render(**values))
 
 
 def check_templates() -> None:
     """Raise MissingExtraError if Jinja2 is not installed: before the work, not after it."""
-    _environment()
+    _jinja_environment()
 
 
 @cache
-def _environment() -> Environment:
+def _jinja_environment() -> Environment:
     jinja2 = import_extra("jinja2", "report", "Jinja2")
     made: Environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: package_text(*name.split("/", 1))),

@@ -40,7 +40,7 @@ _LATEX = {
 _F_SCORE = re.compile(r"\bF(\d+(?:\.\d+)?)\b")
 
 
-def latex(table: Table, signature: SignatureForm = "short") -> str:
+def latex_table(table: Table, signature: SignatureForm = "short") -> str:
     """Return a table environment with the cells that a terminal shows."""
 
     def line(cells: Sequence[str]) -> str:

@@ -231,7 +231,7 @@ class Table:
         ]
 
 
-def joined_signatures(signatures: Iterable[str]) -> str:
+def join_signatures(signatures: Iterable[str]) -> str:
     """Join the signatures of several scorers, each once, one per line."""
     return "\n".join(dict.fromkeys(signatures))
 
@@ -280,9 +280,9 @@ def render(
 
         return "\n\n".join(map(plain_table_html, tables))
     if form == "latex":
-        from errata.tables.latex import latex
+        from errata.tables.latex import latex_table
 
-        return "\n\n".join(latex(table, signature) for table in tables)
+        return "\n\n".join(latex_table(table, signature) for table in tables)
     if form == "markdown":
         return "\n\n".join(_markdown(table, signature) for table in tables)
     from errata.tables.terminal import terminal_table

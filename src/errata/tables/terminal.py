@@ -18,7 +18,7 @@ REMEDY = "a wider terminal, COLUMNS=200 or --format tsv shows all"
 Lines = list[list[list[str]]]
 
 
-def dim(text: str, colour: bool) -> str:
+def dim_text(text: str, colour: bool) -> str:
     """Return dimmed text where there are colours."""
     return f"\x1b[2m{text}\x1b[0m" if colour else text
 
@@ -31,7 +31,7 @@ def terminal_table(
     lines: list[str] = []
     if table.answer is not None:
         sentence = escape_controls(table.answer.sentence)
-        lines += [*([sentence] if width is None else wrapped_text(sentence, width)), ""]
+        lines += [*([sentence] if width is None else wrap_text(sentence, width)), ""]
     if table.title:
         lines += [bold(line) for line in _wrap_remark(escape_controls(table.title), width)]
     parts, left_out = _fit_table(table, width)
@@ -44,7 +44,7 @@ def terminal_table(
     for remark in remarks:
         lines += _wrap_remark(remark, width)
     for signature in signatures:
-        lines += (dim(line, colour) for line in _wrap_remark(signature, width))
+        lines += (dim_text(line, colour) for line in _wrap_remark(signature, width))
     return "\n".join(lines)
 
 
@@ -52,17 +52,17 @@ def _wrap_remark(text: str, width: int | None) -> list[str]:
     """Wrap a remark to the width; blanks are kept, so that it can be copied."""
     if width is None or display_width(text) <= width or text.startswith(SIGNATURE):
         return [text]
-    first, *more = wrapped_text(text, width)
-    rest = wrapped_text(text[len(first) :].lstrip(), width - INDENT) if more else []
+    first, *more = wrap_text(text, width)
+    rest = wrap_text(text[len(first) :].lstrip(), width - INDENT) if more else []
     return [first, *(" " * INDENT + line for line in rest)]
 
 
-def wrapped_text(text: str, width: int, *, cut: bool = False) -> list[str]:
+def wrap_text(text: str, width: int, *, cut: bool = False) -> list[str]:
     """Wrap a text to ``width`` terminal columns; ``cut`` also cuts longer words.
 
-    >>> wrapped_text("日本語 is better", 9)
+    >>> wrap_text("日本語 is better", 9)
     ['日本語 is', 'better']
-    >>> wrapped_text("日本語の", 5, cut=True)
+    >>> wrap_text("日本語の", 5, cut=True)
     ['日本', '語の']
     """
     lines = [""]
@@ -145,7 +145,7 @@ def _wrap_cells(table: Table) -> Lines:
     def lines(text: str, width: int | None) -> list[str]:
         if width is None or display_width(text) <= width:
             return [text]
-        return wrapped_text(text, width, cut=True)
+        return wrap_text(text, width, cut=True)
 
     return [
         [list(line) for line in zip_longest(*map(lines, row, most), fillvalue="")]

@@ -19,7 +19,7 @@ from errata.data import Corpus, Hypotheses, Judgment, Scores
 from errata.metrics.base import Metric
 from errata.metrics.judge.client import Answer, Forecast, Question, is_injection
 from errata.tables.cells import Cell
-from errata.tables.table import Table, joined_signatures, make_signature
+from errata.tables.table import Table, join_signatures, make_signature
 
 SOME_UNREAD, MUCH_UNREAD = 0.01, 0.20
 SAME = 0.5  # two scores of one output that are nearer than this are the same
@@ -366,7 +366,7 @@ class Session(NamedTuple):
 
 def judge_tables(sessions: Sequence[Session], notes: Sequence[str] = ()) -> list[Table]:
     """Scores of systems; how far each judge can be trusted, its costs, and scores by position."""
-    signature = joined_signatures(session.scores.signature for session in sessions)
+    signature = join_signatures(session.scores.signature for session in sessions)
     said = [
         *(note for session in sessions for note in session.scores.notes[1:]),  # usage has columns
         *notes,
@@ -481,7 +481,7 @@ def _position_table(sessions: Sequence[Session], signature: str) -> Table:
 
 def cost_table(costs: Sequence[tuple[Metric, Forecast]]) -> Table:
     """What asking would cost, judge by judge."""
-    signature = joined_signatures(make_signature(repr(judge)) for judge, _ in costs)
+    signature = join_signatures(make_signature(repr(judge)) for judge, _ in costs)
     return Table(
         ("judge", "requests", "kept", "tokens in", "tokens out"),
         tuple((judge.label, *cost) for judge, cost in costs),

@@ -40,10 +40,10 @@ def answer_section(
         said = [compared[0].answer.sentence]
     else:
         said = [few] if few else [_leader_sentence(results), _certainty_sentence(results)]
-    return _section_of([*said, _advice_sentence(results, kinds, compared, gate)])
+    return _list_sentences([*said, _advice_sentence(results, kinds, compared, gate)])
 
 
-def _section_of(sentences: Sequence[str]) -> Section:
+def _list_sentences(sentences: Sequence[str]) -> Section:
     pieces = SectionBuilder("answer")
     pieces.template("answer.html.j2", sentences=sentences)
     return pieces.section("The answer")
@@ -76,7 +76,7 @@ def _unscored_section(results: ReportResults) -> Section | None:
     ]
     left = len(given.systems) - len(shown)
     more = f", and {left} more" if left else ""
-    return _section_of(
+    return _list_sentences(
         [
             "Who is best cannot be said: there are no references, and nobody judged the outputs.",
             fill_html("{} {}{}.", fill_html(", ").join(changed), plural("sentence", n), more),
@@ -112,7 +112,7 @@ def _leader_sentence(results: ReportResults) -> Markup:
     main = found[0] if found else people
     assert main is not None
     first, n = _first_systems(main), len(main)
-    value = _score_text(main, float(main.values[main.order[0]])) + _unit_text(main, "%")
+    value = _score_text(main, float(main.values[main.order[0]])) + _unit_suffix(main, "%")
     by = "people" if main is people else main.label
     figure = fill_html("{} {}", term_html(main.headline), value)
     if n == 1:
@@ -162,7 +162,7 @@ def _certainty_sentence(results: ReportResults) -> str:
         "judgments" if main is people else "sentences",
         low,
         high,
-        _unit_text(main, "%"),
+        _unit_suffix(main, "%"),
         level,
         term_html("interval"),
     )
@@ -184,7 +184,7 @@ def _lead_sentence(main: Scores, by: str, confidence: float, level: str) -> str:
     value, low, high = (_score_text(main, float(number)) for number in lead.by)
     ahead = fill_html(
         "it is ahead of <bdi>{}</bdi> by {}{} [{}, {}], {}",
-        *(lead.worse, value, _unit_text(main, "points"), low, high),
+        *(lead.worse, value, _unit_suffix(main, "points"), low, high),
         term_html(p_value(lead.p), "p-value"),
     )
     if not beside:
@@ -198,7 +198,7 @@ def _score_text(scores: Scores, number: float) -> str:
     return as_text(number, score_format(scores, scores.headline))
 
 
-def _unit_text(scores: Scores, word: str) -> str:
+def _unit_suffix(scores: Scores, word: str) -> str:
     """Return what follows a number that is shown in percent."""
     return f"\N{NO-BREAK SPACE}{word}" if scores.headline in scores.shares else ""
 

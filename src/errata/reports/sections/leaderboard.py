@@ -17,7 +17,7 @@ from errata.reports.page import Section, SectionBuilder, join_names
 from errata.reports.results import ReportResults
 from errata.scoring.tables import score_table, summary_table
 from errata.tables.cells import score_format
-from errata.tables.table import Column, Table, joined_signatures
+from errata.tables.table import Column, Table, join_signatures
 
 ROWS_DRAWN = 60  # rows of a chart
 
@@ -135,5 +135,5 @@ def _run_table(runs: Sequence[StoredRun], labels: Sequence[str]) -> Table:
         ],
         title="Stored runs: score ± half the width of its interval",
         name="runs",
-        signature=joined_signatures(figure.signature for run in runs for figure in run.figures),
+        signature=join_signatures(figure.signature for run in runs for figure in run.figures),
     )
