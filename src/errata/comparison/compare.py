@@ -627,7 +627,9 @@ class _Comparer:
             sizes = (int(inside.sum()), errors, pairs[key].changed_count)
             yield PartDifference(name, tested.difference, tested.p, *sizes)
 
-    def _score_change(self, scored: ScoredMetric, s: int, p_values: Mapping[str, float]) -> Difference:
+    def _score_change(
+        self, scored: ScoredMetric, s: int, p_values: Mapping[str, float]
+    ) -> Difference:
         scores, resampled = scored.scores, scored.scores.resampled
         found = paired_tests.make_difference(
             scores.label,
