@@ -16,7 +16,7 @@ from errata.core.stats import Floats
 from errata.data import Corpus, Edit, Hypotheses, Reference
 from errata.datasets import sample_corpus, sample_systems
 from errata.io import read_hypotheses
-from errata.io.checks.alignment import unlike_lines
+from errata.io.checks.alignment import check_text_alignment
 from errata.metrics import parse
 from errata.metrics.base import join_counts
 from errata.scoring.accumulator import chosen_counts, sentence_scores
@@ -283,7 +283,7 @@ def test_what_has_ended_waits_for_one_output_only(
         if looked:
             ended.wait(60)  # the first output alone is looked at before all has ended
         looked.append(hypotheses.system)
-        return unlike_lines(corpus, hypotheses)
+        return check_text_alignment(corpus, hypotheses)
 
     class Broken(Toy):
         about = About(needs=("references",))
@@ -291,7 +291,7 @@ def test_what_has_ended_waits_for_one_output_only(
         def count(self, corpus: Corpus, hypotheses: Hypotheses) -> Any:
             raise trouble
 
-    monkeypatch.setattr("errata.scoring.contract.unlike_lines", look)
+    monkeypatch.setattr("errata.scoring.contract.check_text_alignment", look)
     monkeypatch.setattr("errata.scoring.contract.ThreadPoolExecutor", Pool)
     systems = {f"late {k}": late for k in range(9)}
     with pytest.raises(KeyboardInterrupt if trouble is KeyboardInterrupt else InputError) as caught:

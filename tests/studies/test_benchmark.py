@@ -247,7 +247,7 @@ def test_sentences_are_left_out_of_every_side(tmp_path: Path) -> None:
     skipped = read_skipped("2,60-72")
     fewer = study.sample_judged_set(skipped)
     assert len(fewer.corpus) == len(fewer.systems[0]) == 58
-    kept = [j for j in sample_judgments() if not skipped.holds(j.sentence)]
+    kept = [j for j in sample_judgments() if not skipped.skips(j.sentence)]
     assert fewer.comparisons.rankings == len(kept)
     assert "skip_sentences:2,60-72" in " ".join(fewer.comparisons.facts)
     whole = _rows("--sample")

@@ -443,9 +443,9 @@ def _split_off_writer_files(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return outputs and files of writers, which folders and patterns of outputs may contain."""
     from errata.collect.files import is_writers
-    from errata.io.outputs import files_in
+    from errata.io.outputs import list_files_in
 
-    files = [str(each) for each in files_in(outputs)]
+    files = [str(each) for each in list_files_in(outputs)]
     more = tuple(each for each in files if is_writers(each))
     return tuple(each for each in files if not is_writers(each)), (*writers, *more)
 

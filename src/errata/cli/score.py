@@ -137,11 +137,11 @@ def _reads_in_batches(metrics: list[Metric], given: ScoreOptions) -> bool:
 
 def _score_batches(metrics: list[Metric], given: ScoreOptions) -> list[Scores]:
     """Return the scores of files that are read batch by batch."""
-    from errata.io.outputs import files_in, split_name, system_name
+    from errata.io.outputs import list_files_in, split_name, system_name
     from errata.io.shards.batches import stream_batches
     from errata.scoring.evaluate import evaluate_batches
 
-    files = map(split_name, files_in(given.outputs))
+    files = map(split_name, list_files_in(given.outputs))
     given.inputs.require_source()
     sharded = given.inputs.files((name or system_name(path), path) for name, path in files)
     total = Inputs().total_bytes(given.outputs[:1])

@@ -21,7 +21,7 @@ from errata.data import Corpus, Hypotheses
 from errata.datasets.fetch import Collection, Report, collections, role_files
 from errata.io.corpus import CorpusFiles
 from errata.io.files import unpacked_name
-from errata.io.outputs import files_in, read_systems, split_name
+from errata.io.outputs import list_files_in, read_systems, split_name
 from errata.io.records import RecordReader, Texts, read_toml
 from errata.io.shards.inputs import natural_sort_key
 from errata.io.slices import join_skipped, read_skipped
@@ -263,7 +263,7 @@ def sets_to_score(places: Sequence[str]) -> Iterator[CorpusFiles]:
             remedy = "leave them out of the files, or score this set with errata corpora"
             raise InputError(problem, path=each.place, remedy=remedy)
         outputs = tuple(
-            (name or "", path) for name, path in map(split_name, files_in(each.output_paths))
+            (name or "", path) for name, path in map(split_name, list_files_in(each.output_paths))
         )
         if not outputs:
             problem = f"{each.title} has no outputs to score"

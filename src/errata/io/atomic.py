@@ -113,7 +113,7 @@ class FileSet:
             problem = "the file is an input of this command, and is not overwritten"
             raise InputError(problem, path=name, remedy="write to another name")
         if not self.force:
-            raise _exists(name)
+            raise _file_exists_error(name)
         refuse_read_only(name)
 
     def write(self) -> None:
@@ -129,12 +129,12 @@ class FileSet:
             target = Path(getattr(error, "filename2", None) or "")
             name = self.pending.get(target, (str(target),))[0]
             if isinstance(error, FileExistsError):
-                raise _exists(name) from None
+                raise _file_exists_error(name) from None
             raise file_error("write", error, name) from None
         finally:
-            self.drop()
+            self.discard()
 
-    def drop(self) -> None:
+    def discard(self) -> None:
         """Remove the temporary files that were not put in place."""
         for _, temporary in self.pending.values():
             with contextlib.suppress(OSError):
@@ -155,7 +155,7 @@ def file_set(*, force: bool = False, inputs: Iterable[FileId] = ()) -> Iterator[
             yield several
             several.write()
         finally:
-            several.drop()
+            several.discard()
             _open_set.reset(token)
 
 
@@ -258,7 +258,7 @@ def _copy_to_stream(content: IO[bytes], name: str) -> None:
         raise file_error("write", error, name) from None
 
 
-def _exists(name: str) -> InputError:
+def _file_exists_error(name: str) -> InputError:
     remedy = "give --force to overwrite it, or another name"
     return InputError("the file exists", path=name, remedy=remedy)
 

@@ -218,7 +218,7 @@ class TableHead:
         self.head, self.rows = rows[0].cells, rows[1:]
         self.name, self.comma = name, comma
 
-    def find(self, named: dict[str, str]) -> JudgmentColumns:
+    def find_columns(self, named: dict[str, str]) -> JudgmentColumns:
         """The columns of the table; ``named`` are those the user names."""
         refuse_duplicate_columns(self.head, self.name)
         keys = [normalise_title(title) for title in self.head]

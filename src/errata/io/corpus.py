@@ -28,7 +28,7 @@ from errata.io.checks.text import (
 )
 from errata.io.files import PathLike, read_lines, shown_name
 from errata.io.m2 import M2File, corpus_name, read_m2_file
-from errata.io.outputs import files_in, is_m2, read_output_file, split_name
+from errata.io.outputs import is_m2, list_files_in, read_output_file, split_name
 from errata.io.slices import SkippedSentences
 from errata.io.tokenisers import AS_IS, Tokeniser, tokenise_corpus, tokeniser
 
@@ -428,7 +428,7 @@ def check_files(outputs: Sequence[PathLike] = (), files: CorpusFiles | None = No
     checked alone and against each other. Judgments (JSON lines, Appraise) are read as by `errata
     rank`. Skipped sentences are neither counted nor reported, unless the file is unreadable.
     """
-    outputs, files = files_in(outputs), files or CorpusFiles()
+    outputs, files = list_files_in(outputs), files or CorpusFiles()
     gold_like = [path for path in outputs if is_m2(split_name(path)[1])]
     if files.gold is None and files.source is None and len(gold_like) == 1:
         outputs.remove(gold_like[0])
@@ -463,7 +463,7 @@ class _Check:
         if self.skipped is None:
             return sentences
         self.skipped.positions(len(sentences))  # which refuses numbers that are too large
-        return [text for i, text in enumerate(sentences) if not self.skipped.holds(i)]
+        return [text for i, text in enumerate(sentences) if not self.skipped.skips(i)]
 
     def read_corpus(self) -> None:
         """Read the corpus, if files name one."""
@@ -599,7 +599,7 @@ def _drop_skipped_findings(
             return False
         own = starts.get(finding.path)
         place = finding.line if own is None else bisect_right(own, finding.line)
-        return skipped.holds(place - 1)
+        return skipped.skips(place - 1)
 
     return [finding for finding in findings if not skips(finding)]
 

@@ -325,11 +325,11 @@ class _Bounded(RawIOBase):
         piece: bytes = self.file.read(min(size, self.left + (not self.cut)))
         self.left -= len(piece)
         if self.left < 0:
-            raise too_large(self.name, self.limit)
+            raise too_large_error(self.name, self.limit)
         return piece
 
 
-def too_large(name: str, limit: int) -> InputError:
+def too_large_error(name: str, limit: int) -> InputError:
     remedy = "if it really is that large, set ERRATA_MAX_BYTES (as in 8G)"
     return InputError(f"the input holds more than {limit:,} bytes", path=name, remedy=remedy)
 
@@ -349,7 +349,7 @@ def _open_source(path: PathLike, name: str, bounded: bool, storage: Mapping[str,
         if real != os.devnull and not terminal:
             raise InputError("this is a device and not a file", path=name, remedy="name a file")
     if bounded and stat.S_ISREG(status.st_mode) and status.st_size > max_input_bytes():
-        raise too_large(name, max_input_bytes())
+        raise too_large_error(name, max_input_bytes())
     return Path(path).open("rb")
 
 

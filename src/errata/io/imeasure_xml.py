@@ -81,7 +81,7 @@ class _Reader:
         self._span = (0, 0)
         self._kind = ""
         self._edits: dict[int, list[Edit]] = {}
-        self.xml = XmlParser(path, start=self._start, end=self._end, characters=self._characters)
+        self.xml = XmlParser(path, start=self._on_start, end=self._on_end, characters=self._on_text)
 
     def _error(self, problem: str, remedy: str = "") -> InputError:
         return InputError(problem, path=self.path, line=self.xml.line, remedy=remedy or None)
@@ -93,7 +93,7 @@ class _Reader:
             raise self._error(f"{key} {text[:40]!r} is not a whole number from 0")
         return number
 
-    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+    def _on_start(self, tag: str, attributes: dict[str, str]) -> None:
         above = self._open[-1] if self._open else ""
         if tag not in _INSIDE.get(above, ()):
             inside = ", ".join(f"<{name}>" for name in sorted(_INSIDE[above])) or "text only"
@@ -115,16 +115,16 @@ class _Reader:
             self._alternative += 1
             self._annotator = self._number(attributes, "ann", str(self._alternative))
         elif tag == "c":
-            self._span = self._number(attributes, "start"), self._number(attributes, "end")
+            self._span = (self._number(attributes, "start"), self._number(attributes, "end"))
         self._text = [] if tag in ("c", "text") else None
 
-    def _characters(self, text: str) -> None:
+    def _on_text(self, text: str) -> None:
         if self._text is not None:
             self._text.append(text)
         elif text.strip():
             raise self._error(f"text outside <text> and <c>: {text.strip()[:40]!r}")
 
-    def _end(self, tag: str) -> None:
+    def _on_end(self, tag: str) -> None:
         self._open.pop()
         text = " ".join("".join(self._text or ()).split())
         self._text = None
@@ -145,9 +145,9 @@ class _Reader:
                 raise self._error(error.problem, error.remedy or "") from None
             self._edits.setdefault(self._annotator, []).append(edit)
         elif tag == "sentence":
-            self._finish()
+            self._finish_sentence()
 
-    def _finish(self) -> None:
+    def _finish_sentence(self) -> None:
         if self._source is None:
             raise self._error("a sentence without <text>")
         length = len(self._source.split())

@@ -63,13 +63,13 @@ class EditLineReader:
 def read_edit(line: str, number: int, length: int, reading: EditLineReader) -> AnnotatedEdit:
     """One ``A`` line as annotator and edit; a noop has no edit."""
     body, _, last = line.rpartition("|||")
-    annotator = _integer(last)
+    annotator = _parse_integer(last)
     if annotator is not None and annotator >= 0 and body in reading.known:
         edit = reading.known[body]
         if edit is None or edit.end <= length:
             return annotator, edit
     remarks = len(reading.findings)
-    annotator, edit = _read_edit(line, number, length, reading)
+    annotator, edit = _parse_edit(line, number, length, reading)
     if len(reading.findings) == remarks:
         if len(reading.known) >= REMEMBERED:
             reading.known.clear()
@@ -77,17 +77,17 @@ def read_edit(line: str, number: int, length: int, reading: EditLineReader) -> A
     return annotator, edit
 
 
-def _read_edit(line: str, number: int, length: int, reading: EditLineReader) -> AnnotatedEdit:
+def _parse_edit(line: str, number: int, length: int, reading: EditLineReader) -> AnnotatedEdit:
     fields = line[2:].split("|||")
     form = "write A start end|||type|||correction|||REQUIRED|||-NONE-|||annotator"
     if len(fields) != 6:
         raise reading.error(number, f"{len(fields)} fields apart by '|||' and not 6", form)
     span, kind, correction, required, comment, annotator_field = fields
-    annotator = _integer(annotator_field)
+    annotator = _parse_integer(annotator_field)
     if annotator is None or annotator < 0:
         problem = f"the annotator {annotator_field!r} is not a number"
         raise reading.error(number, problem, "number the annotators 0, 1, 2, ...")
-    offsets = _offsets(span)
+    offsets = _parse_offsets(span)
     if offsets is None:
         remedy = "write the first token and the one after the last, counted from 0"
         raise reading.error(number, f"the offsets {span!r} are not two numbers", remedy)
@@ -139,21 +139,23 @@ def _refuse_offsets(
 
 
 @lru_cache(4096)
-def _offsets(span: str) -> tuple[int, int] | None:
-    values = [_integer(offset) for offset in span.split()]
+def _parse_offsets(span: str) -> tuple[int, int] | None:
+    values = [_parse_integer(offset) for offset in span.split()]
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
     return values[0], values[1]
 
 
 @lru_cache(4096)
-def _integer(text: str) -> int | None:
+def _parse_integer(text: str) -> int | None:
     text = text.strip()
     digits = text[1:] if text[:1] == "-" else text
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 10 else None
 
 
-def check_order(annotator: int, edits: list[tuple[int, Edit]], reading: EditLineReader) -> None:
+def check_edit_order(
+    annotator: int, edits: list[tuple[int, Edit]], reading: EditLineReader
+) -> None:
     """Warn of edits that are not apart and in order from left to right."""
     previous: Edit | None = None
     for _, edit in edits:
@@ -393,7 +395,7 @@ def parse_m2(
             problem = "no line starts with 'S ': this is not an M2 file"
             remedy = "give an M2 file, or texts as source and references (--source, --refs)"
             raise InputError(problem, path=path, line=first, remedy=remedy)
-    for paragraph in _paragraphs(lines, first_line, reading):
+    for paragraph in _split_paragraphs(lines, first_line, reading):
         for number, source, refs in _read_or_record_error(paragraph, reading, collect):
             numbers.append(number)
             sources.append(source)
@@ -421,7 +423,7 @@ def _read_or_record_error(
         return [(number, source, bare) for number, source in _source_lines(paragraph)]
 
 
-def _paragraphs(
+def _split_paragraphs(
     lines: list[str], first_line: int, reading: EditLineReader
 ) -> Iterator[NumberedLines]:
     paragraph: NumberedLines = []
@@ -499,7 +501,7 @@ def _make_references(
         return (Reference(0, (), implied=True),)
     for annotator, edits in annotations.items():
         if len(edits) > 1:
-            check_order(annotator, edits, reading)
+            check_edit_order(annotator, edits, reading)
     return tuple(
         [
             Reference(k, tuple([edit for _, edit in edits])) if edits else _empty_reference(k)

@@ -105,7 +105,7 @@ def read_systems(
     """
     systems: list[Hypotheses] = []
     places: list[str] = []
-    for path in files_in(paths):
+    for path in list_files_in(paths):
         found, findings = read_output_file(path, names=names, corpus=corpus, threads=threads)
         if not several:
             check_single_annotator(split_name(path)[1], len(found))
@@ -117,7 +117,7 @@ def read_systems(
     return systems
 
 
-def files_in(paths: Iterable[PathLike]) -> list[PathLike]:
+def list_files_in(paths: Iterable[PathLike]) -> list[PathLike]:
     """Files as they are; in the place of a folder the files in it, but for hidden ones."""
     found: list[PathLike] = []
     for path in paths:

@@ -246,7 +246,7 @@ class RecordReader:
     def decode(self, kind: type[T], data: Any, *keys: str | int, **fixed: Any) -> T:
         """Return ``data`` at ``keys`` of the file as a ``kind``; ``fixed`` are fields it lacks."""
         try:
-            return self._value(kind, data, (), fixed)  # type: ignore[no-any-return]
+            return self._decode_value(kind, data, (), fixed)  # type: ignore[no-any-return]
         except _Mismatch as error:
             raise self.error(error.problem, *keys, *error.keys, remedy=error.remedy) from None
 
@@ -261,7 +261,7 @@ class RecordReader:
             problem = f"{where[:100]}: {problem}"
         return InputError(problem, path=self.path, line=line, remedy=remedy)
 
-    def _value(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
+    def _decode_value(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
         marks: tuple[Any, ...] = ()
         if get_origin(kind) is Annotated:
             kind, *rest = get_args(kind)
@@ -269,24 +269,27 @@ class RecordReader:
         if kind is Any:
             return data
         if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
-            return self._record(kind, data, keys, fixed)
+            return self._decode_record(kind, data, keys, fixed)
         origin, args = get_origin(kind), get_args(kind)
         if origin in (Union, types.UnionType):
-            return self._union(args, data, keys)
+            return self._decode_union(args, data, keys)
         if origin is Literal:
             if data in args and type(data) in map(type, args):
                 return data
             remedy = f"{suggest_name(data, args)}use one of: {', '.join(filter(None, args))}"
             raise _Mismatch(keys, f"{_show_value(data)} is unknown", remedy)
         if origin is tuple:
-            return self._tuple(kind, args, data, keys, ListOfOne in marks)
+            return self._decode_tuple(kind, args, data, keys, ListOfOne in marks)
         if isinstance(origin, type) and issubclass(origin, Mapping):
             if not isinstance(data, dict):
                 raise self._mismatch(kind, data, keys)
-            return {key: self._value(args[1], each, (*keys, key), {}) for key, each in data.items()}
-        return self._scalar(kind, data, keys, marks)
+            return {
+                key: self._decode_value(args[1], each, (*keys, key), {})
+                for key, each in data.items()
+            }
+        return self._decode_scalar(kind, data, keys, marks)
 
-    def _scalar(self, kind: type, data: Any, keys: Keys, marks: tuple[Any, ...]) -> Any:
+    def _decode_scalar(self, kind: type, data: Any, keys: Keys, marks: tuple[Any, ...]) -> Any:
         if kind is float and data is None and not self.text:
             return math.nan
         fits = type(data) in (int, float) if kind is float else isinstance(data, kind)
@@ -304,13 +307,13 @@ class RecordReader:
                 raise _Mismatch(keys, f"{data} is below {mark.least:g}")
         return data
 
-    def _union(self, kinds: tuple[Any, ...], data: Any, keys: Keys) -> Any:
+    def _decode_union(self, kinds: tuple[Any, ...], data: Any, keys: Keys) -> Any:
         if data is None and types.NoneType in kinds:
             return None
         failed = []
         for kind in kinds:
             try:
-                return self._value(kind, data, keys, {})
+                return self._decode_value(kind, data, keys, {})
             except _Mismatch as error:
                 failed.append(error)
         deepest = max(failed, key=lambda error: len(error.keys))
@@ -321,12 +324,12 @@ class RecordReader:
             raise failed[0]
         raise _Mismatch(keys, f"{_show_value(data)} is not {' or '.join(map(_kind_name, several))}")
 
-    def _tuple(
+    def _decode_tuple(
         self, kind: Any, args: tuple[Any, ...], data: Any, keys: Keys, one: bool
     ) -> tuple[Any, ...]:
         if one and not isinstance(data, list):
             try:
-                return (self._value(args[0], data, keys, {}),)
+                return (self._decode_value(args[0], data, keys, {}),)
             except _Mismatch:
                 what = f"{_kind_name(args[0])} or {_kind_name(kind)}"
                 raise _Mismatch(keys, f"{_show_value(data)} is not {what}") from None
@@ -336,11 +339,11 @@ class RecordReader:
         if len(kinds) != len(data):
             raise _Mismatch(keys, f"{len(data)} values instead of {len(kinds)}")
         return tuple(
-            self._value(each, value, (*keys, k), {})
+            self._decode_value(each, value, (*keys, k), {})
             for k, (each, value) in enumerate(zip(kinds, data, strict=True))
         )
 
-    def _record(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
+    def _decode_record(self, kind: Any, data: Any, keys: Keys, fixed: Mapping[str, Any]) -> Any:
         if not isinstance(data, dict):
             raise self._mismatch(kind, data, keys)
         fields = {k: each for k, each in _fields_by_key(kind).items() if each[0] not in fixed}
@@ -351,7 +354,7 @@ class RecordReader:
         values = dict(fixed)
         for key, (name, wanted, required) in fields.items():
             if key in data:
-                values[name] = self._value(wanted, data[key], (*keys, key), {})
+                values[name] = self._decode_value(wanted, data[key], (*keys, key), {})
             elif required:
                 remedy = self.remedy or f"the keys are: {', '.join(fields)}"
                 raise _Mismatch(keys, f"there is no {key!r}", remedy)

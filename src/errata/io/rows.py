@@ -115,7 +115,7 @@ def _read_spreadsheet(path: files.PathLike) -> list[list[str]]:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             limit = files.max_input_bytes()
             if sum(member.file_size for member in archive.infolist()) > limit:
-                raise files.too_large(name, limit)
+                raise files.too_large_error(name, limit)
             if "[Content_Types].xml" not in archive.namelist():
                 raise InputError("this is a ZIP archive", path=name, remedy="unpack it first")
             parts = (n for n in archive.namelist() if n.startswith("xl/worksheets/"))

@@ -84,16 +84,16 @@ class _ScoreTable:
         titles = enumerate(self.head or ())
         return next((c for c, title in titles if numbers_rows(title, self.cells_of(c))), None)
 
-    def number(self, row: Row, column: int) -> float:
+    def parse_number(self, row: Row, column: int) -> float:
         return stored.parse_score(row.cells[column], self.path, row.line, comma=self.comma)
 
     def error(self, problem: str, remedy: str, line: int | None = None) -> InputError:
         return InputError(problem, path=self.path, line=line, remedy=remedy)
 
-    def score(self, row: Row, column: int, system: str, sentence: int | None) -> ScoreRow:
+    def score_row(self, row: Row, column: int, system: str, sentence: int | None) -> ScoreRow:
         """The score in a cell; a blank one of a sentence is none."""
         blank = sentence is not None and not row.cells[column]
-        value = None if blank else self.number(row, column)
+        value = None if blank else self.parse_number(row, column)
         return ScoreRow(self.scorer, system, sentence, "score", value, row.line)
 
     def sentence_numbers(self, column: int) -> list[int]:
@@ -140,20 +140,20 @@ def _scores_in_columns(table: _ScoreTable) -> list[Scores]:
         problem = f"no column says which sentence was rated, beside {table.title_of(judge)!r}"
         raise table.error(problem, "add a column called sentence, or one called system", line)
     if system is None and not {*texts} - {judge}:
-        return _by_column(table, judge, table.row_counter if sentence is None else sentence)
+        return _scores_by_column(table, judge, table.row_counter if sentence is None else sentence)
     if system is None and metric is None and sentence is not None and len(table.rows) > 1:
         judges = [""] * len(table.rows) if judge is None else table.cells_of(judge)
         pairs = {*zip(judges, table.cells_of(sentence), strict=True)}
         # Where each sentence has one row, or one of each judge, systems are columns.
         if len(pairs) == len(table.rows) and sum(table.is_numeric) > 2:
-            return _by_column(table, judge, sentence)
+            return _scores_by_column(table, judge, sentence)
     if system is None and metric is None and table.head is not None and len(table.columns) > 2:
         _refuse_empty_columns(table, texts, line)
     if metric is None and len(texts) == 2 and system is None and len(table.columns) == 3:
         metric, system = texts
     if system is None:
         system = next((c for c in texts if c != metric), texts[0])
-    rows = _by_row(table, system, sentence, metric)
+    rows = _score_rows(table, system, sentence, metric)
     # Beside bare columns that need the names, a file may name the same systems itself.
     if table.names and {row.system for row in rows} - {*table.names}:
         problem = "the file names its systems itself, and others than --names does"
@@ -170,7 +170,7 @@ def _refuse_empty_columns(table: _ScoreTable, texts: Sequence[int], line: int) -
         raise table.error(problem, "leave out a column that is empty", line)
 
 
-def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> list[Scores]:
+def _scores_by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> list[Scores]:
     """A column of numbers for each system, with a row for each sentence, or one for all."""
     columns = [c for c in table.columns if table.is_numeric[c] and c not in (judge, sentence)]
     names = table.names
@@ -182,7 +182,9 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
         return _scores_in_one_column(table, columns[0])
     if table.head is not None:
         names = [table.title_of(column) for column in columns]
-        numbers = ([table.number(row, c) for row in table.rows if row.cells[c]] for c in columns)
+        numbers = (
+            [table.parse_number(row, c) for row in table.rows if row.cells[c]] for c in columns
+        )
         check_system_columns(dict(zip(names, numbers, strict=True)), table.path)
     elif len(names) != len(columns):
         problem = f"{len(columns)} columns of numbers without a heading, and {len(names)} names"
@@ -198,7 +200,7 @@ def _by_column(table: _ScoreTable, judge: int | None, sentence: int | None) -> l
     elif len(table.rows) == 1:
         places = [None]
     rows = [
-        table.score(row, column, system, place)
+        table.score_row(row, column, system, place)
         for row, place in zip(table.rows, places, strict=True)
         for column, system in zip(columns, names, strict=True)
     ]
@@ -214,7 +216,7 @@ def _scores_in_one_column(table: _ScoreTable, column: int) -> list[Scores]:
             problem = f"{many} scores for {len(names)} names"
         raise table.error(problem, "name the systems in their order with --names A,B,...")
     pairs = zip(table.rows, names, strict=True)
-    rows = [table.score(row, column, system, None) for row, system in pairs]
+    rows = [table.score_row(row, column, system, None) for row, system in pairs]
     return stored.scores_from_rows(rows, table.path)
 
 
@@ -231,13 +233,13 @@ def _mean_ratings(table: _ScoreTable, judge: int, sentence: int) -> _ScoreTable:
         first = next(iter(several.values()))
         cells = list(first.cells)
         for column in {c for c in table.columns if table.is_numeric[c]} - {judge, sentence}:
-            values = [table.number(r, column) for r in several.values() if r.cells[column]]
+            values = [table.parse_number(r, column) for r in several.values() if r.cells[column]]
             cells[column] = repr(sum(values) / len(values)) if values else ""
         merged.append(Row(first.line, tuple(cells)))
     return replace(table, rows=merged)
 
 
-def _by_row(
+def _score_rows(
     table: _ScoreTable, system: int, sentence: int | None, metric: int | None
 ) -> list[ScoreRow]:
     """A row for each system, or for each sentence of each system."""
@@ -270,7 +272,7 @@ def _by_row(
             if metric is not None:
                 scorer = row.cells[metric]
             sign = -1.0 if column in ranks else 1.0  # the first is the best
-            score = sign * table.number(row, column)
+            score = sign * table.parse_number(row, column)
             where = k if wide else place
             found.append(ScoreRow(scorer or table.scorer, name, where, "score", score, row.line))
     return found
@@ -385,7 +387,9 @@ def read_score_files(
             remedy = f"there are: {', '.join(s.label for s in found.values()) or 'none'}"
             raise InputError(f"there are no scores called {name!r}", remedy=remedy)
     return [
-        _negate(scores) if {"*", scores.name, scores.label, scores.scorer} & {*lower} else scores
+        _negate_scores(scores)
+        if {"*", scores.name, scores.label, scores.scorer} & {*lower}
+        else scores
         for scores in found.values()
     ]
 
@@ -423,7 +427,7 @@ def _read_any_form(path: str, names: Sequence[str]) -> list[Scores]:
     if not start.strip():
         raise InputError("the file is empty", path=shown, remedy="give a file of scores")
     if start.lstrip().startswith(("{", "[")):
-        return _from_json("".join(lines), shown)
+        return _scores_from_json("".join(lines), shown)
     rest = list(lines)
     if stored.is_printed_tsv(start):
         return stored.from_printed_tsv(rest, shown)
@@ -488,7 +492,7 @@ def _split_at_blanks(lines: list[str]) -> list[Row]:
     return rows if len({len(row.cells) for row in rows}) == 1 else []
 
 
-def _from_json(text: str, name: str) -> list[Scores]:
+def _scores_from_json(text: str, name: str) -> list[Scores]:
     remedy = "give what errata score or rank printed, or write_scores wrote"
     try:
         data: Any = decode_json(text)
@@ -526,7 +530,7 @@ def _add_mean_scores(scores: Scores) -> Scores:
         return scores
     context = (*scores.context, MEAN)
     notes = (*scores.notes, "system scores are the means of the sentence scores")
-    return replace(scores, values=_means(scores.sentences), context=context, notes=notes)
+    return replace(scores, values=_mean_scores(scores.sentences), context=context, notes=notes)
 
 
 def _restore_skipped_places(scores: Scores) -> Scores:
@@ -540,7 +544,7 @@ def _restore_skipped_places(scores: Scores) -> Scores:
     return replace(scores, sentences=whole, sentence_parts={}, skipped=())
 
 
-def _means(sentences: Floats) -> Floats:
+def _mean_scores(sentences: Floats) -> Floats:
     known = ~np.isnan(sentences)
     return np.asarray(np.nansum(sentences, axis=1) / np.maximum(known.sum(axis=1), 1), np.float64)
 
@@ -549,11 +553,11 @@ def drop_sentences(scores: Scores, skipped: SkippedSentences) -> Scores:
     """Return scores without some sentences; system scores change if they are means of those."""
     if scores.sentences is None:
         return scores
-    places = [i for i in range(scores.sentences.shape[1]) if skipped.holds(i)]
+    places = [i for i in range(scores.sentences.shape[1]) if skipped.skips(i)]
     fewer = scores.without_sentences(*places)
     if fewer.sentences is None or fewer is scores:
         return scores
-    values = _means(fewer.sentences) if MEAN in scores.context else scores.values
+    values = _mean_scores(fewer.sentences) if MEAN in scores.context else scores.values
     return replace(fewer, values=values, context=(*scores.context, skipped.signature_fact))
 
 
@@ -578,7 +582,7 @@ def _digest_values(scores: Scores) -> str:
     return f"values:@{digest.hexdigest()[:12]}"
 
 
-def _negate(scores: Scores) -> Scores:
+def _negate_scores(scores: Scores) -> Scores:
     """Change the sign of scores, so that higher is better."""
     numbers = {
         key: -given

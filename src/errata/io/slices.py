@@ -165,7 +165,7 @@ class SkippedSentences:
     """The sentences to be left out, as they were asked for; ``path`` is the file, if it was one.
 
     >>> skipped = read_skipped("3,7-9")
-    >>> skipped.positions(12), skipped.holds(6), skipped.count_before(9)
+    >>> skipped.positions(12), skipped.skips(6), skipped.count_before(9)
     ((2, 6, 7, 8), True, 4)
     """
 
@@ -184,7 +184,7 @@ class SkippedSentences:
             i for first, last in _merge_ranges(self.ranges) for i in range(first - 1, last)
         )
 
-    def holds(self, position: int) -> bool:
+    def skips(self, position: int) -> bool:
         """Whether the sentence at this place, from 0, is left out."""
         return any(first <= position + 1 <= last for first, last, _ in self.ranges)
 
@@ -218,20 +218,20 @@ def read_skipped(given: PathLike) -> SkippedSentences:
     """
     text = str(given)
     if not text.strip() or _RANGES.fullmatch(text):
-        return SkippedSentences(tuple(_ranges(text, None, None)))
+        return SkippedSentences(tuple(_parse_ranges(text, None, None)))
     path = shown_name(given)
     ranges: list[NumberRange] = []
     for number, line in enumerate(read_lines(given)[0], 1):
         said = line.partition("#")[0].strip()
         if said:
-            ranges += _ranges(said, path, number)
+            ranges += _parse_ranges(said, path, number)
     if not ranges:
         remedy = "write a number or a range (7-9) a line"
         raise InputError("no sentence is named", path=path, remedy=remedy)
     return SkippedSentences(tuple(ranges), path)
 
 
-def _ranges(text: str, path: str | None, line: int | None) -> Iterator[NumberRange]:
+def _parse_ranges(text: str, path: str | None, line: int | None) -> Iterator[NumberRange]:
     for word in text.split(","):
         first, dash, last = word.partition("-")
         low = parse_integer(first, 1)
@@ -284,7 +284,7 @@ def skip_judgments(judgments: Iterable[Judgment], skipped: SkippedSentences) -> 
     for judgment in judgments:
         place = judgment.sentence
         if place not in places:
-            places[place] = None if skipped.holds(place) else place - skipped.count_before(place)
+            places[place] = None if skipped.skips(place) else place - skipped.count_before(place)
         now = places[place]
         if now is not None:
             yield judgment if now == place else replace(judgment, sentence=now)

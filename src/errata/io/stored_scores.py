@@ -181,7 +181,7 @@ def parse_sentence(text: str, path: str, line: int | None, *, first: int = 0) ->
     return number - first
 
 
-def _cells_under(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
+def _split_tsv_line(head: Sequence[str], line: str, path: str, number: int) -> list[str]:
     """The cells of a line of TSV, one under each heading."""
     cells = line.rstrip("\r\n").split("\t")
     if len(cells) != len(head):
@@ -382,7 +382,7 @@ def from_stored_tsv(lines: list[str], name: str) -> Scores:
     def rows() -> Iterator[ScoreRow]:
         whole, single = set[str](), set[str]()
         for number, line in enumerate(lines[1:], 2):
-            scorer, system, sentence, *figures = _cells_under(head, line, name, number)
+            scorer, system, sentence, *figures = _split_tsv_line(head, line, name, number)
             place = parse_sentence(sentence, name, number) if sentence else None
             (single if sentence else whole).add(system)
             for column, cell in zip(columns, figures, strict=True):
@@ -524,7 +524,7 @@ def from_printed_tsv(lines: Iterable[str], name: str) -> list[Scores]:
         if filled:
             (_, first), *below = block
             head = [_unquote_cell(cell) for cell in first.rstrip("\r\n").split("\t")]
-            cells = [map(_unquote_cell, _cells_under(head, line, name, k)) for k, line in below]
+            cells = [map(_unquote_cell, _split_tsv_line(head, line, name, k)) for k, line in below]
             rows = tuple(dict(zip(head, row, strict=True)) for row in cells)
             columns = (c for c in head if c != "signature" and not c.endswith((" low", " high")))
             numbers = tuple(number for number, _ in below)

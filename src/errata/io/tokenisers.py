@@ -72,7 +72,11 @@ def tokeniser(name: str) -> Tokeniser:
     elif name == "characters":
         found = Tokeniser(name, "", split_characters)
     elif kind in ("spacy", "moses") and language:
-        found = _spacy(name, language) if kind == "spacy" else _moses(name, language)
+        found = (
+            _spacy_tokeniser(name, language)
+            if kind == "spacy"
+            else _moses_tokeniser(name, language)
+        )
     elif kind in ("spacy", "moses") and colon:
         raise InputError(f"{name} has no language", remedy=f"write {kind}:en, for instance")
     else:
@@ -113,7 +117,7 @@ def split_characters(text: str) -> list[str]:
     return found
 
 
-def _spacy(name: str, language: str) -> Tokeniser:
+def _spacy_tokeniser(name: str, language: str) -> Tokeniser:
     spacy = import_extra("spacy", "tokenise", "spaCy")
     try:
         pipeline = spacy.blank(language)
@@ -129,7 +133,7 @@ def _spacy(name: str, language: str) -> Tokeniser:
     return Tokeniser(name, version("spacy"), split_text)
 
 
-def _moses(name: str, language: str) -> Tokeniser:
+def _moses_tokeniser(name: str, language: str) -> Tokeniser:
     sacremoses = import_extra("sacremoses", "tokenise")
     known = sacremoses.corpus.NonbreakingPrefixes().available_langs
     if language not in known:  # the tokeniser would take the abbreviations of all languages

@@ -16,7 +16,7 @@ from errata.core.registry import contract_error, plugin_errors, with_origin
 from errata.core.stats import Floats, Ints, Progress
 from errata.data import Corpus, Hypotheses
 from errata.io.checks import raise_first_error
-from errata.io.checks.alignment import check_alignment_once, unlike_lines
+from errata.io.checks.alignment import check_alignment_once, check_text_alignment
 from errata.metrics.base import Metric
 
 # ---- Outputs in the forms that callers have, and inputs that cannot be scored.
@@ -145,7 +145,8 @@ def _guarded_beside(
     failed: Exception | None = None
     with ThreadPoolExecutor(1) as pool:
         looking = [
-            pool.submit(unlike_lines, corpus, hypotheses, threads=threads) for hypotheses in systems
+            pool.submit(check_text_alignment, corpus, hypotheses, threads=threads)
+            for hypotheses in systems
         ]
 
         def watched(done: int, total: int) -> None:

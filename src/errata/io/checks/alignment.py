@@ -24,7 +24,7 @@ from errata.io.checks.text import (
     check_characters,
     compare_conventions,
     detect_conventions,
-    pair_lines,
+    pair_with_sources,
     source_conventions,
 )
 from errata.kernels import letters
@@ -304,14 +304,16 @@ def check_alignment_once(
     *,
     stacklevel: int = 4,
 ) -> None:
-    """Raise or warn about an output (``found``: see `unlike_lines`) unless it was checked."""
+    """Raise or warn about an output, unless it was checked; ``found`` are the known findings."""
     if not is_aligned(corpus, hypotheses):
-        found = unlike_lines(corpus, hypotheses) if found is None else found
+        found = check_text_alignment(corpus, hypotheses) if found is None else found
         raise_or_warn(found, stacklevel=stacklevel)
         mark_aligned(corpus, hypotheses)  # what was refused is so the next time too
 
 
-def unlike_lines(corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1) -> list[Finding]:
+def check_text_alignment(
+    corpus: Corpus, hypotheses: Hypotheses, *, threads: int = 1
+) -> list[Finding]:
     """Return findings of `check_alignment` except on single lines; none if checked before."""
     if is_aligned(corpus, hypotheses):
         return []
@@ -349,9 +351,9 @@ def compare_lines(
     """
     container = [] if before else check_plain_text(lines, path)
     if len(sources) != len(lines):
-        return [*container, _count_finding(sources, lines, path)]
+        return [*container, _line_count_finding(sources, lines, path)]
     look = detect_conventions(sources) if look is None else look
-    beside = pair_lines(sources, lines, look)
+    beside = pair_with_sources(sources, lines, look)
     likeness, shown = np.ones(len(lines)), beside.shown
     likeness[beside.changed] = line_similarity(beside.theirs, beside.ours, threads=threads)
     filled: Bools = (shown & letters.FILLED) != 0
@@ -502,7 +504,7 @@ def _shift_finding(
     return Finding(severity, path, first + 1, problem, remedy, "shifted")
 
 
-def _count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> Finding:
+def _line_count_finding(sources: Sequence[str], lines: Sequence[str], path: str) -> Finding:
     """Say by how much the number of lines is wrong, and guess why."""
     n, m = len(sources), len(lines)
     blank = 0

@@ -130,7 +130,9 @@ def letter_flags(lines: Sequence[str]) -> Letters:
     return np.concatenate([np.zeros(0, np.uint8), *shown])
 
 
-def pair_lines(sources: Sequence[str], lines: Sequence[str], look: LineConventions) -> PairedLines:
+def pair_with_sources(
+    sources: Sequence[str], lines: Sequence[str], look: LineConventions
+) -> PairedLines:
     """Compare lines with their sources, whose conventions are ``look``; most are equal."""
     shown, styles = look.letters.copy(), look.styles.copy()
     differ = np.zeros(len(lines), np.bool_)
@@ -154,7 +156,7 @@ def compare_conventions(look: LineConventions, beside: PairedLines, path: str) -
     >>> sources = ["He go , and I stay ."] * 20
     >>> lines = [*sources[:10], *["He goes, and I stay."] * 10]
     >>> look = detect_conventions(sources)
-    >>> compare_conventions(look, pair_lines(sources, lines, look), "out")[0].problem
+    >>> compare_conventions(look, pair_with_sources(sources, lines, look), "out")[0].problem
     'the sources have spaces before punctuation, the output has not in 10 of 20 lines (50 %)'
     """
     given, own = look.styles, beside.styles

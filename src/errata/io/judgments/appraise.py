@@ -58,20 +58,22 @@ class _Parser:
         self._line = 0
         self._translations: list[tuple[int, Attributes]] = []
         self._open: list[str] = []
-        self._xml = XmlParser(name, start=self._start, end=self._end, characters=self._handle_text)
+        self._xml = XmlParser(
+            name, start=self._on_start, end=self._on_end, characters=self._on_text
+        )
 
     def feed(self, text: str, *, last: bool) -> list[Judgment]:
         self._xml.feed(text, last=last)
         done, self._done = self._done, []
         return done
 
-    def _handle_text(self, text: str) -> None:
+    def _on_text(self, text: str) -> None:
         """Texts belong to translations, sources and the like; elsewhere they are not read."""
         inside = self._open[-1]
         if text.strip() and (inside in _CONTAINERS or _RESULT.fullmatch(inside)):
             self.unread.record_unread("text", " ".join(text.split()), (), self._xml.line)
 
-    def _start(self, tag: str, attributes: Attributes) -> None:
+    def _on_start(self, tag: str, attributes: Attributes) -> None:
         line = self._xml.line
         self._open.append(tag)
         if tag == "ranking-item":
@@ -90,11 +92,11 @@ class _Parser:
         for key in attributes.keys() - _ATTRIBUTES.get(tag, attributes.keys()):
             self.unread.record_unread("attribute", key, _ATTRIBUTES[tag], line)
 
-    def _end(self, tag: str) -> None:
+    def _on_end(self, tag: str) -> None:
         self._open.pop()
         if tag == "ranking-item" and self._item is not None:
             self.items += 1
-            judgment = self._judgment(self._item)
+            judgment = self._make_judgment(self._item)
             if self.repeats.is_new(judgment, self._line):
                 self._done.append(judgment)
             self._item = None
@@ -108,7 +110,7 @@ class _Parser:
         problem = f"ranking item {known or self.items + 1}: {problem}"
         return InputError(problem, path=self.name, line=line or self._line, remedy=remedy)
 
-    def _judgment(self, item: Attributes) -> Judgment:
+    def _make_judgment(self, item: Attributes) -> Judgment:
         mark = item.get("skipped", "false")
         if mark.lower() not in (*_YES, *_NO):
             raise self._error(f"skipped={mark!r}", remedy='write "true" or "false"')
@@ -119,7 +121,7 @@ class _Parser:
                 remedy = "leave out the ranks, or skipped"
                 raise self._error("skipped, and yet ranked", line, remedy)
             groups.append(self._system_names(attributes, line))
-            ranks.append(None if skipped else self._rank(attributes, line))
+            ranks.append(None if skipped else self._read_rank(attributes, line))
         if not groups and not skipped:
             remedy = 'mark it with skipped="true" or give its translations'
             raise self._error("no translation, and not marked as skipped", remedy=remedy)
@@ -127,7 +129,10 @@ class _Parser:
         if judge is None:
             raise self._error("no user", remedy='name the judge with user="..."')
         try:
-            sentence, seconds = self._sentence_number(item), self._seconds(item.get("duration"))
+            sentence, seconds = (
+                self._sentence_number(item),
+                self._read_seconds(item.get("duration")),
+            )
             said = tuple(groups), tuple(ranks)
             # ``doc-id/id``; where ``id`` is the sentence (no src-id), an item has no name.
             keys = ("doc-id", "id") if "src-id" in item else ()
@@ -147,7 +152,7 @@ class _Parser:
             raise self._error(problem, line, "separate the systems with blanks or with commas")
         return tuple(names)
 
-    def _rank(self, attributes: Attributes, line: int) -> int:
+    def _read_rank(self, attributes: Attributes, line: int) -> int:
         text = attributes.get("rank", "")
         rank = parse_integer(text, 1)
         if rank is None:
@@ -163,7 +168,7 @@ class _Parser:
             raise self._error(problem, remedy="sentences are counted from 0, or from 1 with base=1")
         return number - self.base
 
-    def _seconds(self, text: str | None) -> float | None:
+    def _read_seconds(self, text: str | None) -> float | None:
         if text is None:
             return None
         match = _DURATION.fullmatch(text.strip())
@@ -191,7 +196,7 @@ def render_appraise(judgments: Iterable[Judgment], *, base: int = 0) -> Iterator
             "id": number if slash else None,
             "src-id": str(judgment.sentence + base),
             "user": judgment.judge,
-            "duration": _duration(judgment.seconds),
+            "duration": _format_duration(judgment.seconds),
             "time": judgment.time,
             "skipped": None if any(r is not None for r in judgment.ranks) else "true",
         }
@@ -201,13 +206,13 @@ def render_appraise(judgments: Iterable[Judgment], *, base: int = 0) -> Iterator
             continue
         yield start + ">"
         for group, rank in zip(judgment.groups, judgment.ranks, strict=True):
-            yield _translation(judgment, group, rank)
+            yield _translation_line(judgment, group, rank)
         yield "  </ranking-item>"
     yield "</error-correction-ranking-result>"
     yield "</appraise-results>"
 
 
-def _translation(judgment: Judgment, group: tuple[str, ...], rank: int | None) -> str:
+def _translation_line(judgment: Judgment, group: tuple[str, ...], rank: int | None) -> str:
     if rank is None and any(other is not None for other in judgment.ranks):
         problem = f"item {judgment.item or '?'} of {judgment.judge}: Appraise XML has no place "
         problem += "for an output that was shown but not ranked"
@@ -226,7 +231,7 @@ def _attributes_text(attributes: dict[str, str | None]) -> str:
     )
 
 
-def _duration(seconds: float | None) -> str | None:
+def _format_duration(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     micros = round(seconds * 1_000_000)

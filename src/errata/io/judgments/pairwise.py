@@ -51,7 +51,7 @@ def parse_pairwise(
         if len(row.systems) > 2:
             yield from _join_pairs(run, name, repeats)
             run = []
-            judgment = _judgment(row, row.systems, row.ranks, row.item, name, line)
+            judgment = _make_judgment(row, row.systems, row.ranks, row.item, name, line)
             if repeats.is_new(judgment, line):
                 yield judgment
             continue
@@ -127,9 +127,9 @@ class _Rows:
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         for line, cells in self.rows:
             if cells:
-                yield line, self._row(cells, line)
+                yield line, self._read_row(cells, line)
 
-    def _row(self, cells: list[str], line: int) -> Row:
+    def _read_row(self, cells: list[str], line: int) -> Row:
         if len(cells) != self.width:
             problem = f"{len(cells)} cells under {self.width} columns"
             remedy = "the row is cut off or has a stray comma"
@@ -142,11 +142,11 @@ class _Rows:
         skipped = all(cells[rank] == SKIPPED for _, rank in self.systems)
         sentence = _number(cells[self.sentence], self.base)
         if sentence is None or (None in ranks and not skipped) or "" in systems:
-            raise self._problem(cells, systems, ranks, line)
+            raise self._row_error(cells, systems, ranks, line)
         item = "" if self.item is None else cells[self.item]
         return Row((cells[self.judge], sentence - self.base, item), systems, ranks)
 
-    def _problem(
+    def _row_error(
         self, cells: list[str], systems: tuple[str, ...], ranks: tuple[int | None, ...], line: int
     ) -> InputError:
         problem = f"sentence number {cells[self.sentence]!r} is not a whole number from {self.base}"
@@ -190,19 +190,21 @@ def _join_pairs(
     run = rows
     n = len(ranks)
     if whole and len(pairs) == len(run) == n * (n - 1) // 2:
-        judgment = _judgment(start, tuple(ranks), tuple(ranks.values()), start.item, name, line)
+        judgment = _make_judgment(
+            start, tuple(ranks), tuple(ranks.values()), start.item, name, line
+        )
         if repeats.is_new(judgment, line):
             yield judgment
         return
     found = [
-        _judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
+        _make_judgment(row, row.systems, row.ranks, row.item or f"line {line}", name, number)
         for number, row in run
     ]
     if repeats.is_new_run(found, start.item, line):
         yield from found
 
 
-def _judgment(
+def _make_judgment(
     row: Row,
     systems: tuple[str, ...],
     ranks: tuple[int | None, ...],

@@ -261,7 +261,7 @@ class _Table:
     ) -> None:
         self.name, self.comma, self.base = name, comma, base
         self.head, self.rows = rows[0].cells, rows[1:]
-        self.columns = TableHead(rows, name, comma).find(named)
+        self.columns = TableHead(rows, name, comma).find_columns(named)
         if not self.columns.systems:  # an empty row says nothing where no row is counted
             self.rows = [row for row in self.rows if any(row.cells)]
         self.numbers = self._sentence_numbers()
@@ -342,7 +342,7 @@ class _Table:
                 mine = next((one for one in rounds if one.has_none_of(groups)), None)
                 if mine is None:  # the first time, or judged once more
                     again += [row.line] if rounds else []
-                    mine = _Items(row.line, seconds=self._seconds(row))
+                    mine = _Items(row.line, seconds=self._seconds_of(row))
                     rounds.append(mine)
                 mine.add(groups, values)
         if again:
@@ -354,13 +354,13 @@ class _Table:
             )
         for (judge, sentence, item), rounds in items.items():
             for found in rounds:
-                yield self._judgment(judge, sentence, item, found), found.line
+                yield self._make_judgment(judge, sentence, item, found), found.line
 
     def _cell(self, row: Row, role: str) -> str:
         column = self.columns.at.get(role)
         return "" if column is None else row.cells[column]
 
-    def _judge(self, row: Row) -> str:
+    def _judge_of(self, row: Row) -> str:
         if "judge" not in self.columns.at:
             return Path(unpacked_name(self.name)).stem or "judge"
         judge = self._cell(row, "judge")
@@ -368,7 +368,7 @@ class _Table:
             raise InputError("a row without a judge", path=self.name, line=row.line)
         return judge
 
-    def _seconds(self, row: Row) -> float | None:
+    def _seconds_of(self, row: Row) -> float | None:
         text = self._cell(row, "seconds")
         number = read_number(text, comma=self.comma) if text else None
         if text and (number is None or number < 0):
@@ -389,12 +389,12 @@ class _Table:
         if columns.systems:
             groups: list[tuple[str, ...]] = [(self.head[c],) for c in columns.systems]
             values = [self._parse_value(row.cells[c], row.line) for c in columns.systems]
-            yield self._judge(row), groups, values
+            yield self._judge_of(row), groups, values
             return
         group = self._split_systems(self._cell(row, "system"), row.line)
         text = self._cell(row, "rank" if "rank" in columns.at else "score")
         if self.people == 1:
-            yield self._judge(row), [group], [self._parse_value(text, row.line)]
+            yield self._judge_of(row), [group], [self._parse_value(text, row.line)]
             return
         for k, cell in enumerate(text.split(",") if text else (), 1):
             yield str(k), [group], [self._parse_value(cell, row.line)]
@@ -419,7 +419,7 @@ class _Table:
             raise InputError(problem, path=self.name, line=line, remedy=remedy)
         return -score
 
-    def _judgment(self, judge: str, sentence: int, item: str, found: _Items) -> Judgment:
+    def _make_judgment(self, judge: str, sentence: int, item: str, found: _Items) -> Judgment:
         ranked = "rank" in self.columns.at or self.columns.ranked
         places = {v: k for k, v in enumerate(sorted({v for v in found.values if v is not None}), 1)}
         ranks = [None if v is None else int(v) if ranked else places[v] for v in found.values]
@@ -432,7 +432,8 @@ class _Table:
         for row, sentence in zip(self.rows, self.numbers, strict=True):
             names = (self._cell(row, role) for role in ("better", "worse"))
             better, worse = (self._split_systems(each, row.line) for each in names)
-            judge, item, seconds = self._judge(row), self._cell(row, "item"), self._seconds(row)
+            judge, item = self._judge_of(row), self._cell(row, "item")
+            seconds = self._seconds_of(row)
             try:
                 judgment = Judgment(judge, sentence, (better, worse), (1, 2), item, seconds)
             except InputError as error:

@@ -113,7 +113,8 @@ class ParquetColumns:
         a_lines = None
         if (edits := column("edits")) is not None:
             a_lines = tuple(
-                self._a_lines(several or (), row) for row, several in enumerate(edits, before + 1)
+                self._edits_as_m2(several or (), row)
+                for row, several in enumerate(edits, before + 1)
             )
         elif (lines := column("m2")) is not None:
             texts = ((text or "").split("\n") for text in lines)
@@ -142,7 +143,7 @@ class ParquetColumns:
         remedy = "fill it, or leave the row out; an empty text is an empty sentence"
         raise InputError(problem, path=self.path, line=row, remedy=remedy)
 
-    def _a_lines(self, edits: Sequence[Mapping[str, Any] | None], row: int) -> tuple[str, ...]:
+    def _edits_as_m2(self, edits: Sequence[Mapping[str, Any] | None], row: int) -> tuple[str, ...]:
         """Edits as the lines of M2, whose reader checks them."""
         lines = []
         for edit in edits:

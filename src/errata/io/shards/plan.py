@@ -262,7 +262,7 @@ def _plan_texts(
             done += group[role].size
         if progress is not None:
             progress(done, total)
-        shards += _shards_of(group, scanned, len(shards), first)
+        shards += _make_shards(group, scanned, len(shards), first)
         first += next(iter(scanned.values())).sentences
     if not first:
         path, remedy = next(iter(groups[0].values())).uri, "give at least one sentence"
@@ -404,7 +404,7 @@ def check_equal_counts(one: tuple[str, str, int], other: tuple[str, str, int]) -
         raise InputError(problem, path=shown_name(one[1]), remedy=remedy)
 
 
-def _shards_of(
+def _make_shards(
     group: Mapping[str, RemoteFile], scanned: Mapping[str, _Scanned], index: int, first: int
 ) -> Iterator[Shard]:
     lead = next(iter(scanned.values()))
