@@ -187,7 +187,7 @@ def test_documents_are_drawn_as_blocks() -> None:
     rows = np.repeat(rng.random((100, 1)), 10, axis=0)
     order = rng.permutation(1000)  # and not beside each other
     documents = [f"essay {i // 10}" for i in order]
-    blocks = [resampling.document_blocks(documents)]
+    blocks = [resampling.number_document_blocks(documents)]
 
     def spread(blocks: list[Floats] | None) -> float:
         found = resampling.resample(

@@ -176,7 +176,7 @@ class Chunk(NamedTuple):
         return not (self.source or self.gold)
 
     @property
-    def has_content(self) -> bool:
+    def is_worth_showing(self) -> bool:
         """Whether there is anything to see: more than a dummy that no system filled."""
         return not self.is_dummy or any(self.written)
 
@@ -336,10 +336,10 @@ def chunk_text(
 
     Dummies that no system filled are left out, and counted, unless ``dummies``.
     """
-    shown = [chunk for chunk in found.chunks if dummies or chunk.has_content]
+    shown = [chunk for chunk in found.chunks if dummies or chunk.is_worth_showing]
     hidden = len(found.chunks) - len(shown)
     rows: list[tuple[str, list[str]]] = [
-        ("", [str(k) for k, chunk in enumerate(found.chunks) if dummies or chunk.has_content]),
+        ("", [str(k) for k, chunk in enumerate(found.chunks) if dummies or chunk.is_worth_showing]),
         ("source", [chunk.source or GAP_MARK for chunk in shown]),
         ("gold", [chunk.gold or GAP_MARK for chunk in shown]),
     ]
@@ -392,7 +392,7 @@ def chunk_table(
         (each, k, chunk)
         for each in several
         for k, chunk in enumerate(each.chunks)
-        if dummies or chunk.has_content
+        if dummies or chunk.is_worth_showing
     ]
     by_system = [
         (Column(name, [c.written[s] for _, _, c in rows]),)

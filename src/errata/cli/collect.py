@@ -199,7 +199,7 @@ class TryOptions(CommandOptions):
 
 @command.command("try", epilog="Example:  errata collect try")
 @takes(TryOptions)
-def try_campaign(given: TryOptions) -> None:
+def serve_sample_campaign(given: TryOptions) -> None:
     """Serve a campaign on the built-in sample, in a temporary folder that goes at the end."""
     import tempfile
 

@@ -257,7 +257,7 @@ def _warner() -> Callable[..., None]:
     return show
 
 
-class _Closed(io.RawIOBase):
+class _ClosedStream(io.RawIOBase):
     """A standard stream that was closed before the start."""
 
     def readable(self) -> bool:
@@ -276,9 +276,9 @@ class _Closed(io.RawIOBase):
 def _prepare_streams() -> None:
     """Let every text be printed, whatever the encoding of the terminal."""
     if sys.stdin is None:
-        sys.stdin = io.TextIOWrapper(io.BufferedReader(_Closed()), "utf-8")
+        sys.stdin = io.TextIOWrapper(io.BufferedReader(_ClosedStream()), "utf-8")
     if sys.stdout is None:
-        sys.stdout = io.TextIOWrapper(_Closed(), "utf-8", write_through=True)
+        sys.stdout = io.TextIOWrapper(_ClosedStream(), "utf-8", write_through=True)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Literal, Self
 
 from errata.data.corpus import Corpus
 
@@ -30,10 +30,11 @@ class DataDigest:
         self._lines = _source_lines if covered == "sources" else _corpus_lines
         self._hash = hashlib.sha256(b"errata data 1\n")
 
-    def add(self, corpus: Corpus) -> None:
+    def add(self, corpus: Corpus) -> Self:
         """Continue with the next part of the corpus."""
         lines = [*self._lines(corpus.raw or corpus), ""]
         self._hash.update("\n".join(lines).encode("utf-8", "surrogatepass"))
+        return self
 
     def hexdigest(self) -> str:
         """Return the digest of the parts so far."""
@@ -42,13 +43,8 @@ class DataDigest:
 
 def corpus_digest(corpus: Corpus, covered: Covered = "references") -> str:
     """Return the digest of a whole corpus, which is kept with it."""
-
-    def compute() -> str:
-        digest = DataDigest(covered)
-        digest.add(corpus)
-        return digest.hexdigest()
-
-    return corpus.derived(("digest", covered), compute)
+    key = ("digest", covered)
+    return corpus.derived(key, lambda: DataDigest(covered).add(corpus).hexdigest())
 
 
 def _source_lines(corpus: Corpus) -> Iterator[str]:

@@ -98,7 +98,7 @@ def difficulty_by_kind(
     at, kinds = error_chunks(found), found.corpus.edits.kinds
     for chunk, edit in zip(at.tolist(), found.chunks.edits[at].tolist(), strict=True):
         groups.setdefault(kind_at(kinds[edit], tier), []).append(chunk)
-    draws = _draw_systems(found, resamples, rng) if resamples else None
+    draws = _count_system_draws(found, resamples, rng) if resamples else None
     rows = []
     for kind, members in groups.items():
         w = found.weights[members]
@@ -125,7 +125,7 @@ def weight_intervals(
     confidence: float = 0.95,
 ) -> Floats:
     """Return low and high of the weights of some chunks, ``[chunk, 2]``, by resampling systems."""
-    draws = _draw_systems(found, resamples, rng)
+    draws = _count_system_draws(found, resamples, rng)
     step = max(1, BLOCK // 4 // resamples)
     blocks = [
         percentiles(
@@ -137,7 +137,9 @@ def weight_intervals(
     return np.concatenate([*blocks, np.zeros((0, 2))])
 
 
-def _draw_systems(found: DifficultyMap, resamples: int, rng: int | np.random.Generator) -> Floats:
+def _count_system_draws(
+    found: DifficultyMap, resamples: int, rng: int | np.random.Generator
+) -> Floats:
     """Return how often each system is drawn in each resample: ``[resample, system]``."""
     n = len(found.systems)
     own = found.metric.weights == "systems" and found.tally.systems == n

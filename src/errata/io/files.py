@@ -517,7 +517,7 @@ def stream_lines(path: PathLike) -> Iterator[str]:
             yield text.removeprefix("\ufeff") if number == 1 else text
 
 
-def peek_first_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+def peek_first_nonblank_line(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     """The first line that is not blank, and all lines again."""
     seen = []
     for line in lines:

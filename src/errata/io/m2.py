@@ -100,7 +100,7 @@ def _parse_edit(line: str, number: int, length: int, reading: EditLineReader) ->
             reading.warn(number, "noop-with-offsets", problem, remedy)
         return annotator, None
     if not 0 <= start <= end <= length:
-        return _refuse_offsets(annotator, start, end, length, number, reading)
+        return _report_bad_offsets(annotator, start, end, length, number, reading)
     if required.startswith("|"):
         problem = "an empty alternative at the end cannot be told from the field separator; only "
         problem += f"{correction!r} is read, as in the official scorer"
@@ -119,7 +119,7 @@ def _parse_edit(line: str, number: int, length: int, reading: EditLineReader) ->
     return annotator, Edit(start, end, texts[0], kind, tuple(texts[1:]), required, comment)
 
 
-def _refuse_offsets(
+def _report_bad_offsets(
     annotator: int, start: int, end: int, length: int, number: int, reading: EditLineReader
 ) -> tuple[int, None]:
     """Report the fault of the offsets; the official scorer drops some such edits silently."""

@@ -204,7 +204,7 @@ def sheet_rows(lines: Iterable[str], name: str, delimiter: str) -> Iterator[Row]
 
 def read_rows(path: files.PathLike) -> tuple[list[Row], str]:
     """All rows of a table, and what separates its cells."""
-    start, lines = files.peek_first_line(table_lines(path))
+    start, lines = files.peek_first_nonblank_line(table_lines(path))
     mark = delimiter_of(start)
     return list(sheet_rows(lines, files.shown_name(path), mark)), mark
 

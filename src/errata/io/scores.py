@@ -18,7 +18,7 @@ from errata.data import Scores
 from errata.io import stored_scores as stored
 from errata.io.checks import Finding, raise_or_warn
 from errata.io.columns import check_system_columns, columns_of_role, holds_numbers
-from errata.io.files import PathLike, peek_first_line, read_lines, shown_name
+from errata.io.files import PathLike, peek_first_nonblank_line, read_lines, shown_name
 from errata.io.judgments.checks import similar_names
 from errata.io.outputs import file_stem, split_name
 from errata.io.records import decode_json
@@ -423,7 +423,7 @@ def _read_any_form(path: str, names: Sequence[str]) -> list[Scores]:
     if path.endswith(stored.SENTENCE_TABLE) or os.path.isdir(path):
         return stored.scores_from_tables([stored.read_sentence_tables(path)], shown)
     remarks, lines = _without_remarks(table_lines(path))
-    start, lines = peek_first_line(lines)
+    start, lines = peek_first_nonblank_line(lines)
     if not start.strip():
         raise InputError("the file is empty", path=shown, remedy="give a file of scores")
     if start.lstrip().startswith(("{", "[")):

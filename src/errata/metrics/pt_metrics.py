@@ -124,7 +124,7 @@ class WeightedEdits(Metric):
         for window, several in text_windows(gold, outputs):
 
             def matched(output: Hypotheses, window: Corpus = window) -> list[list[SideChanges]]:
-                return _side_changes(window, self.sides(window, output))
+                return _weigh_changes_of_sides(window, self.sides(window, output))
 
             found = parallel_map(matched, several, threads=threads)
             weights = weigh(memo, _by_sentence(found))
@@ -194,7 +194,7 @@ def of_fields(cls: type[M], given: Metric, **others: Any) -> M:
     return cls(**{**common, **others})
 
 
-def _side_changes(window: Corpus, sides: list[list[Sides]]) -> list[list[SideChanges]]:
+def _weigh_changes_of_sides(window: Corpus, sides: list[list[Sides]]) -> list[list[SideChanges]]:
     """Edits as what they make of the sentence, beside the text of the reference."""
     texts = zip(window.sources, sides, reference_texts(window), strict=True)
     return [

@@ -27,7 +27,7 @@ from errata.io.storage import Folder
 from errata.metrics import parse
 from errata.scale.manifest import Manifest, PlannedSet, Task, seal, unseal
 from errata.scoring.accumulator import count_part
-from errata.scoring.resampling import document_blocks
+from errata.scoring.resampling import number_document_blocks
 from errata.scoring.results import Facts
 
 COUNTS, RECORDS = "counts", "records"
@@ -164,7 +164,7 @@ def count_range(
                 "annotators": part.edits.annotators_by_sentence()[:, :, None]
             }
             if part.documents and manifest.wanted.bootstrap == "blocks":
-                beside["blocks"] = document_blocks(part.documents)[:, None]
+                beside["blocks"] = number_document_blocks(part.documents)[:, None]
             yield CountedPart(counts, facts, beside)
 
 

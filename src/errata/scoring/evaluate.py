@@ -38,7 +38,7 @@ from errata.scoring.resampling import (
     GrowingHistogram,
     Histogram,
     bootstrap_kind,
-    document_blocks,
+    number_document_blocks,
     resample,
 )
 from errata.scoring.results import (
@@ -148,7 +148,7 @@ def _scores_of(
             resamples=resamples,
             rng=rng,
             weights=lambda: resample_weights(corpus, resamples, rng),
-            blocks=[document_blocks(corpus.documents)] if corpus.documents else None,
+            blocks=[number_document_blocks(corpus.documents)] if corpus.documents else None,
         )
     described = metric.describe(metric.facts(corpus, systems))
     return build_scores(
@@ -228,7 +228,7 @@ def score_parts(
     ``standing`` has read them all), again for Poisson weights, a choice made in rounds, or weights
     that the whole corpus decides.
     ``context`` is what else belongs in the signature; ``blocks`` number the sentences' blocks where
-    their documents are known (`errata.scoring.resampling.document_blocks`). Corpora of at most
+    their documents are known (`number_document_blocks`). Corpora of at most
     ``limits.held`` sentences are put together, system by system.
 
     >>> from errata import Corpus, Hypotheses
@@ -506,7 +506,7 @@ class _Rows:
             )
         self.documented = bool(corpus.documents)
         if corpus.documents:
-            self.spool.add("blocks", document_blocks(corpus.documents)[:, None])
+            self.spool.add("blocks", number_document_blocks(corpus.documents)[:, None])
 
     @property
     def blocks(self) -> FlatParts | None:

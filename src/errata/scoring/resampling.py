@@ -189,7 +189,7 @@ def resample(
 
     Parts may be gone through several times. ``weights`` of the sentences may be
     known already; ``blocks`` number the sentences' blocks where documents are known, in the
-    same parts or others (`document_blocks`).
+    same parts or others (`number_document_blocks`).
     """
     if kind == "histogram":
         assert histogram is not None
@@ -298,10 +298,10 @@ def _poisson(
     return np.concatenate(found)
 
 
-def document_blocks(documents: Sequence[str]) -> Floats:
+def number_document_blocks(documents: Sequence[str]) -> Floats:
     """The block of each sentence by its document, ``[sentence, 1]``: the same wherever it stands.
 
-    >>> document_blocks(["essay 1", "essay 1", "essay 2"]).ravel().tolist()
+    >>> number_document_blocks(["essay 1", "essay 1", "essay 2"]).ravel().tolist()
     [4059.0, 4059.0, 1457.0]
     """
     known: dict[str, float] = {}

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from errata.core.signatures import facts_by_name
 from errata.core.stats import Estimate, merge_ties, percentiles
 from errata.data import Scores
 from errata.scoring.decisions import RULES, p_value, too_few_to_rank
@@ -77,9 +78,9 @@ def verdict_sentence(scores: Scores, confidence: float = 0.95, *, digits: int = 
     lead = first_lead(scores, confidence)
     if lead is None:
         return ""
-    sentences = _sentences(scores)
-    if sentences is not None and sentences < RULES.sentences:
-        return f"{scores.label}: {too_few_to_rank(len(scores), sentences)}"
+    sentences = facts_by_name(scores.context).get("sentences", "")
+    if sentences.isdecimal() and int(sentences) < RULES.sentences:
+        return f"{scores.label}: {too_few_to_rank(len(scores), int(sentences))}"
     spec = score_format(scores, scores.headline, digits)
     by, low, high = (as_text(float(number), spec) for number in lead.by)
     sure = "" if lead.p is None else f" [{low}, {high}], {p_value(lead.p)}"
@@ -89,10 +90,3 @@ def verdict_sentence(scores: Scores, confidence: float = 0.95, *, digits: int = 
         return f"{scores.label}: {lead.better} is tied with {lead.worse}: {by}{sure}"
     ahead = "is better than" if lead.p is not None else "is ahead of"
     return f"{scores.label}: {lead.better} {ahead} {lead.worse} by {by}{sure}"
-
-
-def _sentences(scores: Scores) -> int | None:
-    """How many sentences the signature says that there were, if it does."""
-    found = (fact.partition(":") for fact in scores.context)
-    said = next((value for name, _, value in found if name == "sentences"), "")
-    return int(said) if said.isdecimal() else None

@@ -144,11 +144,11 @@ def feedback_on(
     feedback = shown_check(connection, design, found).feedback()
     blocks = [_plain_paragraph(format_text(strings[key], values)) for key, values in feedback]
     blocks += parse_markdown(found.expected.get("why", ""))
-    after = _note_after_attempt(connection, design, had, found, strings)
+    after = _note_after_failed_tutorial(connection, design, had, found, strings)
     return {"passed": _first_answer_right(connection, design, found), "blocks": [*blocks, *after]}
 
 
-def _note_after_attempt(
+def _note_after_failed_tutorial(
     connection: Connection,
     design: Design,
     had: Sequence[Row[Any]],

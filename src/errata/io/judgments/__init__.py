@@ -14,7 +14,7 @@ from errata.core.parameters import require
 from errata.core.stats import Seed
 from errata.data import Judgment, MemberOrder, Members
 from errata.io.atomic import write_lines
-from errata.io.files import PathLike, open_unpacked, peek_first_line, shown_name
+from errata.io.files import PathLike, open_unpacked, peek_first_nonblank_line, shown_name
 from errata.io.judgments import checks
 from errata.io.outputs import read_systems
 from errata.io.records import LARGEST, decode_json
@@ -58,7 +58,7 @@ def read_judgments(
     """
     require("labels", labels, checks.Labels)
     name = shown_name(path)
-    start, lines = peek_first_line(table_lines(path))
+    start, lines = peek_first_nonblank_line(table_lines(path))
     delimiter = delimiter_of(start)
     if columns and form in (None, "table") and start.lstrip().startswith(("{", "<")):
         what = "JSON lines" if start.lstrip().startswith("{") else "XML"

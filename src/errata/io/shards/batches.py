@@ -26,7 +26,7 @@ from errata.io.corpus import (
 from errata.io.files import decode, open_range, open_unpacked, scan_lines, shown_name, unpacked_name
 from errata.io.m2 import M2File, read_m2_bytes
 from errata.io.outputs import check_single_annotator, system_name, systems_in_m2
-from errata.io.shards.inputs import Piece, Shard, check_unchanged, group_files
+from errata.io.shards.inputs import Piece, Shard, check_unchanged, group_files_by_position
 from errata.io.shards.plan import (
     SentenceBlock,
     Sentences,
@@ -236,7 +236,7 @@ def stream_batches(inputs: CorpusFiles, *, batch: int = BATCH) -> Iterator[Corpu
     else:
         batches = _text_batches
     first = 0
-    groups = group_files(inputs)
+    groups = group_files_by_position(inputs)
     for group in groups:
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
         for corpus, systems in batches(pieces, reading, batch, first):

@@ -122,7 +122,7 @@ def stat_file(name: str) -> RemoteFile:
     return RemoteFile(name, status.st_size, f"mtime:{status.st_mtime_ns}")
 
 
-def group_files(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
+def group_files_by_position(inputs: CorpusFiles) -> list[dict[str, RemoteFile]]:
     """The files that belong together, by role: the k-th of each."""
     inside = None if inputs.parquet is None else ".parquet"
     files = {

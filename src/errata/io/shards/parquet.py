@@ -19,7 +19,7 @@ from errata.io.corpus import CorpusFiles
 from errata.io.files import RemoteFile, open_raw
 from errata.io.m2 import M2File, read_m2_text
 from errata.io.shards.batches import BATCH, BatchBuilder, CorpusBatch, PartReading
-from errata.io.shards.inputs import Piece, Shard, group_files
+from errata.io.shards.inputs import Piece, Shard, group_files_by_position
 from errata.io.shards.plan import check_equal_counts
 from errata.io.slices import NO_VALUE
 
@@ -240,7 +240,7 @@ def plan_parquet(
     """Cut Parquet files into shards of row groups, by uncompressed bytes or by sentences."""
     shards: list[Shard] = []
     first = 0
-    groups = group_files(inputs)
+    groups = group_files_by_position(inputs)
     one: _Table | None = None
     for done, group in enumerate(groups, 1):
         with _open_tables(group, inputs) as tables:
@@ -451,7 +451,7 @@ def parquet_rows(
 ) -> Iterator[ParquetRows]:
     """Yield the rows of Parquet inputs, ``batch`` at a time; ``slices`` are columns to add."""
     first = 0
-    for group in group_files(inputs):
+    for group in group_files_by_position(inputs):
         pieces = {role: Piece(*file, 0, file.size) for role, file in group.items()}
         for rows in _read_rows(pieces, inputs, batch, first, slices):
             yield rows

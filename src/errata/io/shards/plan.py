@@ -28,7 +28,7 @@ from errata.io.shards.inputs import (
     Shard,
     changed_file_error,
     content_digest,
-    group_files,
+    group_files_by_position,
     mark_of_digest,
 )
 
@@ -245,7 +245,7 @@ def plan_shards(
 def _plan_texts(
     inputs: CorpusFiles, wanted: Callable[[int], _Wanted], progress: Progress | None
 ) -> tuple[Shard, ...]:
-    groups = group_files(inputs)
+    groups = group_files_by_position(inputs)
     total = sum(file.size for group in groups for file in group.values())
     done = first = 0
     shards: list[Shard] = []

@@ -72,7 +72,7 @@ def changes_section(results: ReportResults, compared: Sequence[Comparison]) -> S
         if len(compared) > 1:
             pieces.heading(f"{found.system} against {found.base}")
         elif found.judged:
-            pieces.charts([_kind_chart(found)])
+            pieces.charts([_draw_f_changes_by_kind(found)])
         for table in comparison_tables(found):
             pieces.table(table, folded=not table.name.endswith(OPEN) or len(compared) > 1)
         if found.judged:
@@ -112,7 +112,7 @@ def _metric_charts(compared: Sequence[Comparison]) -> list[Chart]:
     return charts
 
 
-def _kind_chart(found: Comparison) -> Chart:
+def _draw_f_changes_by_kind(found: Comparison) -> Chart:
     """The kinds that changed most, by the figure that stands for the others."""
     rows = []
     for kind in found.kinds:
