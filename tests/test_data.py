@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from copy import copy, deepcopy
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from errata.data import (
     short_names,
 )
 from errata.data.digest import corpus_digest
+from errata.io import read_corpus
 from errata.io.m2 import read_m2_text
 from errata.scoring.evaluate import evaluate
 
@@ -313,3 +315,10 @@ def test_a_digest_stands_for_sources_and_references(
     others = data.draw(st.permutations(rows)) + data.draw(st.sampled_from([[], rows[:1]]))
     same = others == rows
     assert (corpus_digest(corpus(rows)) == corpus_digest(corpus(others))) == same
+
+
+def test_digests_of_the_specification(oracles: Path) -> None:
+    cases = oracles.parent / "specs" / "cases" / "records"
+    texts = {"source": cases / "00-plain/source.txt", "references": [cases / "00-plain/ref0.txt"]}
+    assert corpus_digest(read_corpus(**texts)).startswith("a62750990b7e2837")
+    assert corpus_digest(read_corpus(gold=cases / "27-edits/gold.m2")).startswith("2daa47e5")
