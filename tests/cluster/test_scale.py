@@ -169,7 +169,8 @@ def test_a_plan_is_not_changed_by_the_way(files: SampleFiles, tmp_path: Path) ->
     """What a plan decides is refused where there is a plan already; levels of intervals are not."""
     run = ("--run", tmp_path / "run")
     options = ("-m", "gleu", "--bootstrap", "poisson", "--resamples", "20")
-    compare_with_score(tmp_path / "run", files.arguments, *LOOP, "99", options=options)
+    named = ("--gold", files.gold, *(f"my {name}={files.output(name)}" for name in files.systems))
+    compare_with_score(tmp_path / "run", named, *LOOP, "99", options=options)
     done = errata("scale", "run", *run, "--json")
     assert "bootstrap:poisson" in json.loads(done.stdout)["tables"][0]["signature"]
     for idle in (["-m", "bleu"], ["--resamples", "9"], ["--seed", "3"], ["--shard-size", "1k"]):

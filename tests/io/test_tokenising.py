@@ -193,5 +193,6 @@ def test_the_command_writes_files_of_the_same_names(folder: Path) -> None:
         ((*cut[:2], *cut[3:], "--format", "tsv"), "--format goes with --output"),
     ):
         assert said in errata(*arguments, cwd=folder, code=2).stderr
+    errata(*cut, "-o", "cut", "--force", cwd=folder)
     errata(*cut[:2], *cut[3:], "-o", "new/", cwd=folder)
     assert (folder / "new" / "src.txt").is_file()

@@ -16,7 +16,7 @@ from types import ModuleType
 import pytest
 
 import errata
-from errata.cli.main import COMMANDS
+from errata.cli.main import COMMANDS, EXIT_CODES
 from errata.core.errors import ErrataError
 from errata.metrics import METRICS, parse
 
@@ -28,6 +28,12 @@ def blocks(page: Path, *languages: str) -> list[str]:
     """The fenced blocks of these languages."""
     found = re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
     return [text for language, text in found if language in languages]
+
+
+def test_exit_codes_are_those_of_the_docs() -> None:
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    assert "\n".join(["|---|---|", *rows, ""]) in page
 
 
 def test_metrics_written_in_the_docs_can_be_read() -> None:

@@ -311,7 +311,10 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     columns = competition["leaderboards"][0]["columns"]
     assert {column["precision"] for column in columns} == {4}  # the platform shows 2 else
     app = tmp_path / "app"
-    unpacked((bundle / task["reference_data"]).read_bytes(), app / "input/ref")
+    kept = unpacked((bundle / task["reference_data"]).read_bytes(), app / "input/ref")
+    assert [file.name for file in kept.glob("set*/*")] == ["gold.m2"]
+    said = "".join((bundle / page["file"]).read_text("utf-8") for page in competition["pages"])
+    assert "Submit a ZIP archive with `output.txt`, not in a folder" in said
     program = unpacked((bundle / task["scoring_program"]).read_bytes(), app / "program")
     sources = unpacked((bundle / phase["public_data"]).read_bytes(), app / "public")
     assert len((sources / "sample.txt").read_text("utf-8").splitlines()) == 72

@@ -243,6 +243,7 @@ def test_several_changes_are_made_together_or_not_at_all(call: Client) -> None:
     assert change(state="closed") == 200
     assert change(quota={"tasks": 9}, state="open") == 422  # what is closed stays so
     assert quota() == 7
+    assert [change(texts={"consent": "x" * many}) for many in (20_000, 20_001)] == [200, 422]
 
 
 def test_health_is_measured(campaign: Made, call: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,9 +53,9 @@ class ReportPage:
     def _repr_html_(self) -> str:
         """The page in a frame of its own, so that a notebook's styles and scripts stay apart."""
         return (
-            f'<iframe title="{html.escape(self.title, quote=True)}" sandbox="allow-scripts '
+            f'<iframe title="{html.escape(self.title)}" sandbox="allow-scripts '
             'allow-downloads" width="100%" height="800" '
-            f'srcdoc="{html.escape(self.html, quote=True)}"></iframe>'
+            f'srcdoc="{html.escape(self.html)}"></iframe>'
         )
 
     def __repr__(self) -> str:
