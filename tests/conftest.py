@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from browser import browser as browser  # a fixture for every test that asks for it
 from fake_chat import chat_server as chat_server
+from fake_chat import fake as fake
 from tiny_encoder import tiny_models as tiny_models
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -222,3 +222,12 @@ def chat_server() -> Iterator[FakeChat]:
         fake.moody = True
         patch.setenv("OPENAI_BASE_URL", fake.url)
         yield fake
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
+    monkeypatch.setattr("errata.models.servers.FIRST_WAIT", 0.001)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with fake_chat() as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        yield running

@@ -433,12 +433,9 @@ def choosing(choice: Any) -> Any:
 
 def test_choices_are_checked_in_every_run() -> None:
     for choice, problem in (
-        (np.full((1, 6), 2), "not there"),
-        (np.full((1, 6), -2), "not there"),
-        (np.zeros(6, int), "whole numbers"),
+        *((np.full((1, 6), k), "not there") for k in (2, -2)),
+        *((np.zeros(shape, int), "whole numbers") for shape in (6, (1, 5), (0, 6))),
         (np.zeros((1, 6)), "whole numbers"),
-        (np.zeros((1, 5), int), "whole numbers"),
-        (np.zeros((0, 6), int), "whole numbers"),
     ):
         with pytest.raises(PluginError, match=rf"toy, .*from .*test_evaluate: choose .*{problem}"):
             evaluate(choosing(choice), example_corpus(), example_systems()[0], resamples=0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 from command import errata, run, tables
 from errata.core.cache import cache_folder
 from errata.io import read_judgments
-from errata.models import servers
-from fake_chat import SECRET, FakeChat, fake_chat
+from fake_chat import SECRET, FakeChat
 
 FILES = ("--source", "src.txt", "good.txt", "fair.txt", "poor.txt")
 # The judge counts words: the more, the better.
@@ -23,15 +21,6 @@ TEXTS = {
     "fair.txt": ["a b c d", "f g h i", "k l m n o"],
     "poor.txt": ["a b c", "f g h i", "k l"],
 }
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
-    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    with fake_chat() as running:
-        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-        yield running
 
 
 @pytest.fixture

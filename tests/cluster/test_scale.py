@@ -110,12 +110,8 @@ def test_task_is_chosen_by_index_or_array_job(files: SampleFiles, tmp_path: Path
     ):
         assert said in errata("scale", "task", *run, *more, code=2).stderr
     counted = tmp_path / "run" / "records" / "00000002.json"
-    for variable, last in (
-        ("SLURM_ARRAY_TASK_ID", "2"),
-        ("JOB_COMPLETION_INDEX", "2"),
-        ("PBS_ARRAY_INDEX", "2"),
-        ("SGE_TASK_ID", "3"),
-    ):
+    from_0 = ("SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "PBS_ARRAY_INDEX")
+    for variable, last in (*((name, "2") for name in from_0), ("SGE_TASK_ID", "3")):
         errata("scale", "task", *run, "--of", "3", env={variable: last})
         assert [*counted.parent.iterdir()] == [counted], variable
         counted.unlink()

@@ -171,9 +171,7 @@ def test_weights_of_another_annotator_are_refused(conll14: Path, data_sets: Path
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "1: the first line"),
-        ("x\n1 2\n", "1: the first line"),
-        ("0\n1\n", "1: the first line"),
+        *((content, "1: the first line") for content in ("", "x\n1 2\n", "0\n1\n")),
         ("3\n1 two\n", "2: '1 two' is not a row of whole numbers from 0 to 3"),
         ("3\n1\n\n", "3: the line is empty"),
         ("3\n1 4\n", "2: '1 4' is not a row of whole numbers from 0 to 3"),

@@ -6,7 +6,6 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +20,8 @@ from errata.data import Corpus, Edit, Hypotheses
 from errata.metrics import parse
 from errata.metrics.judge.client import Answer, Question, read_prompt
 from errata.metrics.judge.reliability import JudgeRun, Planned, Showing, assign_answers, rankings_of
-from errata.models import servers
 from errata.scoring.evaluate import evaluate
-from fake_chat import SECRET, FakeChat, fake_chat, shown_targets
+from fake_chat import SECRET, FakeChat, shown_targets
 from scored import scored
 
 CORPUS = Corpus.from_texts(["a b", "a b c", "a"])
@@ -36,15 +34,6 @@ MANY = [Hypotheses(f"S{i}", (" ".join("abcdefgh"[: i + 1]), "same", f"t{i}")) fo
 def numbered(sentences: int) -> tuple[Corpus, Hypotheses]:
     sources, texts = ([f"{letter} {i}" for i in range(sentences)] for letter in "st")
     return Corpus.from_texts(sources), Hypotheses("A", tuple(texts))
-
-
-@pytest.fixture
-def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeChat]:
-    monkeypatch.setattr(servers, "FIRST_WAIT", 0.001)
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    with fake_chat() as running:
-        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
-        yield running
 
 
 def test_how_the_server_is_reached_is_no_part_of_the_signature() -> None:
