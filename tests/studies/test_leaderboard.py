@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,7 @@ def test_the_bundle_scores_where_codabench_mounts_it(board: Path, tmp_path: Path
     assert [file.name for file in kept.glob("set*/*")] == ["gold.m2"]
     said = "".join((bundle / page["file"]).read_text("utf-8") for page in competition["pages"])
     assert "Submit a ZIP archive with `output.txt`, not in a folder" in said
+    assert tomllib.loads(f"x = {codabench._toml_string('😀')}") == {"x": "😀"}
     program = unpacked((bundle / task["scoring_program"]).read_bytes(), app / "program")
     sources = unpacked((bundle / phase["public_data"]).read_bytes(), app / "public")
     assert len((sources / "sample.txt").read_text("utf-8").splitlines()) == 72
